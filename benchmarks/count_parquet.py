@@ -19,7 +19,7 @@ OURS = (
     + f"""
 from voirdire.tables import grouped
 from voirdire.tables.votes import read_votes
-grouped.LARGE = 1
+grouped.MIN_GROUPED_BYTES = 1
 start = time.perf_counter()
 votes = read_votes(sys.argv[1], rows=False)
 seconds, cells = time.perf_counter() - start, int((votes.counts > 0).sum())

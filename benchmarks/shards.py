@@ -17,7 +17,7 @@ from voirdire.tables.votes import read_votes
 
 VOTES, SHARDS = (50_000 if small() else 10_000_000), 10
 JUDGES, ITEMS, CRITERIA = 20, 100, 5
-grouped.LARGE = 1  # every file is counted where it is
+grouped.MIN_GROUPED_BYTES = 1  # every file is counted where it is
 
 rng = np.random.default_rng(0)
 strength, coin = rng.normal(0, 1.5, (CRITERIA, ITEMS)), rng.uniform(0.6, 1.0, JUDGES)

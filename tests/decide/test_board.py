@@ -106,7 +106,7 @@ def test_bad_groups_are_refused() -> None:
         with pytest.raises(InputError, match=match):
             voirdire.fit(given, method="map", **how)
     scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 2, 2, 3]})
-    with pytest.raises(InputError, match="'judge' groups no answers"):
+    with pytest.raises(InputError, match="models separate answers by 'judge' already"):
         voirdire.fit(scores, by="judge")
 
 

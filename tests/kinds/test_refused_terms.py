@@ -48,7 +48,7 @@ ALONE = {"a": "one", "b": "two", "c": "three"}
         ({"by": ["context"]}, r"by=\['context'\] is no name of a column"),
         (
             {"by": "context"},
-            r"by= \(--by\): contexts\(\) \(--contexts --json\) has what items are worth in each",
+            r"by= \(--by\): contexts\(\) \(--contexts --json\) has the results of items in each",
         ),
         ({"by": "nope"}, r"by= \(--by\): the \w+ have no column 'nope'; further columns are"),
         (
@@ -70,8 +70,8 @@ def test_what_is_no_sum_of_terms(table: pd.DataFrame, asked: dict[str, Any], sai
         ({"terms": "item + family:item"}, "family"),
         ({"terms": "item + family:length"}, "family"),
         ({"terms": "item + own-family"}, "own-family needs families=, item_families="),
-        ({"by": "item"}, r"by= \(--by\): 'item' groups no answers"),
-        ({"by": "judge"}, r"by= \(--by\): 'judge' groups no answers"),
+        ({"by": "item"}, r"by= \(--by\): models separate answers by 'item' already"),
+        ({"by": "judge"}, r"by= \(--by\): models separate answers by 'judge' already"),
         ({"covariates": ["judge"]}, "'judge' is one of the columns that say who answered what"),
         ({"covariates": ["item", "length"]}, "'item' is one of the columns that say who answered what"),
     ],

@@ -290,10 +290,12 @@ def test_messages_name_the_table_and_no_column_as_its_own_remedy(tables: list[pd
     with pytest.raises(InputError, match="covariates of scores: 'length' is 3 throughout"):
         voirdire.fit([votes, scores.assign(length=3)], covariates="length", **HOW)
     grouped = [one.assign(group=np.where(one["judge"] < "j4", "g", "h")) for one in tables]
-    with pytest.raises(InputError, match="the scores take column 'group' otherwise; give it another name"):
+    with pytest.raises(
+        InputError, match="column 'group' of the scores has another use; give it another name"
+    ):
         voirdire.fit(grouped, terms="item + group:item", **HOW)
     for name in ("judge", "criterion", "run", "family", "time"):
-        with pytest.raises(InputError, match=f"covariates: '{name}' says who answered .* drop or rename"):
+        with pytest.raises(InputError, match=f"covariates: '{name}' describes answers .* drop or rename"):
             voirdire.fit(tables, covariates=panel(1)[1].rename(columns={"length": name}), **HOW)
     kept: dict[str, Any] = {"families": OF_JUDGES, "item_families": OF_ITEMS, "without_own_family": True}
     with pytest.raises(InputError, match=r"own-family needs .* and no without_own_family"):

@@ -10,7 +10,7 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.tables import csv_file, parquet_file, read_labels
-from voirdire.tables.cells import CODED, Coded
+from voirdire.tables.cells import MIN_CODED_ROWS, CodedCells
 from voirdire.tables.files import read_file
 from voirdire.tables.parquet_file import parquet_cells, parquet_rows
 from voirdire.tables.problems import Problems
@@ -19,11 +19,15 @@ from voirdire.tables.problems import Problems
 @pytest.fixture
 def table() -> pd.DataFrame:
     rng = np.random.default_rng(0)
-    judge, item, label = rng.integers(0, 9, CODED), rng.integers(0, 3_000, CODED), rng.integers(0, 3, CODED)
+    judge, item, label = (
+        rng.integers(0, 9, MIN_CODED_ROWS),
+        rng.integers(0, 3_000, MIN_CODED_ROWS),
+        rng.integers(0, 3, MIN_CODED_ROWS),
+    )
     columns = {
         "judge": [f"jürgen {k}" for k in judge],
         "item": [f"i{i}" for i in item],
-        "run": rng.integers(0, 3, CODED),
+        "run": rng.integers(0, 3, MIN_CODED_ROWS),
     }
     return pd.DataFrame({**columns, "label": np.array(["a", "b", "it's"])[label]})
 
@@ -38,7 +42,7 @@ def test_codes_have_the_cells_of_the_rows(table: pd.DataFrame, tmp_path: Path) -
     cells = parquet_cells(path, names)
     rows = [row for some in parquet_rows(path, names) for row in some]
     assert list(cells) == names
-    assert all(type(cells[name]) is Coded for name in names)
+    assert all(type(cells[name]) is CodedCells for name in names)
     for place, name in enumerate(names):
         assert list(cells[name]) == [row[place] for row in rows]
 
@@ -63,7 +67,7 @@ def test_texts_with_one_hash_are_read_by_rows(
     table.to_parquet(path)
     monkeypatch.setattr(parquet_file, "_HASH", "length")
     cells = parquet_cells(path, ["item", "label"])
-    assert not isinstance(cells["item"], Coded)
+    assert not isinstance(cells["item"], CodedCells)
     assert cells["item"] == table["item"].tolist()
 
 
@@ -83,7 +87,7 @@ def test_whole_numbers_are_the_names_that_a_dataframe_has(table: pd.DataFrame, t
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """CSV of any size by DuckDB, where that can read it."""
-    monkeypatch.setattr(csv_file, "LARGE", 1)
+    monkeypatch.setattr(csv_file, "MIN_DUCKDB_BYTES", 1)
 
 
 WRITTEN = {
@@ -107,7 +111,7 @@ def test_csv_is_read_as_by_rows(text: str, tmp_path: Path, monkeypatch: pytest.M
     path.write_bytes(text.encode())
     found = []
     for least in (1, 1 << 30):
-        monkeypatch.setattr(csv_file, "LARGE", least)
+        monkeypatch.setattr(csv_file, "MIN_DUCKDB_BYTES", least)
         problems = Problems("labels")
         try:
             cells = read_file(str(path), ["label", "judge"], ["item"], problems)
@@ -122,7 +126,7 @@ def test_csv_is_read_as_its_dataframe(table: pd.DataFrame, tmp_path: Path) -> No
     path, table = tmp_path / "labels.csv", table.drop(columns="run")
     table.to_csv(path, index=False)
     cells = read_file(str(path), ["label", "item"], [], Problems("labels"))
-    assert all(isinstance(column, Coded) for column in cells.values())
+    assert all(isinstance(column, CodedCells) for column in cells.values())
     here, there = read_labels(path), read_labels(table)
     for name in ("judges", "items", "labels"):
         assert getattr(here, name) == getattr(there, name)

@@ -174,10 +174,10 @@ def test_what_is_no_set_is_refused(labels: list[Any], how: dict[str, Any], messa
         (
             ["a", "b"],
             {"label_sets": "list"},
-            "label_sets 'list' is neither lists nor rows nor what .*'lists'",
+            "label_sets 'list' is neither lists nor rows nor a separator.*'lists'",
         ),
         (["a", "b"], {"label_sets": "x"}, "label_sets 'x' is neither lists nor rows"),
-        (["a", "b"], {"no_label": "none"}, "say by label_sets how they are written"),
+        (["a", "b"], {"no_label": "none"}, "give the notation of sets by label_sets"),
     ],
 )
 def test_what_is_declared_and_not_so_is_refused(labels: list[str], how: dict[str, Any], message: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from voirdire import InputError, fit, read
 from voirdire.notices import listen_for_notes
 from voirdire.tables import read_table
-from voirdire.tables.reading import BESIDE
+from voirdire.tables.reading import OPTIONS_SUFFIX
 
 
 def written(folder: Path, text: str, name: str = "t.csv") -> Path:
@@ -197,18 +197,18 @@ def test_missing_cells_of_dataframes_are_empty_in_every_spelling(gap: Any) -> No
 @pytest.mark.parametrize(
     ("kept", "said"),
     [
-        ('map = {judge = ["who"]}', 'map is not so; write map = {a = "b"}'),
-        ('map = {judge = {a = "who"}}', "map is not so"),
-        ("winners = {a = true}", "winners is not so"),
-        ('table = ["scores"]', 'table is not so; write table = "a"'),
-        ("where = {x = true}", "where is not so"),
-        ('degrees = "yes"', "degrees is not so; write degrees = true"),
-        ("people = {a = 1}", 'people is not so; write people = ["a", "b"]'),
+        ('map = {judge = ["who"]}', 'map has the wrong form; write map = {a = "b"}'),
+        ('map = {judge = {a = "who"}}', "map has the wrong form"),
+        ("winners = {a = true}", "winners has the wrong form"),
+        ('table = ["scores"]', 'table has the wrong form; write table = "a"'),
+        ("where = {x = true}", "where has the wrong form"),
+        ('degrees = "yes"', "degrees has the wrong form; write degrees = true"),
+        ("people = {a = 1}", 'people has the wrong form; write people = ["a", "b"]'),
     ],
 )
 def test_a_file_beside_a_table_that_is_not_as_it_should_be(tmp_path: Path, kept: str, said: str) -> None:
     path = written(tmp_path, SCORES)
-    Path(f"{path}{BESIDE}").write_text(kept)
+    Path(f"{path}{OPTIONS_SUFFIX}").write_text(kept)
     with pytest.raises(InputError) as caught:
         read(path)
     assert said in str(caught.value)
@@ -216,15 +216,15 @@ def test_a_file_beside_a_table_that_is_not_as_it_should_be(tmp_path: Path, kept:
 
 def test_a_text_names_one_person_and_not_its_letters(tmp_path: Path) -> None:
     path = written(tmp_path, SCORES.replace("a,i", "ann,i"))
-    Path(f"{path}{BESIDE}").write_text('people = "ann"')
+    Path(f"{path}{OPTIONS_SUFFIX}").write_text('people = "ann"')
     with listen_for_notes(lambda _: None):
         assert read(path).people == ("ann",)
 
 
 def test_a_file_beside_one_of_several_tables_is_not_passed_over(tmp_path: Path) -> None:
     some = [written(tmp_path, SCORES), written(tmp_path, SCORES.replace("a,", "c,"), "u.csv")]
-    Path(f"{some[1]}{BESIDE}").write_text('where = {item = "j"}')
-    with pytest.raises(InputError, match="how one of several files is read"):
+    Path(f"{some[1]}{OPTIONS_SUFFIX}").write_text('where = {item = "j"}')
+    with pytest.raises(InputError, match="reading options for one of several files"):
         read(some)
 
 

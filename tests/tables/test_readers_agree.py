@@ -30,7 +30,7 @@ def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Votes | None, Vot
     """What both readers make of a file (nothing where it is refused), and what they say."""
     found, said = [], []
     for large in (2**60, 1):
-        monkeypatch.setattr(grouped, "LARGE", large)
+        monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", large)
         try:
             with listen_for_notes(lambda _: None):  # what a column is taken for
                 found.append(read_votes(path, rows=False))
@@ -359,7 +359,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     for number, (path, judge) in enumerate(made.items()):
         given = os.path.relpath(path) if number % 2 and ".." not in path.parts else str(path)
         for large in (2**60, 1):
-            monkeypatch.setattr(grouped, "LARGE", large)
+            monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", large)
             found = read_votes(given, rows=False)
             assert (found.judges, found.counts.tolist()) == ((judge,), [[1, 0, 0]]), given
         assert read_table(given, rows=False).judges == (judge,)
@@ -379,7 +379,7 @@ def test_many_paths_are_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_path_that_is_missing_is_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a1.csv").write_text(HEAD + "a,x,y,first\n")
     for large in (2**60, 1):
-        monkeypatch.setattr(grouped, "LARGE", large)
+        monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", large)
         for read in (read_votes, read_table):
             with pytest.raises(InputError, match=r"a\[1\]\.csv' does not exist"):
                 read(tmp_path / "a[1].csv", rows=False)

@@ -14,7 +14,7 @@ from voirdire import InputError, read
 from voirdire.notices import listen_for_notes
 from voirdire.tables import read_table
 from voirdire.tables.formats.folder import import_files
-from voirdire.tables.reading import BESIDE, Reading
+from voirdire.tables.reading import OPTIONS_SUFFIX, Reading
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -227,7 +227,7 @@ def test_a_column_that_comes_late_is_read(tmp_path: Path) -> None:
     [
         ({"map": {"contxt": "kind"}}, "'contxt' is no column of voirdire's; did you mean 'context'"),
         ({"map": {"judge": "whom"}}, "no column 'whom' \\(for judge\\)"),
-        ({"winners": {"1": "frist"}}, "1=frist says neither first, second nor tie; did you mean 'first'"),
+        ({"winners": {"1": "frist"}}, "1=frist is neither first, second nor tie; did you mean 'first'"),
         ({"table": "vote"}, "'vote' is none of votes, scores, labels, rankings; did you mean 'votes'"),
         (
             {"set": {"judges": "x"}},
@@ -243,7 +243,7 @@ def test_a_column_that_comes_late_is_read(tmp_path: Path) -> None:
             {"where": {"winner": "tie"}},
             r"no row has winner=tie; the column 'winner' has (\w+ \(\d+\)(, )?)+$",
         ),
-        ({"columns": {"judge": "who"}}, "map={...} says which stand for voirdire's"),
+        ({"columns": {"judge": "who"}}, "map={...} assigns columns to voirdire's"),
         ({"people": "zoe", "map": {"judge": "who"}}, "'zoe' is no judge of the table"),
     ],
 )
@@ -347,7 +347,7 @@ def test_levels_that_were_read_are_those_of_the_fit(tmp_path: Path) -> None:
 
 def test_a_file_beside_the_table_says_how_it_is_read(tmp_path: Path) -> None:
     path = written(tmp_path, "v.csv", "m1,m2,pick\nx,y,A\ny,x,B\n")
-    beside = Path(f"{path}{BESIDE}")
+    beside = Path(f"{path}{OPTIONS_SUFFIX}")
     beside.write_text(
         'map = {first = "m1", second = "m2", winner = "pick"}\nwinners = {A = "first", B = "second"}\n'
         'set = {judge = "ann"}\n'

@@ -155,7 +155,7 @@ def test_rows_and_columns_that_sum_up_others_are_told(tmp_path: Path, name: str)
     path = tmp_path / "t.csv"
     path.write_text(f"item,ann,bob,{name}\nx,4,3,3.5\ny,2,2,2\n{name},3,2.5,2.75\n")
     found = examine_file(path, Reading(wide="judge")).stands_out
-    (said,) = [note for note in found if "sum up others" in note]
+    (said,) = [note for note in found if "Means and totals" in note]
     assert f"judges {name!r}, items {name!r}" in said
     rows = voirdire.read(path, wide="judge").table
     assert said in notes_on_answers(rows, read_scores(rows))
@@ -168,8 +168,8 @@ def test_items_that_several_systems_answered_are_told(tmp_path: Path) -> None:
     )
     path = tmp_path / "both.csv"
     rows.to_csv(path, index=False)
-    said = [note for note in voirdire.fit(rows, method="map").notes if "counts as about one thing" in note]
-    assert said[0].startswith("What is said of 'new' and 'older' about item 'x'")
+    said = [note for note in voirdire.fit(rows, method="map").notes if "answers about one item" in note]
+    assert said[0].startswith("Answers about the systems 'new' and 'older' under item 'x'")
     assert said[0] in examine_file(path).stands_out
     for fine in (rows.rename(columns={"item": "context"}), rows.assign(item=rows["item"] + rows["system"])):
         assert not any("one thing" in note for note in voirdire.fit(fine, method="map").notes)

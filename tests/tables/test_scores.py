@@ -133,7 +133,7 @@ def test_the_kind_of_a_table_is_told_by_its_columns() -> None:
     assert read_table(read_scores(TABLE)).rows == 4
     with pytest.raises(InputError, match="lack one of answers \\(winner, score, label or rank\\)"):
         read_table(TABLE.drop(columns="score"))
-    with pytest.warns(UserWarning, match="those of scores: winner says nothing and stays as it is"):
+    with pytest.warns(UserWarning, match="those of scores: winner is not used"):
         assert isinstance(read_table(TABLE.assign(winner="x")), Scores)
     with pytest.raises(InputError, match="those of scores and labels; --table scores or --table labels"):
         read_table(TABLE.assign(label="x"))

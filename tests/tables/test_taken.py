@@ -131,7 +131,7 @@ def test_large_files_of_tools_are_counted(tmp_path: Path, monkeypatch: pytest.Mo
     from voirdire.tables import grouped
 
     path = alpaca(tmp_path / "annotations.json", [1, 2, 1.5, None])
-    monkeypatch.setattr(grouped, "LARGE", 10)
+    monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", 10)
     with listen_for_notes(lambda _: None):
         votes = read_votes(path, rows=False)
     assert votes.counts.tolist() == [[1, 1, 1]]
@@ -151,7 +151,7 @@ def test_white_space_of_prompts_is_kept(tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "votes.csv"
     path.write_text('judge,first,second,winner,context\na,x,y,x," say\n"\na,x,y,x,say\n')
     assert read_votes(path).contexts == (" say\n", "say")
-    monkeypatch.setattr(grouped, "LARGE", 10)
+    monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", 10)
     assert read_votes(path, rows=False).rows == 2
     path.write_text("judge,first,second,winner,context\na,x,y,x, \n")
     for rows in (True, False):

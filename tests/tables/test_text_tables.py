@@ -233,8 +233,8 @@ def test_a_header_that_stands_again_is_no_answer(
     path = tmp_path / "t.csv"
     path.write_text("\n".join([header, *rows * 3, header, *rows, ""]))
     if large:
-        for module in (csv_file, grouped):
-            monkeypatch.setattr(module, "LARGE", 1)
+        monkeypatch.setattr(csv_file, "MIN_DUCKDB_BYTES", 1)
+        monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", 1)
     with (
         pytest.raises(InputError, match="it repeats the header; delete it"),
         listen_for_notes(lambda _: None),

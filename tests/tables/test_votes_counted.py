@@ -45,7 +45,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(autouse=True)
 def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouped, "LARGE", 1)
+    monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", 1)
 
 
 def same(counted: Votes, expected: Votes) -> None:
@@ -94,7 +94,7 @@ def test_codes_of_a_long_column_are_those_of_a_short_one(
     from voirdire.tables import cells
 
     plain = read_votes(table)
-    monkeypatch.setattr(cells, "CODED", 1)
+    monkeypatch.setattr(cells, "MIN_CODED_ROWS", 1)
     coded = read_votes(table)
     for name in ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context"):
         np.testing.assert_array_equal(getattr(coded, name), getattr(plain, name))
@@ -229,7 +229,7 @@ def test_an_amount_of_memory_that_is_none_is_refused(
     table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table.to_csv(tmp_path / "v.csv", index=False)
-    monkeypatch.setenv(grouped.MEMORY, "much")
+    monkeypatch.setenv(grouped.MEMORY_VARIABLE, "much")
     with pytest.raises(InputError, match="VOIRDIRE_MEMORY: 'much' is not an amount of memory"):
         read_votes(tmp_path / "v.csv", rows=False)
 
@@ -258,10 +258,10 @@ def test_memory_stays_bounded_on_a_file_of_ten_times_the_limit(tmp_path: Path) -
                 f"FROM range({size}) t(i)) TO '{tmp_path}/{name}.csv'"
             )
     assert (tmp_path / "big.csv").stat().st_size >= 10 * limit * 1e6
-    code = PEAK.replace("read_votes(sys.argv[1]", "grouped.LARGE = 1; read_votes(sys.argv[1]", 1)
+    code = PEAK.replace("read_votes(sys.argv[1]", "grouped.MIN_GROUPED_BYTES = 1; read_votes(sys.argv[1]", 1)
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "small.csv"), str(tmp_path / "big.csv")],
-        env={**os.environ, grouped.MEMORY: f"{limit}MB"},
+        env={**os.environ, grouped.MEMORY_VARIABLE: f"{limit}MB"},
         capture_output=True,
         text=True,
         check=True,

@@ -11,7 +11,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.infer.method import DEFAULT_SECONDS
 from voirdire.settings import PROB, read_list
-from voirdire.tables.columns import ALIASES, ANSWERS
+from voirdire.tables.columns import ALIASES, ANSWER_COLUMNS
 from voirdire.tables.numbers import read_number
 from voirdire.tables.reading import Reading
 
@@ -20,7 +20,7 @@ FIELD_OPTIONS: dict[str, tuple[str, ...]] = {
     "about": ("", "target", "panel"),
     "judges": ("", "models", "people"),
     "order": ("", "shown", "unknown"),
-    "table": ("", *ANSWERS),
+    "table": ("", *ANSWER_COLUMNS),
     "wide": ("", "judge", "criterion", "item", "counts"),
 }
 #: Columns of voirdire's that a column of the file may be said to be.

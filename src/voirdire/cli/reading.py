@@ -13,7 +13,7 @@ import typer
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
-from voirdire.tables.columns import ANSWERS
+from voirdire.tables.columns import ANSWER_COLUMNS
 from voirdire.tables.encode import cell_to_name
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.long_table import left_out_notes
@@ -22,7 +22,7 @@ from voirdire.tables.formats.source import leave_out_columns, open_source
 from voirdire.tables.people import check_no_judge
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.ratings import known_names
-from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_reading, read_as
+from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, fitting_options, load_reading, read_as
 from voirdire.tables.row_filter import select_rows
 from voirdire.tables.run_folders import run_folder
 
@@ -168,7 +168,7 @@ class TableOptions:
         for further_path in further:
             check_no_judge(further_path)
         reading = replace(self.reading, levels=None, positive=None)
-        if not reading.set_options and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
+        if not reading.set_options and not any(Path(f"{path}{OPTIONS_SUFFIX}").is_file() for path in paths):
             return [path if phase is None else select_rows(path, phase) for path in paths]
         check_judges(self.reading.judges_of_files(), [str(path) for path in paths])
         other_paths = [path for path in (*further, *(paths if len(paths) > 1 else ())) if path is not None]
@@ -208,7 +208,7 @@ class TableOptions:
 
     def questions(self, path: Path) -> Any:
         """Read a table of questions, which needs no column of answers."""
-        reading, answers = self.reading, set(ANSWERS.values())
+        reading, answers = self.reading, set(ANSWER_COLUMNS.values())
         renamed = reading.map or {}
         allowed = {"map", "sep", "sheet", "where", "leave_out"}
         if not reading.set_options or set(reading.set_options) - allowed or answers & renamed.keys():
@@ -270,7 +270,10 @@ class TableOptions:
                 option = excess[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return select_rows(
-                path, phase, reading.where, answer=None if reading.table is None else ANSWERS[reading.table]
+                path,
+                phase,
+                reading.where,
+                answer=None if reading.table is None else ANSWER_COLUMNS[reading.table],
             )
         if reading.map and elsewhere:
             own_columns = _file_columns(path)

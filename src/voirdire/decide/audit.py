@@ -117,7 +117,7 @@ def audit(
         raise InputError("item_families= needs families=, the family of each judge; pass both")
     judge_family = None if families is None else read_families(families, judge_table.judges)
     items = rows_of(judge_table).item_names
-    item_family = None if item_families is None else read_families(item_families, items, who="item")
+    item_family = None if item_families is None else read_families(item_families, items, unit="item")
     present = set(judge_table.further.columns)
     columns = covariate_columns or tuple(
         column for column in ("length",) if present & {column, f"{column}_first"}

@@ -20,7 +20,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.panel_gap import target_and_panel_scores
 from voirdire.model.problem import Problem
 from voirdire.notices import listen_for_notes
-from voirdire.tables.covariates import COUNTED
+from voirdire.tables.covariates import TEXT_FEATURES
 from voirdire.tables.grouped import needs_grouping
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
@@ -34,7 +34,7 @@ MIN_SHARE = 0.1  # smallest reported share of the variance of scores
 SIDES = ("first", "second")
 CHARACTERS = "characters"  # the name of the length of texts
 FORMAT_COLUMNS = re.compile(
-    rf"(.+_)?({'|'.join(COUNTED)}|length|len|tokens|chars|characters|headings|bullets)(_.+)?"
+    rf"(.+_)?({'|'.join(TEXT_FEATURES)}|length|len|tokens|chars|characters|headings|bullets)(_.+)?"
 )
 TEXTS = ("text", "answer", "response", "output", "completion")
 

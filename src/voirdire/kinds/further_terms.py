@@ -26,7 +26,7 @@ from voirdire.model.term_rows import FACTOR_SEPARATOR, TERM_SEPARATOR, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.further import (
-    BY,
+    BY_OPTION,
     check_groups_of_contexts,
     further_names,
     missing_column_message,
@@ -182,7 +182,7 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
     if name in (*further.present, *further.columns) or name in further_names(table):
         return
     if name == by:
-        raise InputError(f"{BY}: {missing_column_message(table, name)}")
+        raise InputError(f"{BY_OPTION}: {missing_column_message(table, name)}")
     levels = {factor: getattr(table, labels, ()) for factor, labels in (FACTORS | SCORE_FACTORS).items()}
     levels |= {TIME: () if table.time is None else np.unique(table.time)}
     usable = [factor for factor, labels in levels.items() if factor in ("judge", "item") or len(labels) > 1]

@@ -40,7 +40,7 @@ def requested_families(
         return None
     if request.families is None:
         raise InputError("item_families= needs families=, the family of each judge; pass both")
-    return read_families(request.families, judges), read_families(request.item_families, items, who="item")
+    return read_families(request.families, judges), read_families(request.item_families, items, unit="item")
 
 
 def add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:

@@ -1,4 +1,4 @@
-"""Tables of answers that have been read: what each says of itself, whatever its answers are."""
+"""Base class of tables of answers that have been read: votes, scores, labels and rankings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from voirdire.tables.encode import IntArray
 
 
 def checked_mask(rows: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
-    """A mask of the rows of a table.
+    """Check a mask of the rows of a table.
 
     Raises
     ------
     ValueError
-        It is no boolean mask with one entry per row.
+        The mask is not boolean, or does not have one entry per row.
     """
     mask = np.asarray(rows)
     if mask.dtype != np.bool_ or mask.shape != (size,):
@@ -32,17 +32,17 @@ class AnswerTable:
     Attributes
     ----------
     data : str
-        The kind, as model files have it.
+        The kind of table, as model files name it.
     answer : str
-        The column of answers, which tells tables apart.
+        The column of answers; it differs between kinds of table.
     called : str
-        How messages begin that say what a table has.
+        Beginning of messages about the content of a table.
     question : tuple of str
-        Units whose answers are to one question.
+        Units of which each is one question: all answers in a unit answer the same question.
     compares_items : bool
-        Whether each answer is about two items.
+        Whether each answer compares two items.
     is_numeric, has_levels : bool
-        Whether answers are numbers, or words of which there are some.
+        Whether answers are numbers; whether answers are words from a fixed set.
     """
 
     data: ClassVar[str]
@@ -55,25 +55,25 @@ class AnswerTable:
 
     @property
     def parts(self) -> tuple[AnswerTable, ...]:
-        """The tables that it is of: itself."""
+        """Tables that this table consists of: itself."""
         return (self,)
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
-        """Names that stand in it, by what they are of, such as ``judges``."""
+        """Names in the table by what they name, such as ``judges``."""
         raise NotImplementedError
 
     @property
     def names_questions(self) -> bool:
-        """True where rows say what was asked, so that a second answer to it is no answer to another question."""
+        """True where rows identify the question, so that a second answer cannot belong to another question."""
         return False
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Names of the columns that say what each answer is and what it is about."""
+        """Names of the columns of the answer and of its subject."""
         raise NotImplementedError
 
     @property
     def shown_codes(self) -> tuple[IntArray, ...]:
-        """Columns of codes that say what each judge was asked, as it was shown."""
+        """Columns of codes that identify each question as it was shown to the judge."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Cells of a table by column, and which columns are read."""
+"""Cells of a table by column, and the choice of the columns to read."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from voirdire.tables.columns import ANSWERS, describe_missing
+from voirdire.tables.columns import ANSWER_COLUMNS, describe_missing
 from voirdire.tables.problems import Problems
 
 Cells = dict[str, Sequence[object]]
 
-CODED = 10_000  # rows from which a column of text is taken as codes
+MIN_CODED_ROWS = 10_000  # shorter columns of text are read as cells, not as codes
 
 
-class Coded(Sequence[object]):
-    """Cells of a column as places in a list of distinct values; the last value stands for missing cells.
+class CodedCells(Sequence[object]):
+    """Cells of a column as indices into a list of distinct values; the last value stands for missing cells.
 
     Examples
     --------
     >>> import numpy as np
-    >>> list(Coded(np.array([0, 1, 0, -1]), ["a", "b", None]))
+    >>> list(CodedCells(np.array([0, 1, 0, -1]), ["a", "b", None]))
     ['a', 'b', 'a', None]
     """
 
@@ -37,7 +37,7 @@ class Coded(Sequence[object]):
 def choose_columns(
     header: Sequence[object], required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> list[str]:
-    """Pick the columns to read from a header, reporting the absent and the repeated ones."""
+    """Choose the columns to read from a header; report columns that are missing or repeated."""
     present = [name for name in header if isinstance(name, str)]
     if optional is None:
         optional = [name for name in dict.fromkeys(present) if name not in required]
@@ -45,7 +45,9 @@ def choose_columns(
     if missing:
         spare = [name for name in present if name not in required and name not in optional]
         problems.table(
-            describe_missing(missing, present, spare, may_map=bool(set(ANSWERS.values()) & {*required}))
+            describe_missing(
+                missing, present, spare, may_map=bool(set(ANSWER_COLUMNS.values()) & {*required})
+            )
         )
     for sentence in repeated_columns(present):
         problems.table(sentence)
@@ -53,7 +55,7 @@ def choose_columns(
 
 
 def repeated_columns(names: Sequence[str]) -> list[str]:
-    """Say which names stand above several columns, white space at the ends aside; columns without a name have none.
+    """Describe names that several columns share, ignoring white space at the ends; empty names are not compared.
 
     Examples
     --------
@@ -69,7 +71,7 @@ def repeated_columns(names: Sequence[str]) -> list[str]:
 
 
 def as_narwhals(table: object, problems: Problems) -> tuple[Any, list[str]]:
-    """A dataframe as narwhals has it, and the names of its columns."""
+    """Convert a dataframe to narwhals; return it and the names of its columns."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
@@ -86,7 +88,7 @@ def as_narwhals(table: object, problems: Problems) -> tuple[Any, list[str]]:
 
 
 def _normalise_pandas_frame(table: Any, problems: Problems) -> Any:
-    """A pandas dataframe whose names of columns are texts, and whose named index is columns; all else as it is."""
+    """Turn names of columns of a pandas dataframe into text and its named index into columns; keep other tables."""
     if not (type(table).__module__.startswith("pandas") and hasattr(table, "columns")):
         return table
     if table.columns.nlevels > 1:
@@ -99,12 +101,12 @@ def _normalise_pandas_frame(table: Any, problems: Problems) -> Any:
 
 
 def column_cells(series: Any) -> Sequence[object]:
-    """A column's cells; a long column of text as codes, which are quicker to come by than the cells."""
+    """Fetch the cells of a column; a long column of text comes as codes, which is faster."""
     native = series.to_native()
-    if len(series) >= CODED and type(native).__module__.startswith("pandas"):
+    if len(series) >= MIN_CODED_ROWS and type(native).__module__.startswith("pandas"):
         import pandas as pd
 
         if isinstance(native.dtype, pd.StringDtype):
             codes, levels = pd.factorize(native)
-            return Coded(codes.astype("int64"), [*levels.tolist(), None])
+            return CodedCells(codes.astype("int64"), [*levels.tolist(), None])
     return series.to_list()  # type: ignore[no-any-return]

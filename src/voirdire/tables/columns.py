@@ -1,4 +1,4 @@
-"""Names of columns: which of a table's columns stand for voirdire's, and what kind of table they make."""
+"""Names of columns: the roles of a table's columns in voirdire, and the kind of table that they make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from voirdire.tables.problems import nearest_name
 
-#: Other names of voirdire's columns; case, blanks, ``_``, ``-`` and ``.`` do not count.
+#: Other names of voirdire's columns; case, blanks, ``_``, ``-`` and ``.`` are ignored.
 ALIASES: dict[str, tuple[str, ...]] = {
     "judge": (
         "annotator", "rater", "worker", "grader", "evaluator", "coder", "user", "userid", "workerid", "annotatorid",
@@ -40,15 +40,15 @@ class TableKind(NamedTuple):
     Attributes
     ----------
     name : str
-        As model files have it.
+        Name of the kind in model files.
     answer : str
         The column of answers.
     subject_columns : tuple of str
-        Columns that say what is answered about, beside the judge.
+        Columns of the items that an answer is about.
     crosses : bool
-        Whether an item may be named by its context and its system.
+        Whether the columns context and system may stand for the column item.
     level : str
-        One of the answers, of which a table needs two, in words; empty where one will do.
+        Words for one distinct answer, where a table needs two distinct answers; empty where one is enough.
     averages : bool
         Whether answers are numbers with a mean.
     """
@@ -73,27 +73,27 @@ TABLE_KINDS = (
     TableKind("rankings", "rank", crosses=False),
 )
 KIND_OF_TABLE = {kind.name: kind for kind in TABLE_KINDS}
-#: The column of answers of each kind of table, and the columns that it needs.
-ANSWERS = {kind.name: kind.answer for kind in TABLE_KINDS}
-NEEDED = {kind.name: kind.needed for kind in TABLE_KINDS}
-#: Columns that say something to voirdire, in whatever table.
-KNOWN = (
+#: The column of answers of each kind of table, and the columns that the kind requires.
+ANSWER_COLUMNS = {kind.name: kind.answer for kind in TABLE_KINDS}
+NEEDED_COLUMNS = {kind.name: kind.needed for kind in TABLE_KINDS}
+#: Columns that have a meaning in voirdire, in any table.
+KNOWN_COLUMNS = (
     *ALIASES, "order", "degree", "time", "phase", "group", "family", "person", "id", "text", "source", "weight",
 )  # fmt: skip
-#: What is ranked, where no column is called item or system.
-RANKED = ("response", "completion", "output", "candidate", "option")
-#: Columns that say how often an answer was given, in tables that do not say by whom.
+#: Names of the column of ranked items, where no column is called item or system.
+RANKED_ITEM_NAMES = ("response", "completion", "output", "candidate", "option")
+#: Names of columns that count how often an answer was given, in tables without judges.
 COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "votes", "nvotes", "nannotators")
 RANKINGS_AS_VOTES = (
     "these are rankings, which this does not take; --table votes (table='votes') reads each as the votes between its "
     "items"
 )
-#: An answer of either kind: a score where all its cells are numbers, else a label.
-EITHER = ("value", "response", "rating", "grade", "points")
+#: Names of a column of scores (where all its cells are numbers) or of labels (elsewhere).
+SCORE_OR_LABEL_NAMES = ("value", "response", "rating", "grade", "points")
 
 
 def normalise_column_name(name: str) -> str:
-    """Reduce the name of a column to what counts when names are compared.
+    """Reduce the name of a column to the letters by which names are compared.
 
     Examples
     --------
@@ -103,123 +103,129 @@ def normalise_column_name(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter not in " _-.\t")
 
 
-def find_roles(columns: Sequence[str], given: Iterable[str] = ()) -> dict[str, str]:
-    """Columns that stand for voirdire's, as far as these are not there under their own names.
+def find_roles(columns: Sequence[str], mapped: Iterable[str] = ()) -> dict[str, str]:
+    """Find the columns of a table that have a role in voirdire, by their names.
 
-    Where the columns of a kind of table are all there under their own names, no other is taken for one of voirdire's.
+    Where all columns of a kind of table are present under voirdire's own names, other names are not considered.
 
     Parameters
     ----------
     columns : sequence of str
-    given : iterable of str
-        Columns of voirdire's that are known to stand under other names.
+    mapped : iterable of str
+        Roles that are known to be taken by columns of other names.
 
     Examples
     --------
     >>> find_roles(("annotator", "First", "model_b", "winner"))
     {'judge': 'annotator', 'first': 'First', 'second': 'model_b', 'winner': 'winner'}
 
-    Mechanical Turk says of its columns which are answers, and which were shown:
+    Mechanical Turk marks by a prefix the columns of answers and those that were shown:
 
     >>> find_roles(("HITId", "WorkerId", "Input.text", "Input.item_id", "Answer.rating"))
     {'judge': 'WorkerId', 'item': 'Input.item_id', 'score': 'Answer.rating'}
 
-    A column that might be an answer is none where another stands under its own name:
+    A column of answers under voirdire's own name excludes other columns of answers:
 
     >>> find_roles(("judge", "first", "second", "winner", "category"))
     {'judge': 'judge', 'first': 'first', 'second': 'second', 'winner': 'winner'}
     """
-    found = {name: name for name in KNOWN if name in columns}
-    if table_kind([*found, *given]) is not None:
-        return {name: name for name in ALIASES if name in found}
-    return _add_ranked_item_role(_find_aliases(columns, found), columns)
+    roles = {name: name for name in KNOWN_COLUMNS if name in columns}
+    if table_kind([*roles, *mapped]) is not None:
+        return {name: name for name in ALIASES if name in roles}
+    return _add_ranked_item_role(_find_aliases(columns, roles), columns)
 
 
-def _find_aliases(columns: Sequence[str], found: Mapping[str, str]) -> dict[str, str]:
+def _find_aliases(columns: Sequence[str], exact: Mapping[str, str]) -> dict[str, str]:
     free = [
-        name for name in reversed(columns) if name not in KNOWN
-    ]  # of names that are alike the first counts
-    plain = {
+        name for name in reversed(columns) if name not in KNOWN_COLUMNS
+    ]  # of equal reduced names the first column is used
+    plain_names = {
         prefix: {normalise_column_name(name.lower().removeprefix(prefix)): name for name in free}
         for prefix in ("answer.", "input.")
     }
     roles: dict[str, str] = {}
-    for column, others in ALIASES.items():
-        named = plain["answer." if column in ANSWERS.values() else "input."]
-        likely = [named[want] for want in (column, *others) if want in named]
+    for column, aliases in ALIASES.items():
+        candidates = plain_names["answer." if column in ANSWER_COLUMNS.values() else "input."]
+        likely = [candidates[alias] for alias in (column, *aliases) if alias in candidates]
         if (
-            one := column
-            if column in found
+            chosen := column
+            if column in exact
             else next((name for name in likely if name not in roles.values()), None)
         ):
-            roles[column] = one
-    for side in ("first", "second"):  # of three items or more none is one of two
+            roles[column] = chosen
+    for side in ("first", "second"):  # a series of three items or more is no pair
         stem = normalise_column_name(roles.get(side, "")).rstrip("0123456789")
-        alike = [name for name in plain["input."] if name.rstrip("0123456789") == stem != name]
-        if roles.get(side, side) != side and len(alike) > 2:
+        numbered = [name for name in plain_names["input."] if name.rstrip("0123456789") == stem != name]
+        if roles.get(side, side) != side and len(numbered) > 2:
             del roles[side]
     return _keep_one_answer_role(roles)
 
 
 def _add_ranked_item_role(roles: dict[str, str], columns: Sequence[str]) -> dict[str, str]:
-    """Roles of rankings: what is ranked is the system, or its response, where no column is called item."""
+    """Give the role item to the column of systems or responses of rankings, where no column is called item."""
     if "rank" not in roles or "item" in roles or {"first", "second"} & roles.keys():
         return roles
     ranked = roles.pop("system", None)
     ranked = ranked or next(
-        (name for name in columns if normalise_column_name(name) in RANKED and name not in roles.values()),
+        (
+            name
+            for name in columns
+            if normalise_column_name(name) in RANKED_ITEM_NAMES and name not in roles.values()
+        ),
         None,
     )
     return roles | ({"item": ranked} if ranked else {})
 
 
 def _keep_one_answer_role(roles: dict[str, str]) -> dict[str, str]:
-    """Roles of one answer: what stands under its own name, or is the winner of two items, is the only one."""
-    answers = [name for name in ANSWERS.values() if name in roles]
-    own = [name for name in answers if roles[name] == name]
-    if not own and {"first", "second", "winner"} <= roles.keys():
-        own = ["winner"]
-    return {name: column for name, column in roles.items() if name not in answers or not own or name in own}
+    """Keep one column of answers: one under voirdire's own name, else the winner of two items, where there is one."""
+    answers = [name for name in ANSWER_COLUMNS.values() if name in roles]
+    exact = [name for name in answers if roles[name] == name]
+    if not exact and {"first", "second", "winner"} <= roles.keys():
+        exact = ["winner"]
+    return {
+        name: column for name, column in roles.items() if name not in answers or not exact or name in exact
+    }
 
 
 def table_kind(roles: Iterable[str] | Mapping[str, str]) -> str | None:
-    """The kind of a table with such columns: votes, scores, labels or rankings; None where that cannot be told.
+    """Infer the kind of a table from its columns: votes, scores, labels or rankings; None where it is ambiguous.
 
     Parameters
     ----------
     roles : iterable of str, or mapping of str to str
-        Columns of voirdire's that are there; as a mapping to the names that they have, where an answer under its own
-        name comes before one under another.
+        Roles that the table has; a mapping gives the column of each, and answers under voirdire's own name take
+        precedence.
 
     Examples
     --------
     >>> table_kind(["judge", "context", "system", "score"]), table_kind(["judge", "item"])
     ('scores', None)
     """
-    named = roles if isinstance(roles, Mapping) else {name: name for name in roles}
-    have = set(named)
+    column_by_role = roles if isinstance(roles, Mapping) else {name: name for name in roles}
+    have = set(column_by_role)
     crossed = {"item"} if {"context", "system"} <= have else set()
     kinds = [
         kind.name for kind in TABLE_KINDS if (have | crossed if kind.crosses else have) >= set(kind.needed)
     ]
-    own = [kind for kind in kinds if named[ANSWERS[kind]] == ANSWERS[kind]]
-    kinds = own if len(own) == 1 else kinds
+    exact = [kind for kind in kinds if column_by_role[ANSWER_COLUMNS[kind]] == ANSWER_COLUMNS[kind]]
+    kinds = exact if len(exact) == 1 else kinds
     return kinds[0] if len(kinds) == 1 else None
 
 
-def list_names(names: Sequence[str], shown: int = 12) -> str:
-    """Names of columns for a message.
+def list_names(names: Sequence[str], max_names: int = 12) -> str:
+    """List names of columns for a message.
 
     Examples
     --------
-    >>> list_names(["a", "b"]), list_names(["a", "b"], shown=1)
+    >>> list_names(["a", "b"]), list_names(["a", "b"], max_names=1)
     ("'a', 'b'", "'a', ...")
     """
-    return ", ".join(repr(name) for name in names[:shown]) + (", ..." if len(names) > shown else "")
+    return ", ".join(repr(name) for name in names[:max_names]) + (", ..." if len(names) > max_names else "")
 
 
 def unknown_column_messages(targets: Iterable[str]) -> list[str]:
-    """Sentences about names that are none of voirdire's columns, on the left of a mapping.
+    """Describe names on the left of a mapping that are not columns of voirdire.
 
     Examples
     --------
@@ -228,18 +234,18 @@ def unknown_column_messages(targets: Iterable[str]) -> list[str]:
     """
     return [
         f"{name!r} is no column of voirdire's"
-        + (nearest_name(name, KNOWN) or f"; its columns are {', '.join(KNOWN)}")
+        + (nearest_name(name, KNOWN_COLUMNS) or f"; its columns are {', '.join(KNOWN_COLUMNS)}")
         for name in targets
-        if name not in KNOWN
+        if name not in KNOWN_COLUMNS
     ]
 
 
-def say_which(kinds: Sequence[str]) -> str:
-    """Remedy for a table that may be of several kinds.
+def table_option_remedy(kinds: Sequence[str]) -> str:
+    """Tell how to choose the kind of a table that may be of several kinds.
 
     Examples
     --------
-    >>> say_which(["scores", "labels"])
+    >>> table_option_remedy(["scores", "labels"])
     "--table scores or --table labels (in Python read(..., table='scores')) says which is meant"
     """
     return (
@@ -248,7 +254,7 @@ def say_which(kinds: Sequence[str]) -> str:
 
 
 def describe_unknown_columns(columns: Sequence[str]) -> str:
-    """Describe a table of unknown columns in a sentence: those that it has, what it lacks, and what to type.
+    """Describe a table of unknown columns in a sentence: its columns, those that are missing, and what to type.
 
     Examples
     --------
@@ -257,13 +263,15 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
     """
     roles = find_roles(columns)
     seen = f"the columns {list_names(columns)}" if columns else "columns without names"
-    answered = [kind for kind, answer in ANSWERS.items() if answer in roles]
+    answered = [kind for kind, answer in ANSWER_COLUMNS.items() if answer in roles]
     if answered or {"first", "second"} <= roles.keys():
         kind = "votes" if {"first", "second"} <= roles.keys() else answered[-1]
         crossed = KIND_OF_TABLE[kind].crosses and {"context", "system"} <= roles.keys()
-        missing = [name for name in NEEDED[kind] if name not in roles and not (crossed and name == "item")]
+        missing = [
+            name for name in NEEDED_COLUMNS[kind] if name not in roles and not (crossed and name == "item")
+        ]
         if not missing:
-            return f"{seen} are those of {' and '.join(answered)}; {say_which(answered)}"
+            return f"{seen} are those of {' and '.join(answered)}; {table_option_remedy(answered)}"
         people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""
         return f"{seen} are those of {kind}, but lack {' and '.join(missing)}{people}"
     if "judge" in roles or "item" in roles:
@@ -274,14 +282,14 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
 def describe_missing(
     missing: Sequence[str], present: Sequence[str], spare: Sequence[str], *, may_map: bool
 ) -> str:
-    """Name the columns that a table lacks, those that it has, and which of these are plausibly meant.
+    """Name the columns that a table lacks, those that it has, and those among them that are probably meant.
 
     Parameters
     ----------
     missing, present, spare : sequence of str
-        Columns that are required and not there, those that are, and those of them that stand for nothing else.
+        Required columns that are absent, columns that are present, and present columns without another role.
     may_map : bool
-        Whether a mapping says which column stands for which.
+        Whether the user can assign columns by ``--map``.
 
     Examples
     --------
@@ -292,36 +300,38 @@ def describe_missing(
     >>> describe_missing(["family"], ["judge"], [], may_map=False)
     "column 'family' is missing; the columns are 'judge'"
     """
-    named = " and ".join(part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part)
-    said = f"column{'s' if len(missing) > 1 else ''} {named} {'are' if len(missing) > 1 else 'is'} missing"
+    missing_names = " and ".join(
+        part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part
+    )
+    sentence = f"column{'s' if len(missing) > 1 else ''} {missing_names} {'are' if len(missing) > 1 else 'is'} missing"
     if not present:
-        return f"{said}; there is no column"
-    near = nearest_name(missing[0], spare) if len(missing) == 1 else ""
-    seen = f"{' The' if near else '; the'} columns are {list_names(present)}"
+        return f"{sentence}; there is no column"
+    suggestion = nearest_name(missing[0], spare) if len(missing) == 1 else ""
+    seen = f"{' The' if suggestion else '; the'} columns are {list_names(present)}"
     if not may_map:
-        return said + near + seen
+        return sentence + suggestion + seen
     kind = table_kind(present)
-    if kind is not None and {*missing} & {*ANSWERS.values()}:
-        return f"{said}; {RANKINGS_AS_VOTES if kind == 'rankings' and 'first' in missing else f'these are {kind}'}"
+    if kind is not None and {*missing} & {*ANSWER_COLUMNS.values()}:
+        return f"{sentence}; {RANKINGS_AS_VOTES if kind == 'rankings' and 'first' in missing else f'these are {kind}'}"
     likely = _likely_meant(missing, spare)
     pairs = ",".join(f"{name}={likely.get(name, 'COLUMN')}" for name in missing)
     alone = "; --set judge=NAME where one judge gave all answers" if [*missing] == ["judge"] else ""
-    return f"{said}{near}{seen} (--map {pairs}{alone})"
+    return f"{sentence}{suggestion}{seen} (--map {pairs}{alone})"
 
 
 def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str]:
-    """Columns that are plausibly meant: by a name that is near, one that holds another name, or as they are left."""
+    """Match missing columns to spare ones: by a similar name, by a name that contains a known one, or as the rest."""
     free = list(spare)
-    found = {}
-    for likes in (_is_near, _holds_name):
+    meant = {}
+    for matches in (_is_near, _holds_name):
         for name in missing:
-            like = [] if name in found else [one for one in free if likes(name, one)]
-            if like:
-                found[name] = like[0]
-                free.remove(like[0])
-    rest = [name for name in missing if name not in found]
+            matching = [] if name in meant else [column for column in free if matches(name, column)]
+            if matching:
+                meant[name] = matching[0]
+                free.remove(matching[0])
+    unmatched = [name for name in missing if name not in meant]
     free = [name for name in free if normalise_column_name(name) not in COUNT_NAMES]
-    return found | (dict(zip(rest, free, strict=True)) if len(rest) == len(free) else {})
+    return meant | (dict(zip(unmatched, free, strict=True)) if len(unmatched) == len(free) else {})
 
 
 def _is_near(name: str, column: str) -> bool:
@@ -329,7 +339,7 @@ def _is_near(name: str, column: str) -> bool:
 
 
 def _holds_name(name: str, column: str) -> bool:
-    """True where a column's name holds voirdire's, or one that is known for it."""
+    """True where a column's name contains voirdire's name or one of its aliases."""
     return any(
         other in normalise_column_name(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3
     )

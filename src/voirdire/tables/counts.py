@@ -1,10 +1,10 @@
-"""Votes as codes and counts: which of two items a judge finds better, per judge, criterion and ordered pair.
+"""Votes as codes and counts of outcomes per judge, criterion and ordered pair of items.
 
 The sufficient statistics of every model without covariates are the counts
 
     n[judge, criterion, first, second] = (votes for first, votes for second, ties),
 
-where the order of the pair is the order in which it was shown, because judges can prefer a position.
+where the order of a pair is the order in which its items were shown, because judges can prefer a position.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from voirdire.tables.answer_table import AnswerTable, checked_mask
 from voirdire.tables.encode import IntArray, level_positions
-from voirdire.tables.further import NOTHING, Further
+from voirdire.tables.further import NO_FURTHER_COLUMNS, Further
 from voirdire.tables.vote_attributes import Details
 
 _CODES = ("judge", "criterion", "first", "second", "counts")
@@ -34,7 +34,7 @@ class Votes(AnswerTable):
     judges, criteria, items : tuple of str
         The names that the codes stand for, sorted; ``("overall",)`` is the criterion of a table without one.
     judge, criterion, first, second : int64 array, shape (cells,)
-        The distinct cells, in the order shown, sorted lexicographically by their codes.
+        The distinct combinations of codes (cells), with items in the order shown, sorted lexicographically.
     counts : int64 array, shape (cells, 3)
         Votes for the first item, for the second, and ties.
     row_cell : int64 array, shape (rows,)
@@ -48,11 +48,11 @@ class Votes(AnswerTable):
     has_criteria : bool
         Whether the table has a criterion column.
     order_unknown : bool
-        Whether it is not known which item was shown first (a column ``order`` says ``unknown``).
+        Whether the order in which items were shown is unknown (a column ``order`` says ``unknown``).
     details : Details or None
-        What is known of single votes beside these.
+        Further attributes of single votes.
     further : Further
-        Further columns of the table; covariates are of both items, shape (rows, 2, covariates).
+        Further columns of the table; covariates have shape (rows, 2, covariates), for the two items.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Votes(AnswerTable):
     answer: ClassVar[str] = "winner"
     compares_items: ClassVar[bool] = True
     has_rows: ClassVar[bool] = True  # whether the order of the votes is known
-    question: ClassVar[tuple[str, ...]] = ("pair",)  # units whose votes are on one question
+    question: ClassVar[tuple[str, ...]] = ("pair",)  # all votes in such a unit answer one question
 
     judges: tuple[str, ...]
     criteria: tuple[str, ...]
@@ -85,10 +85,10 @@ class Votes(AnswerTable):
     has_criteria: bool = False
     order_unknown: bool = False
     details: Details | None = None
-    further: Further = NOTHING
+    further: Further = NO_FURTHER_COLUMNS
 
     def unit_codes(self) -> dict[str, IntArray | None]:
-        """Unit that each vote belongs to, by the unit's name, as codes of shape (rows,); None without such a column."""
+        """Code the unit of each vote, shape (rows,), by the kind of unit; None without such a column."""
         cell = self.row_cell
         low, high = np.minimum(self.first, self.second)[cell], np.maximum(self.first, self.second)[cell]
         return {
@@ -101,42 +101,44 @@ class Votes(AnswerTable):
 
     @property
     def rows(self) -> int:
-        """The number of votes."""
+        """Number of votes."""
         return len(self.row_cell)
 
     @property
     def answers(self) -> NDArray[Any]:
-        """The item that won each vote; -1 for a tie."""
+        """Code of the item that won each vote; -1 for a tie."""
         first, second = self.first[self.row_cell], self.second[self.row_cell]
         return np.select([self.row_outcome == 0, self.row_outcome == 1], [first, second], -1)
 
     @property
     def question_codes(self) -> tuple[IntArray, ...]:
-        """Columns of codes that say what each vote is about: criterion, both items in either order, context."""
-        criterion, first, second = (one[self.row_cell] for one in (self.criterion, self.first, self.second))
+        """Columns of codes that identify the question: criterion, both items (smaller code first), context."""
+        criterion, first, second = (
+            codes[self.row_cell] for codes in (self.criterion, self.first, self.second)
+        )
         columns = (criterion, np.minimum(first, second), np.maximum(first, second))
         return columns if self.row_context is None else (*columns, self.row_context)
 
     @property
     def shown_codes(self) -> tuple[IntArray, ...]:
-        """As `about`, and the item that was shown first."""
+        """As `question_codes`, and the item that was shown first."""
         return (*self.question_codes, self.first[self.row_cell])
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
         """As in :class:`AnswerTable`."""
-        return {of: getattr(self, of) for of in ("judges", "items", "criteria", "contexts")}
+        return {name: getattr(self, name) for name in ("judges", "items", "criteria", "contexts")}
 
     @property
     def names_questions(self) -> bool:
-        """As in :class:`AnswerTable`: where there are contexts; else prompts may differ, which nobody names."""
+        """As in :class:`AnswerTable`: true with contexts; without them the prompts of one pair may differ."""
         return bool(self.contexts)
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Names of the columns that say what each vote is and what it is about."""
-        more = ["criterion"] * self.has_criteria + ["context"] * bool(self.contexts)
-        return ("judge", "first", "second", self.answer, *more)
+        """Names of the columns of the vote and of its subject."""
+        optional = ["criterion"] * self.has_criteria + ["context"] * bool(self.contexts)
+        return ("judge", "first", "second", self.answer, *optional)
 
     @property
     def has_ties(self) -> bool:
@@ -144,22 +146,22 @@ class Votes(AnswerTable):
         return bool(self.counts[:, 2].any())
 
     def with_codes(self, **changes: Any) -> Votes:
-        """The same votes with other names and codes of their cells, which stay in place.
+        """Replace names and codes of the cells; the cells keep their order.
 
-            Examples
-            --------
-            >>> import pandas as pd
+        Examples
+        --------
+        >>> import pandas as pd
         >>> from voirdire.tables.votes import read_votes
-            >>> votes = read_votes(pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"}))
-            >>> votes.with_codes(judges=("a", "b"), judge=votes.judge).judges
-            ('a', 'b')
+        >>> votes = read_votes(pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"}))
+        >>> votes.with_codes(judges=("a", "b"), judge=votes.judge).judges
+        ('a', 'b')
         """
         return replace(self, **changes)
 
     def codes_among(
         self, judges: tuple[str, ...], criteria: tuple[str, ...], items: tuple[str, ...]
     ) -> dict[str, IntArray]:
-        """Codes of the cells by other names, among which are those of the table."""
+        """Code the cells by longer lists of names, which include all names of the table."""
         item = level_positions(self.items, items)
         return {
             "judge": level_positions(self.judges, judges)[self.judge],
@@ -171,29 +173,29 @@ class Votes(AnswerTable):
     def subset(self, rows: NDArray[np.bool_]) -> Votes:
         """Keep some votes, under the same names and codes.
 
-            Parameters
-            ----------
-            rows : bool array, shape (rows,)
-                Which votes to keep.
+        Parameters
+        ----------
+        rows : bool array, shape (rows,)
+            True for the votes to keep.
 
-            Returns
-            -------
-            Votes
-                The cells and counts of these votes only; names without a vote stay.
+        Returns
+        -------
+        Votes
+            The cells and counts of these votes only; names without a vote stay.
 
-            Raises
-            ------
-            ValueError
-                If `rows` is not a boolean mask with one entry per vote.
+        Raises
+        ------
+        ValueError
+            `rows` is not a boolean mask with one entry per vote.
 
-            Examples
-            --------
-            >>> import pandas as pd
+        Examples
+        --------
+        >>> import pandas as pd
         >>> from voirdire.tables.votes import read_votes
-            >>> table = {"judge": "a", "first": ["x", "y"], "second": "z", "winner": "first"}
-            >>> votes = read_votes(pd.DataFrame(table))
-            >>> votes.subset(votes.first[votes.row_cell] == 0).counts.tolist()
-            [[1, 0, 0]]
+        >>> table = {"judge": "a", "first": ["x", "y"], "second": "z", "winner": "first"}
+        >>> votes = read_votes(pd.DataFrame(table))
+        >>> votes.subset(votes.first[votes.row_cell] == 0).counts.tolist()
+        [[1, 0, 0]]
         """
         mask = checked_mask(rows, self.rows)
         cell = self.row_cell[mask]
@@ -215,8 +217,8 @@ class Votes(AnswerTable):
 class CountedVotes(Votes):
     """Votes without their order and without contexts.
 
-    ``row_cell`` and ``row_outcome`` are made up from the counts when they are asked for: one entry per vote, cell by
-    cell. Nothing that a fit needs asks for them.
+    ``row_cell`` and ``row_outcome`` are computed from the counts at first use: one entry per vote, cell by cell. Fits
+    do not use them.
 
     Examples
     --------
@@ -244,28 +246,31 @@ class CountedVotes(Votes):
         codes = {"judge": judge, "criterion": criterion, "first": first, "second": second, "counts": counts}
         names = {"judges": judges, "criteria": criteria, "items": items, "has_criteria": has_criteria}
         names["order_unknown"] = order_unknown
-        nothing = {"contexts": (), "row_context": None, "details": None, "further": NOTHING}
+        nothing = {"contexts": (), "row_context": None, "details": None, "further": NO_FURTHER_COLUMNS}
         for name, value in {**codes, **names, **nothing}.items():
             object.__setattr__(self, name, value)  # the class is frozen
 
     @property
     def rows(self) -> int:
-        """The number of votes."""
+        """Number of votes."""
         return int(self.counts.sum())
 
     @cached_property  # type: ignore[misc]
     def row_cell(self) -> IntArray:
-        """The cell of each vote, cell by cell."""
+        """Cell of each vote, ordered by cell."""
         return np.repeat(np.arange(len(self.counts)), self.counts.sum(axis=1))
 
     @cached_property  # type: ignore[misc]
     def row_outcome(self) -> IntArray:
-        """The outcome of each vote, cell by cell."""
+        """Outcome of each vote, ordered by cell."""
         return np.repeat(np.tile(np.arange(3), len(self.counts)), self.counts.ravel())
 
     def with_codes(self, **changes: Any) -> Votes:
         """As :meth:`.Votes.with_codes`."""
-        if changes.pop("details", None) is not None or changes.pop("further", NOTHING) is not NOTHING:
+        if (
+            changes.pop("details", None) is not None
+            or changes.pop("further", NO_FURTHER_COLUMNS) is not NO_FURTHER_COLUMNS
+        ):
             raise ValueError("votes that are only counted have no details and no further columns")
         return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
 
@@ -279,7 +284,7 @@ def count_votes(
     has_criteria: bool = False,
     times: IntArray | None = None,
 ) -> Votes:
-    """Count votes that are coded already; nothing is checked.
+    """Count votes that are coded already, without checks.
 
     Parameters
     ----------
@@ -290,7 +295,7 @@ def count_votes(
     outcome : int64 array, shape (rows,)
         0 first, 1 second, 2 tie.
     times : int64 array, shape (rows,), optional
-        How many votes each row stands for; the result then knows the counts alone.
+        Number of votes that each row stands for; the result then has counts only.
 
     Examples
     --------
@@ -299,18 +304,18 @@ def count_votes(
     [[1, 0, 1]]
     """
     judge, criterion, first, second = codes
-    # Ranks of the two halves, and not one product of all four, so that no table overflows int64.
+    # Keys of two columns at a time: a product of all four sizes could overflow int64.
     left, row_left = distinct_keys(judge * len(names[1]) + criterion, len(names[0]) * len(names[1]))
     right, row_right = distinct_keys(first * len(names[2]) + second, len(names[2]) ** 2)
     cell, row_cell = distinct_keys(row_left * len(right) + row_right, len(left) * len(right))
     left, right = left[cell // max(len(right), 1)], right[cell % max(len(right), 1)]
     counts = np.bincount(row_cell * 3 + outcome, times, 3 * len(cell)).reshape(-1, 3).astype(np.int64)
-    at = (left // len(names[1]), left % len(names[1]), right // len(names[2]), right % len(names[2]))
+    cell_codes = (left // len(names[1]), left % len(names[1]), right // len(names[2]), right % len(names[2]))
     if times is not None:
-        return CountedVotes(*names, *at, counts, has_criteria)
+        return CountedVotes(*names, *cell_codes, counts, has_criteria)
     return Votes(
         *names,
-        *at,
+        *cell_codes,
         counts=counts,
         row_cell=row_cell,
         row_outcome=outcome,
@@ -321,7 +326,7 @@ def count_votes(
 
 
 def distinct_keys(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """The distinct keys, which are below ``size``, in order, and the place of each key among them.
+    """Find the distinct keys (all below ``size``), sorted, and the index of each key among them.
 
     Examples
     --------
@@ -329,7 +334,7 @@ def distinct_keys(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
     [[3, 7], [1, 0, 1]]
     """
     if size > 4 * len(keys) + 1000:
-        found, place = np.unique(keys, return_inverse=True)
-        return found, place
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        return distinct, inverse
     seen = np.bincount(keys, minlength=size) > 0
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]

@@ -1,9 +1,9 @@
-"""Covariates of items (length, style, anything counted): read, checked, and laid beside the items of every answer.
+"""Covariates of items (such as length or style): read, checked and matched to the items of every answer.
 
-They come from a table with a row per item (or per item and context), or from columns of the answers, of votes those
-that end in ``_first`` and ``_second``. Each is measured from its mean over all answers, in standard deviations.
+They come from a table with a row per item (or per item and context), or from columns of the answers; of votes these
+end in ``_first`` and ``_second``. Each is measured from its mean over all answers, in standard deviations.
 
-Counts of what a text looks like, which judges may like or dislike whatever it says.
+`text` counts features of the style of texts, which may influence judges independently of the content.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.tables.encode import Refused, cell_to_name, encode_column, level_positions
-from voirdire.tables.numbers import LARGEST, read_number
+from voirdire.tables.numbers import MAX_NUMBER, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 from voirdire.typing import Floats, Ints
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-COUNTED = {
+TEXT_FEATURES = {
     "characters": re.compile(r"(?s)."),
     "words": re.compile(r"\S+"),
     "headers": re.compile(r"(?m)^ {0,3}#{1,6}\s"),
@@ -47,17 +47,17 @@ def text(items: object, column: str = "text") -> pd.DataFrame:
     items : path or dataframe
         One row per item (and context): item, optionally context, and the text itself.
     column : str
-        The column that holds the text; one that is empty counts nothing.
+        The column that holds the text; an empty text has counts of 0.
 
     Returns
     -------
     pandas.DataFrame
-        item, context (where there is one), characters, words, headers, lists, bold, code: what ``covariates=`` takes.
+        item, context (where there is one), characters, words, headers, lists, bold, code; for ``covariates=``.
 
     Raises
     ------
     InputError
-        A column is missing, or a text is none.
+        A column is missing, or a cell is not text.
 
     Examples
     --------
@@ -77,28 +77,28 @@ def text(items: object, column: str = "text") -> pd.DataFrame:
     problems.raise_any()
     if column in ("item", "context"):
         raise InputError(f"column {column!r} names items; name the one that holds their texts")
-    found: dict[str, list[object]] = {name: list(cells[name]) for name in cells if name != column}
-    for name, pattern in COUNTED.items():
-        found[name] = [sum(1 for _ in pattern.finditer(str(cell))) for cell in cells[column]]
-    return pd.DataFrame(found)
+    counts: dict[str, list[object]] = {name: list(cells[name]) for name in cells if name != column}
+    for name, pattern in TEXT_FEATURES.items():
+        counts[name] = [sum(1 for _ in pattern.finditer(str(cell))) for cell in cells[column]]
+    return pd.DataFrame(counts)
 
 
 __all__ = ["OWN_FAMILY", "covariate_columns", "text"]
 
 OWN_FAMILY = "own-family"
-#: Names that terms have of themselves, whatever columns a table of items has.
+#: Names of terms of models, which covariates cannot have.
 TERM_NAMES = ("judge", "criterion", "run", "family", "time")
 SIDES = ("first", "second")
-TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".gz", ".zst", ".xlsx")
-SHOWN = 3
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".gz", ".zst", ".xlsx")
+MAX_SHOWN = 3
 
 
-def covariate_columns(given: object) -> tuple[str, ...]:
-    """Columns of the votes that covariates are read from, where it is those and no table that is given.
+def covariate_columns(covariates: object) -> tuple[str, ...]:
+    """Name the columns of votes that covariates are read from; none where covariates come from a table.
 
     Parameters
     ----------
-    given : str, sequence of str, path or dataframe
+    covariates : str, sequence of str, path or dataframe
         Names of covariates (in one string with commas between), or a table.
 
     Examples
@@ -108,39 +108,39 @@ def covariate_columns(given: object) -> tuple[str, ...]:
     >>> covariate_columns("items.csv")
     ()
     """
-    return tuple(f"{name}_{side}" for name in covariate_names(given) for side in SIDES)
+    return tuple(f"{name}_{side}" for name in covariate_names(covariates) for side in SIDES)
 
 
-def covariate_names(given: object) -> tuple[str, ...]:
-    """Names of covariates, where ``given`` is such and no table; see :func:`covariate_columns`.
+def covariate_names(covariates: object) -> tuple[str, ...]:
+    """List the names of covariates; none where ``covariates`` is a table. See :func:`covariate_columns`.
 
     Raises
     ------
     InputError
-        A text that names nothing.
+        The text has no name.
     """
-    if isinstance(given, str):
-        if not given.strip(" ,"):
+    if isinstance(covariates, str):
+        if not covariates.strip(" ,"):
             raise InputError(
-                f"covariates={given!r} names nothing; give names of columns, or a table of items"
+                f"covariates={covariates!r} names nothing; give names of columns, or a table of items"
             )
-        if given.lower().endswith(TABLES) or Path(given).exists():
+        if covariates.lower().endswith(TABLE_ENDINGS) or Path(covariates).exists():
             return ()
-        return tuple(name.strip() for name in given.split(",") if name.strip())
-    if isinstance(given, Sequence) and all(isinstance(name, str) for name in given):
-        return tuple(given)
+        return tuple(name.strip() for name in covariates.split(",") if name.strip())
+    if isinstance(covariates, Sequence) and all(isinstance(name, str) for name in covariates):
+        return tuple(covariates)
     return ()
 
 
 def standardise_covariates(
     names: tuple[str, ...], raw: Floats, problems: Problems
 ) -> tuple[Floats, Floats, Floats]:
-    """Covariates, shape (..., covariates), from their means in their standard deviations; these; and the means.
+    """Standardise covariates, shape (..., covariates); return them, their standard deviations and their means.
 
     Raises
     ------
     InputError
-        One is the same throughout.
+        A covariate is constant.
     """
     flat = raw.reshape(-1, len(names))
     centre, unit = flat.mean(axis=0), flat.std(axis=0)
@@ -153,16 +153,16 @@ def standardise_covariates(
 
 @dataclass(frozen=True, eq=False)
 class CovariateRequest:
-    """Items, perhaps in contexts, whose covariates are asked for.
+    """Items, optionally in contexts, that need covariates.
 
     Attributes
     ----------
     words : str
-        What their table is called in messages.
+        Name of their table in messages.
     items, contexts : tuple of str
         Names that the codes stand for.
-    item, context : int array of one shape
-        ``context`` is None without contexts.
+    item, context : int array, both of the same shape
+        Codes; ``context`` is None without contexts.
     """
 
     words: str
@@ -172,7 +172,7 @@ class CovariateRequest:
     context: Ints | None = None
 
     def called(self, key: int, by_context: bool) -> str:
-        """An item, or an item in a context, for a message."""
+        """Describe an item, or an item in a context, for a message."""
         if not by_context:
             return f"item {self.items[key]!r}"
         item, context = divmod(key, len(self.contexts))
@@ -180,30 +180,30 @@ class CovariateRequest:
 
 
 def item_covariates(
-    asked: CovariateRequest, given: object, problems: Problems
+    request: CovariateRequest, table: object, problems: Problems
 ) -> tuple[tuple[str, ...], Floats]:
-    """Names of the covariates of a table of items, and those of the items that are asked for, shape (..., covariates).
+    """Read covariates of requested items; return their names and their values, shape (..., covariates).
 
     Parameters
     ----------
-    asked : Asked
-    given : path or dataframe
+    request : CovariateRequest
+    table : path or dataframe
         Columns ``item``, optionally ``context``, and numbers.
     problems : Problems
 
     Raises
     ------
     InputError
-        No table; no covariate in it; items without a row, or with two.
+        The input is not a table, it has no covariate, or an item has no row or two rows.
     """
-    if not isinstance(given, str | os.PathLike) and not (
-        hasattr(given, "columns") or hasattr(given, "schema")
+    if not isinstance(table, str | os.PathLike) and not (
+        hasattr(table, "columns") or hasattr(table, "schema")
     ):
         raise InputError(
-            f"covariates: {type(given).__name__} is neither a table of items nor names of columns of the "
-            f"{asked.words}"
+            f"covariates: {type(table).__name__} is neither a table of items nor names of columns of the "
+            f"{request.words}"
         )
-    cells = read_columns(given, ["item"], None, problems)
+    cells = read_columns(table, ["item"], None, problems)
     problems.raise_any()
     names = tuple(name for name in cells if name not in ("item", "context"))
     if not names:
@@ -212,44 +212,46 @@ def item_covariates(
     values = np.stack([number_column(name, cells[name], problems) for name in names], axis=-1)
     by_context = "context" in cells
     item = encode_column(cells["item"], "item", problems)
-    if by_context and asked.context is None:
-        problems.stop(f"the table has a column 'context', the {asked.words} have none; give one row per item")
+    if by_context and request.context is None:
+        problems.stop(
+            f"the table has a column 'context', the {request.words} have none; give one row per item"
+        )
     problems.raise_any()
-    keys = level_positions(item.levels, asked.items)[item.codes]
-    wanted, known = asked.item, keys >= 0
+    keys = level_positions(item.levels, request.items)[item.codes]
+    wanted, requested = request.item, keys >= 0
     if by_context:
         context = encode_column(cells["context"], "context", problems)
         problems.raise_any()
-        place = level_positions(context.levels, asked.contexts)[context.codes]
-        known &= place >= 0
-        keys = keys * len(asked.contexts) + place
-        assert asked.context is not None  # refused above
-        wanted = wanted * len(asked.contexts) + asked.context
-    rows = np.flatnonzero(known)
+        context_position = level_positions(context.levels, request.contexts)[context.codes]
+        requested &= context_position >= 0
+        keys = keys * len(request.contexts) + context_position
+        assert request.context is not None  # refused above
+        wanted = wanted * len(request.contexts) + request.context
+    rows = np.flatnonzero(requested)
     order = rows[np.argsort(keys[rows], kind="stable")]
-    twice = order[1:][np.diff(keys[order]) == 0]
-    if len(twice):
-        name = item.levels[item.codes[twice[0]]]
+    repeated = order[1:][np.diff(keys[order]) == 0]
+    if len(repeated):
+        name = item.levels[item.codes[repeated[0]]]
         each = "item and context" if by_context else "item"
-        problems.rows(sorted(twice + 1), f"a second row of {name!r} and others; give one per {each}")
+        problems.rows(sorted(repeated + 1), f"a second row of {name!r} and others; give one per {each}")
         problems.raise_any()
-    at = np.searchsorted(keys[order], wanted)
-    found = np.isin(wanted, keys[order])
-    missing = np.unique(wanted[~found])
+    positions = np.searchsorted(keys[order], wanted)
+    has_row = np.isin(wanted, keys[order])
+    missing = np.unique(wanted[~has_row])
     if len(missing):
-        shown = [asked.called(int(key), by_context) for key in missing[:SHOWN]]
-        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-        problems.stop(f"no row of {', '.join(shown)}{more}; add what is missing")
-    return names, np.asarray(values[order[at]])
+        examples = [request.called(int(key), by_context) for key in missing[:MAX_SHOWN]]
+        remainder = f" and {len(missing) - MAX_SHOWN} more" if len(missing) > MAX_SHOWN else ""
+        problems.stop(f"no row of {', '.join(examples)}{remainder}; add what is missing")
+    return names, np.asarray(values[order[positions]])
 
 
 def _check_names(names: tuple[str, ...], problems: Problems) -> None:
     for name in names:
         if name == OWN_FAMILY:
-            problems.table(f"the name {name!r} is that of the effect of own families; rename the column")
+            problems.table(f"the name {name!r} is reserved for the effect of own families; rename the column")
         if name in TERM_NAMES:
             problems.table(
-                f"{name!r} says who answered what or when, and is no number of an item; drop or rename the column"
+                f"{name!r} describes answers and is no covariate of an item; drop or rename the column"
             )
 
 
@@ -259,42 +261,42 @@ def number_column(
     problems: Problems,
     read: Callable[[object], float | str] | None = None,
 ) -> Floats:
-    """A column of numbers, shape (rows,); a cell that is none is reported and NaN.
+    """Read a column of numbers, shape (rows,); a cell that is not a number is reported and NaN.
 
     Parameters
     ----------
     read : callable, optional
-        Gives the number of a cell, or why it is none, worded to follow the column's name; empty where that was reported
-        already.
+        Returns the number of a cell, or the reason why it is not a number, worded to follow the column's name; the
+        reason is empty where it was reported already.
 
     Examples
     --------
     >>> number_column("length", ["3", 4.5], Problems("covariates")).tolist()
     [3.0, 4.5]
     """
-    found = np.full(len(cells), math.nan)
-    known: dict[str, float | str] = {}
-    wrong: dict[str, list[int]] = {}
+    numbers = np.full(len(cells), math.nan)
+    outcomes: dict[str, float | str] = {}
+    refused: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
-        if type(cell) is float and abs(cell) <= LARGEST:
-            found[row] = cell
+        if type(cell) is float and abs(cell) <= MAX_NUMBER:
+            numbers[row] = cell
             continue
-        outcome = known.get(cell) if isinstance(cell, str) else None
+        outcome = outcomes.get(cell) if isinstance(cell, str) else None
         if outcome is None:
             outcome = (read or number_or_reason)(cell)
             if isinstance(cell, str):
-                known[cell] = outcome
+                outcomes[cell] = outcome
         if not isinstance(outcome, str):
-            found[row] = outcome
+            numbers[row] = outcome
         elif outcome:
-            wrong.setdefault(outcome, []).append(row + 1)
-    for reason, rows in wrong.items():
+            refused.setdefault(outcome, []).append(row + 1)
+    for reason, rows in refused.items():
         problems.rows(rows, f"{column} {reason}")
-    return found
+    return numbers
 
 
 def number_or_reason(cell: object) -> float | str:
-    """The number of a cell, or why it is none.
+    """Read the number of a cell, or the reason why it is not a number.
 
     Examples
     --------

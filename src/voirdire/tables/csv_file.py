@@ -1,12 +1,11 @@
-"""Text tables: their header and rows one at a time, with a comma or another mark between columns.
+"""Text tables: their header and rows one at a time, with a comma or another separator between columns.
 
-Fields that hold the mark, quotation marks or line breaks stand in quotation marks; lines end in LF, CR LF or CR, and
-blank ones hold no row; the text is UTF-8 (a byte order mark is fine).
+Fields with the separator, quotation marks or line breaks are quoted. Lines end in LF, CR LF or CR; blank lines hold no
+row. The text is UTF-8 (a byte order mark is allowed).
 
-CSV that DuckDB reads as Python does: without quotation marks, and all of whose lines end alike.
-
-A row is then a line, and a field what stands between commas. Whether all rows have as many fields as the header is told
-by the commas of the whole file; where DuckDB refuses a line, or leaves one out, Python reads it and says what is wrong.
+DuckDB reads CSV as Python does if the file has no quotation marks and all lines end alike: a row is then a line, and a
+field is the text between commas. The number of commas in the whole file shows whether all rows have as many fields as
+the header. Where DuckDB refuses or leaves out a line, Python reads the file and reports the problem.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.cells import Cells, Coded
+from voirdire.tables.cells import Cells, CodedCells
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.json_text import UNMERGED, is_merge_conflict_marker
@@ -31,26 +30,26 @@ from voirdire.tables.parquet_file import coded_texts, duckdb_connection, path_sq
 from voirdire.tables.problems import Problems
 
 _SEPARATORS = (",", "\t", ";", "|")
-#: What is wrong with a row that is the header once more.
+#: Message about a row that repeats the header.
 REPEATED_HEADER = "it repeats the header; delete it"
-_CHUNK = 2**22  # bytes
-_ROWS = 50_000  # rows that are handed on together
+_CHUNK_BYTES = 2**22
+_BATCH_ROWS = 50_000
 
 Rows = list[tuple[object, ...]]
 
 
 def repeats_header(row: Sequence[object], names: Sequence[object]) -> bool:
-    """True for a row that is the header once more, as where files were written behind each other."""
+    """True for a row that repeats the header, as in concatenated files."""
     return len(row) == len(names) > 1 and row[0] == names[0] and list(row) == list(names)
 
 
 def parse_separator(mark: str) -> str:
-    """The character between columns that is meant; ``\\t`` in two letters is a tab.
+    """Read the separator of columns; ``\\t`` in two letters is a tab.
 
     Raises
     ------
     InputError
-        It is not one character, or one that means something else.
+        The separator is not one character, or the character has another meaning in CSV.
 
     Examples
     --------
@@ -69,7 +68,7 @@ def parse_separator(mark: str) -> str:
 
 
 def detect_separator(path: str) -> str:
-    """The separator that occurs most in the header outside of quotation marks; a comma where none does."""
+    """Choose the separator that occurs most often in the header outside quotation marks; by default a comma."""
     counts = dict.fromkeys(_SEPARATORS, 0)
     quoted = False
     with open_text(path, newline="", lines=True) as lines:
@@ -85,13 +84,13 @@ def detect_separator(path: str) -> str:
 
 
 def separated_rows(path: str, name: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Header and rows of a text table with the numbers of the lines that they begin in.
+    """Yield the header and rows of a text table, each with the number of the line where it begins.
 
     Raises
     ------
     InputError
-        A quotation mark is left open, a field or a line is longer than a record may be, or two versions of the file
-        were not merged.
+        A quotation mark is left open, a field or a line exceeds the size limit of a record, or the file has markers
+        of an unresolved merge conflict.
 
     Examples
     --------
@@ -114,19 +113,19 @@ def separated_rows(path: str, name: str, separator: str = ",") -> Iterator[tuple
 
 
 def _first_line(reader: Any, row: Sequence[str]) -> int:
-    """Line that a row begins in which has just been read: cells may hold line breaks."""
+    """Number the first line of the row that was read last: cells may hold line breaks."""
     return int(reader.line_num) - sum(cell.count("\n") for cell in row)
 
 
 def row_lines(path: str, name: str) -> list[int]:
-    """Line that each row below the header begins in."""
+    """List the line numbers where the rows below the header begin."""
     return [line for line, _ in separated_rows(path, name)][1:]
 
 
 @contextmanager
 def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
-    """The rows of a text table as the module csv gives them, empty ones too."""
-    # A column that is not read may hold whole answers, longer than the module's default limit of a field.
+    """Open the rows of a text table as the module csv returns them, including empty rows."""
+    # A column that is not read may hold long texts, beyond the module's default limit of a field.
     limit = csv.field_size_limit(min(size_limits.record_bound(), 2**31 - 1))
     try:
         with open_text(path, newline="", lines=True) as lines:
@@ -134,8 +133,8 @@ def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
             try:
                 yield reader
             except csv.Error as error:
-                why = "is a quotation mark left open?" if "limit" not in str(error) else size_limits.UNPACKED
-                raise InputError(f"{name}: line {reader.line_num} is not CSV: {error}; {why}") from None
+                hint = "is a quotation mark left open?" if "limit" not in str(error) else size_limits.UNPACKED
+                raise InputError(f"{name}: line {reader.line_num} is not CSV: {error}; {hint}") from None
     finally:
         csv.field_size_limit(limit)
 
@@ -146,12 +145,12 @@ def _check_merge_conflict(row: Sequence[str], name: str, number: int) -> None:
 
 
 def csv_header(file: Path, problems: Problems) -> list[str]:
-    """Names of the columns, reading the first lines alone.
+    """Read the names of the columns from the first lines only.
 
     Raises
     ------
     InputError
-        There is no header, or it cannot be read.
+        The header is missing, or cannot be read.
     """
     _, header = next(separated_rows(str(file), problems.name), (0, None))
     if header is None:
@@ -162,9 +161,9 @@ def csv_header(file: Path, problems: Problems) -> list[str]:
 
 
 def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[Rows]:
-    """The cells of some columns, many rows at a time; cells are `UNREAD` in a row that is reported.
+    """Yield the cells of some columns in batches of rows; cells are `UNREAD` in a row that is reported.
 
-    The header has the columns.
+    All wanted columns must be in the header.
 
     Examples
     --------
@@ -177,79 +176,79 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
     """
     with _open_reader(str(file), problems.name) as reader:
         header = next(row for row in reader if row)
-        # The first column twice, because of a single one itemgetter would not make a tuple.
+        # The first column twice: itemgetter returns no tuple for a single column.
         pick: Any = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))
         width = len(header)
         rows: Rows = []
         for row in reader:
-            again = repeats_header(row, header)
-            if len(row) == width and not again:
+            repeated = repeats_header(row, header)
+            if len(row) == width and not repeated:
                 rows.append(pick(row)[:-1])
             elif row:
                 _check_merge_conflict(row, problems.name, reader.line_num)
                 rows.append((UNREAD,) * len(wanted))
-                wrong = REPEATED_HEADER if again else f"{len(row)} fields, where the header has {width}"
-                problems.line(_first_line(reader, row), wrong)
-            if len(rows) == _ROWS:
+                reason = REPEATED_HEADER if repeated else f"{len(row)} fields, where the header has {width}"
+                problems.line(_first_line(reader, row), reason)
+            if len(rows) == _BATCH_ROWS:
                 yield rows
                 rows = []
         yield rows
 
 
-LARGE = 1 << 23  # bytes from which it is worth it to begin with DuckDB
+MIN_DUCKDB_BYTES = 1 << 23  # DuckDB is not used for smaller files
 
 
 def count_row_commas(file: Path, width: int) -> int | None:
-    """How many commas stand below a header of so many columns; None where Python must read the file.
+    """Count the commas below a header of ``width`` columns; None where Python must read the file.
 
-    So it must where there are quotation marks, the header occurs again, or lines do not all end alike, in LF or in
-    CR LF: else a row is a line and a field what stands between commas, to every reader of CSV. The file need not fit
-    into memory.
+    Python must read files with quotation marks, with a repeated header, or with lines that do not all end in LF or all
+    in CR LF. In other files a row is a line and a field is the text between commas for every reader of CSV. The file
+    need not fit into memory.
 
     Raises
     ------
     InputError
-        It is no text that is UTF-8.
+        The file is not UTF-8 text.
     """
     decode = codecs.getincrementaldecoder("utf-8")().decode
-    commas = returns = ends = both = 0
-    quoted, last, begin = False, b"", b""
-    again, header = False, b""
+    commas = returns = newlines = crlf = 0
+    quoted, last, first_byte = False, b"", b""
+    repeated, header = False, b""
     with open_bytes(str(file), text=True) as stream:
         while True:
-            chunk = stream.read(_CHUNK)
+            chunk = stream.read(_CHUNK_BYTES)
             try:
                 decode(chunk, not chunk)
             except UnicodeDecodeError:
-                check_utf8(str(file))  # says where
+                check_utf8(str(file))  # its error names the place
                 raise
             if not chunk:
                 break
-            begin = begin or chunk.removeprefix(codecs.BOM_UTF8)[:1]
+            first_byte = first_byte or chunk.removeprefix(codecs.BOM_UTF8)[:1]
             header = header or b"\n" + chunk.removeprefix(codecs.BOM_UTF8).split(b"\n", 1)[0].rstrip(b"\r")
-            again = again or header in last + chunk
+            repeated = repeated or header in last + chunk
             commas += chunk.count(b",")
             returns += chunk.count(b"\r")
-            ends += chunk.count(b"\n")
-            both += chunk.count(b"\r\n") + (last[-1:] == b"\r" and chunk[:1] == b"\n")
+            newlines += chunk.count(b"\n")
+            crlf += chunk.count(b"\r\n") + (last[-1:] == b"\r" and chunk[:1] == b"\n")
             quoted = quoted or b'"' in chunk
             last = chunk[-len(header) :]
-    plain = not (quoted or again) and returns == both and returns in (0, ends)
-    return commas - width + 1 if plain and width > 1 and begin not in (b"\r", b"\n", b"") else None
+    plain = not (quoted or repeated) and returns == crlf and returns in (0, newlines)
+    return commas - width + 1 if plain and width > 1 and first_byte not in (b"\r", b"\n", b"") else None
 
 
 def csv_sql_source(path: str, folder: str | Path, width: int) -> str:
-    """The table function of such a file; its columns are c0, c1, ..."""
-    columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(width))
-    # large buffers would take a small share of the memory for themselves
+    """Write DuckDB's table function for a plain CSV file; its columns are c0, c1, ..."""
+    columns = ", ".join(f"c{index}: 'VARCHAR'" for index in range(width))
+    # small buffers, because the memory may be limited
     size = "max_line_size = 2000000, buffer_size = 8000000, compression = 'none', hive_partitioning = false"
-    how = "header = true, auto_detect = false, delim = ',', quote = '', escape = '', strict_mode = true"
-    return f"read_csv({path_sql_literal(path, folder)}, {how}, {size}, columns = {{{columns}}})"
+    options = "header = true, auto_detect = false, delim = ',', quote = '', escape = '', strict_mode = true"
+    return f"read_csv({path_sql_literal(path, folder)}, {options}, {size}, columns = {{{columns}}})"
 
 
 def coded_csv_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> Cells | None:
-    """Cells of some columns of a large file, as codes; None where Python must read it."""
-    if os.path.getsize(file) < LARGE or (commas := count_row_commas(file, len(names))) is None:
+    """Read some columns of a large file as codes; None where Python must read the file."""
+    if os.path.getsize(file) < MIN_DUCKDB_BYTES or (commas := count_row_commas(file, len(names))) is None:
         return None
     import duckdb
 
@@ -260,13 +259,13 @@ def coded_csv_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> 
             connection.execute(
                 f"CREATE TEMP TABLE t AS SELECT {chosen} FROM {csv_sql_source(str(file), folder, len(names))}"
             )
-        except duckdb.Error:  # which Python says better
+        except duckdb.Error:  # Python's message is clearer
             return None
         (rows,) = connection.execute("SELECT count(*) FROM t").fetchone()
         if rows * (len(names) - 1) != commas:
             return None
-        found: dict[str, Coded | None] = {
+        columns: dict[str, CodedCells | None] = {
             name: coded_texts(connection, "t", cell) for name, cell in zip(wanted, cells, strict=True)
         }
-    known: Cells = {name: column for name, column in found.items() if column is not None}
-    return known if len(known) == len(wanted) else None
+    coded: Cells = {name: column for name, column in columns.items() if column is not None}
+    return coded if len(coded) == len(wanted) else None

@@ -1,4 +1,4 @@
-"""Tell votes, scores and labels apart by their columns, and read them."""
+"""Detection of the kind of a table (votes, scores, labels, rankings) by its columns, and its reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
-from voirdire.tables.columns import ANSWERS, KNOWN, RANKINGS_AS_VOTES, find_roles, say_which, table_kind
+from voirdire.tables.columns import (
+    ANSWER_COLUMNS,
+    KNOWN_COLUMNS,
+    RANKINGS_AS_VOTES,
+    find_roles,
+    table_kind,
+    table_option_remedy,
+)
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
@@ -24,7 +31,7 @@ from voirdire.tables.read import columns_among, own_column_names
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.tables.votes import read_votes
 
-COLUMNS = {"winner": Votes.data, "score": Scores.data, "label": Labels.data}
+KIND_BY_COLUMN = {"winner": Votes.data, "score": Scores.data, "label": Labels.data}
 
 
 def read_table(
@@ -37,26 +44,25 @@ def read_table(
     rankings: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Read a table as votes, scores or labels, whichever it is.
+    """Read a table as votes, scores or labels, according to its columns.
 
     Parameters
     ----------
     table : path, dataframe, Votes, Scores or Labels
-        A table with a column ``winner`` (votes), ``score`` (scores) or ``label`` (labels); what has been read
-        is returned as it is.
+        A table with a column ``winner`` (votes), ``score`` (scores) or ``label`` (labels); a table that has been read
+        already is returned unchanged.
     levels : sequence, optional
-        The labels there may be, for labels.
+        All possible labels, for labels.
     votes : bool
-        Whether a table that shows no kind is taken for one of votes, whose reader says what is missing.
+        Whether a table of no recognised kind is read as votes, so that the error names the missing columns.
     rows : bool
-        Whether single votes are wanted, or their counts will do; see :func:`voirdire.tables.votes.read_votes`.
-
+        Whether single votes are needed, not only counts; see :func:`voirdire.tables.votes.read_votes`.
     keep : sequence of str
-        More columns to keep as they are.
+        Further columns to keep unchanged.
     rankings : bool
-        Whether rankings are taken, too.
+        Whether rankings are accepted, too.
     name : str, optional
-        Name of the table in errors; by default that of its kind.
+        Name of the table in errors; by default the name of its kind.
 
     Returns
     -------
@@ -75,62 +81,62 @@ def read_table(
     """
     if levels is None and isinstance(table, Imported):
         levels = table.levels
-    called: dict[str, Any] = {"keep": keep} | ({} if name is None else {"name": name})
+    options: dict[str, Any] = {"keep": keep} | ({} if name is None else {"name": name})
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
-        Votes.data: partial(read_votes, rows=rows, **called),
-        Scores.data: partial(read_scores, **called),
+        Votes.data: partial(read_votes, rows=rows, **options),
+        Scores.data: partial(read_scores, **options),
         Labels.data: partial(
-            read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets, **called
+            read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets, **options
         ),
-        Rankings.data: partial(read_rankings, **called),
+        Rankings.data: partial(read_rankings, **options),
     }
     if isinstance(table, AnswerTable) and (rankings or not isinstance(table, Rankings)):
         return readers[table.data](table)
     problems = Problems(name or ("votes" if votes else "table"))
-    found = [COLUMNS[column] for column in columns_among(table, list(COLUMNS), problems)]
+    kinds = [KIND_BY_COLUMN[column] for column in columns_among(table, list(KIND_BY_COLUMN), problems)]
     problems.raise_any()
-    if len(found) > 1:
-        only = _only_kind(table, problems)
-        if only is not None and not isinstance(table, Imported):
-            others = [column for column, kind in COLUMNS.items() if kind in found and kind != only]
-            give_notice(
-                f"The columns are those of {only}: {' and '.join(others)} says nothing and stays as it is."
-            )
-        found = found if only is None else [only]
-    if not found and columns_among(table, ["rank"], problems):
+    if len(kinds) > 1:
+        single_kind = _only_kind(table, problems)
+        if single_kind is not None and not isinstance(table, Imported):
+            unused = [
+                column for column, kind in KIND_BY_COLUMN.items() if kind in kinds and kind != single_kind
+            ]
+            give_notice(f"The columns are those of {single_kind}: {' and '.join(unused)} is not used.")
+        kinds = kinds if single_kind is None else [single_kind]
+    if not kinds and columns_among(table, ["rank"], problems):
         if not rankings:
             problems.stop(RANKINGS_AS_VOTES)
         return readers[Rankings.data](table)
-    if len(found) == 1 and _has_unrecognised_columns(table, found[0], problems):
+    if len(kinds) == 1 and _has_unrecognised_columns(table, kinds[0], problems):
         raise InputError(_describe_unknown_columns(table))
-    shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
-    if not found and (not votes or set(shown) <= {"item", "judge"}):
+    present = [] if kinds else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
+    if not kinds and (not votes or set(present) <= {"item", "judge"}):
         raise InputError(_describe_unknown_columns(table))
-    if len(found) > 1:
+    if len(kinds) > 1:
         problems.stop(
-            f"the columns are those of {' and '.join(found)}; {say_which(found)}, and of a tool's file "
+            f"the columns are those of {' and '.join(kinds)}; {table_option_remedy(kinds)}, and of a tool's file "
             "`voirdire import` writes each into a table of its own"
         )
-    return readers[found[0] if found else Votes.data](table)
+    return readers[kinds[0] if kinds else Votes.data](table)
 
 
 def _has_unrecognised_columns(table: object, kind: str, problems: Problems) -> bool:
-    """True where the answers stand under another name, and other columns that they need under none that is known."""
+    """True where the answers have an alias as their column, and other required columns have no known name."""
     names = own_column_names(table, problems)
-    if not names or ANSWERS[kind] in names or is_votes_without_judge(names, find_roles(names)):
+    if not names or ANSWER_COLUMNS[kind] in names or is_votes_without_judge(names, find_roles(names)):
         return False
-    return table_kind(columns_among(table, list(KNOWN), problems)) is None
+    return table_kind(columns_among(table, list(KNOWN_COLUMNS), problems)) is None
 
 
 def _only_kind(table: object, problems: Problems) -> str | None:
-    """The kind of a table of several answers: the one that was asked for, else the one that has all its columns."""
+    """Choose the kind of a table with several columns of answers: the requested one, else the only complete one."""
     if isinstance(table, Imported):
         return table.kinds[0] if len(table.kinds) == 1 else None
-    return table_kind(columns_among(table, list(KNOWN), problems))
+    return table_kind(columns_among(table, list(KNOWN_COLUMNS), problems))
 
 
 def _describe_unknown_columns(table: object) -> str:
-    """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
+    """Describe a table of unknown columns in a sentence: its columns, those that are missing, and what to type."""
     if isinstance(table, str | os.PathLike) and not os.path.isfile(table):
         return "there is no column winner (votes), score (scores) or label (labels)"
     with open_source(table) if isinstance(table, str | os.PathLike) else opened_frame(table) as source:
@@ -140,12 +146,12 @@ def _describe_unknown_columns(table: object) -> str:
 def read_new(
     table: object, *old: Votes | Scores | Labels | Rankings, levels: Sequence[object] | None = None
 ) -> Any:
-    """Read new answers of the kind of one of the tables that are there.
+    """Read new answers, which must be of the kind of one of the old tables.
 
     Raises
     ------
     InputError
-        The table is wrong, or of another kind.
+        The table has problems, or is of another kind.
 
     Examples
     --------
@@ -157,7 +163,7 @@ def read_new(
     voirdire.errors.InputError: the new table has labels, but the fit is one of scores
     """
     new = read_table(table, levels=levels, votes=True, rows=False, rankings=True)
-    have = [one.data for one in old]
-    if new.data not in have:
-        raise InputError(f"the new table has {new.data}, but the fit is one of {' and '.join(have)}")
+    kinds = [answers.data for answers in old]
+    if new.data not in kinds:
+        raise InputError(f"the new table has {new.data}, but the fit is one of {' and '.join(kinds)}")
     return new

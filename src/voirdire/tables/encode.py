@@ -1,4 +1,4 @@
-"""Turn a column of names into codes: which values are names, how numbers are written, which are refused."""
+"""Coding of columns of names: values that are names, the spelling of numbers, and values that are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.cells import Coded
+from voirdire.tables.cells import CodedCells
 from voirdire.tables.numbers import number_text
 from voirdire.tables.problems import Problems
 
@@ -22,13 +22,13 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 # Case-sensitive: "Na" is a person's name, "NA" is what R writes for a missing value.
 MISSING = frozenset({"nan", "NaN", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "None", "NaT"})
-_OPTIONAL = frozenset({"context", "criterion", "run", "system"})
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0+", re.ASCII)
+_OPTIONAL_COLUMNS = frozenset({"context", "criterion", "run", "system"})
+_WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)\.0+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A cell that is not a name, and why; the reason is worded to follow the column's name."""
+    """A cell that is not a name, with the reason, which is worded to follow the column's name."""
 
     reason: str
 
@@ -44,9 +44,9 @@ class Column:
     Attributes
     ----------
     levels : tuple of str
-        The distinct names in the order they were first seen.
+        The distinct names in the order of their first occurrence.
     codes : int64 array, shape (rows,)
-        Index into `levels`; -1 where the cell is unusable, which has been reported.
+        Index into `levels`; -1 for an unusable cell, which has been reported.
     """
 
     levels: tuple[str, ...]
@@ -54,9 +54,9 @@ class Column:
 
 
 def cell_to_name(value: object, *, ends: bool = False) -> str | Refused:
-    """Write one cell as a name: text as it is, whole numbers without ``.0``; or say why it is not a name.
+    """Write one cell as a name (text unchanged, whole numbers without ``.0``), or give the reason why it is no name.
 
-    With ``ends`` white space at the ends is part of the name, as that of prompts is.
+    With ``ends``, white space at the ends is part of the name, as in prompts.
 
     Examples
     --------
@@ -108,13 +108,13 @@ def _name_of_text(value: str, ends: bool) -> str | Refused:
         return Refused(f"{value!r} has half of a character (a lone surrogate); write it anew")
     if "\0" in value:
         return Refused(f"{value!r} has a zero byte; remove it")
-    if value.endswith("0") and _WHOLE.fullmatch(value):
+    if value.endswith("0") and _WHOLE_NUMBER.fullmatch(value):
         return str(int(value.partition(".")[0]))
     return value
 
 
 def dense_codes(values: NDArray[Any]) -> IntArray:
-    """Codes from 0 without gaps, in the order of the values.
+    """Code values by consecutive integers from 0, in the order of the values.
 
     Examples
     --------
@@ -127,12 +127,11 @@ def dense_codes(values: NDArray[Any]) -> IntArray:
 def encode_column(values: Sequence[object], column: str, problems: Problems) -> Column:
     """Code one column of names, reporting every cell that is not a name.
 
-    Names are compared exactly: case counts, and white space at an end is reported, neither kept nor
-    removed, because ``'a'`` and ``'a '`` are hardly ever two judges; in the column ``context`` it is kept, because
-    contexts may be prompts. Numbers become text; a whole number is
-    written without ``.0`` whether it comes as a number or as text, so that ids read alike from a CSV and
-    from a dataframe that turned them into floats. Missing values (None, NaN, an empty string) are reported,
-    and so are the words that are written for them (``NaN``, ``NA``, ``null``, ``None``).
+    Names are compared exactly, including case. White space at an end is reported, because ``'a'`` and ``'a '`` are
+    rarely two judges; in the column ``context`` it is kept, because contexts may be prompts. Numbers become text; a
+    whole number is written without ``.0``, whether it is a number or text, so that a CSV file and a dataframe that
+    turned ids into floats give the same names. Missing values (None, NaN, an empty string) and words for missing
+    values (``NaN``, ``NA``, ``null``, ``None``) are reported.
 
     Parameters
     ----------
@@ -141,12 +140,12 @@ def encode_column(values: Sequence[object], column: str, problems: Problems) -> 
     column : str
         The column's name, for the messages.
     problems : Problems
-        Where the unusable cells are reported.
+        Receives the unusable cells.
 
     Returns
     -------
     Column
-        Levels in the order first seen and codes of shape (rows,).
+        Levels in the order of their first occurrence and codes of shape (rows,).
 
     Examples
     --------
@@ -157,71 +156,73 @@ def encode_column(values: Sequence[object], column: str, problems: Problems) -> 
     read = partial(cell_to_name, ends=column == "context")
     index: defaultdict[object, int] = defaultdict(count().__next__)
     keys: Sequence[object] = values
-    if isinstance(values, Coded):
+    if isinstance(values, CodedCells):
         if len(set(map(type, values.levels)) - {type(None)}) > 1:
-            values = Coded(values.codes, [read(value) for value in values.levels])
+            values = CodedCells(values.codes, [read(value) for value in values.levels])
             keys = values
-        seen = np.fromiter(map(index.__getitem__, values.levels), np.int64, len(values.levels))[values.codes]
+        value_codes = np.fromiter(map(index.__getitem__, values.levels), np.int64, len(values.levels))[
+            values.codes
+        ]
     else:
         kinds = set(map(type, values)) - {type(None)}
-        # Equality across types would merge True with 1, and a list cannot be the key of a dict.
+        # Comparison across types would merge True with 1, and a list cannot be a key of a dict.
         if len(kinds) > 1 or not kinds <= {str, int, float, bool}:
             keys = [read(value) for value in values]
-        seen = np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
+        value_codes = np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
 
     levels: dict[str, int] = {}
     reasons: dict[str, int] = {}
     recode = np.full(len(index), -1, np.int64)
     refused = np.full(len(index), -1, np.int64)
-    used = np.bincount(seen, minlength=len(index)) > 0
+    used = np.bincount(value_codes, minlength=len(index)) > 0
     for key, number in index.items():
         if not used[number]:
-            continue  # what stands for missing cells, where there are none
+            continue  # the level of missing cells, where no cell is missing
         name = read(key)
         if isinstance(name, str):
             recode[number] = levels.setdefault(name, len(levels))
         elif name.reason:
             refused[number] = reasons.setdefault(name.reason, len(reasons))
-    codes = recode[seen]
+    codes = recode[value_codes]
     if reasons:
         first_row = dict(zip(*np.unique(codes, return_index=True), strict=True))
         sentences = list(reasons)
-        for reason, rows in rows_by_code(refused[seen]):
+        for reason, rows in rows_by_code(refused[value_codes]):
             value = keys[rows[0]]
             twin = levels.get(value.strip()) if isinstance(value, str) else None
             hint = f" (row {first_row[twin] + 1} has it without)" if twin is not None else ""
-            if not levels and column in _OPTIONAL:
+            if not levels and column in _OPTIONAL_COLUMNS:
                 hint = ", as in all rows; leave the column out (--leave-out)"
             problems.rows(rows + 1, f"{column} {sentences[reason]}{hint}")
     return Column(tuple(levels), codes)
 
 
 def rows_by_code(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Give each code that is not negative and the ascending indices where it stands.
+    """Yield each nonnegative code with the ascending indices of its rows.
 
     Examples
     --------
     >>> [(code, where.tolist()) for code, where in rows_by_code(np.array([1, -1, 0, 1]))]
     [(0, [2]), (1, [0, 3])]
     """
-    where = np.flatnonzero(codes >= 0)
-    where = where[np.argsort(codes[where], kind="stable")]
-    found, starts = np.unique(codes[where], return_index=True)
-    # Splitting nothing still gives one empty part.
-    yield from zip(found.tolist(), np.split(where, starts[1:]), strict=False)
+    rows = np.flatnonzero(codes >= 0)
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    distinct, starts = np.unique(codes[rows], return_index=True)
+    # Splitting an empty array gives one empty part.
+    yield from zip(distinct.tolist(), np.split(rows, starts[1:]), strict=False)
 
 
 def report_lookalikes(columns: Mapping[str, Column], problems: Problems) -> None:
     """Report names that look the same but are written with different Unicode characters.
 
-    A composed ``é`` and an ``e`` with a combining accent are two names to a computer and one to a reader.
+    An example is a composed ``é`` and an ``e`` with a combining accent.
 
     Parameters
     ----------
     columns : mapping of str to Column
-        Columns whose names mean the same kind of thing, such as ``first`` and ``second``.
+        Columns that name the same kind of thing, such as ``first`` and ``second``.
     problems : Problems
-        Where the names are reported.
+        Receives the names.
 
     Examples
     --------
@@ -237,14 +238,14 @@ def report_lookalikes(columns: Mapping[str, Column], problems: Problems) -> None
         for number, level in enumerate(column.levels):
             if level.isascii():
                 continue
-            spelling, where = seen.setdefault(unicodedata.normalize("NFC", level), (level, label))
+            spelling, first_column = seen.setdefault(unicodedata.normalize("NFC", level), (level, label))
             if spelling != level:
                 rows = np.flatnonzero(column.codes == number) + 1
-                problems.rows(rows, f"{label} {level!r} {lookalike_sentence(where, spelling)}")
+                problems.rows(rows, f"{label} {level!r} {lookalike_sentence(first_column, spelling)}")
 
 
 def lookalike_sentence(column: str, name: str) -> str:
-    """End of the sentence about a name that looks the same as another one.
+    """Write the end of the sentence about a name that looks the same as another one.
 
     Examples
     --------
@@ -257,12 +258,12 @@ def lookalike_sentence(column: str, name: str) -> str:
 
 
 def level_positions(levels: Iterable[str], among: Sequence[str]) -> IntArray:
-    """Give the place of each level among others, -1 where it is not one of them; shape (levels,).
+    """Find the index of each level in ``among``, -1 where it is absent; shape (levels,).
 
     Examples
     --------
     >>> level_positions(["b", "z"], ["a", "b"]).tolist()
     [1, -1]
     """
-    place = dict(zip(among, range(len(among)), strict=True))
-    return np.array([place.get(level, -1) for level in levels], np.int64)
+    position = dict(zip(among, range(len(among)), strict=True))
+    return np.array([position.get(level, -1) for level in levels], np.int64)

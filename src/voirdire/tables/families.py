@@ -1,4 +1,4 @@
-"""Families: judges that share a base model, whose mistakes are not independent."""
+"""Families: groups of judges that share a base model; their mistakes are not independent."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from voirdire.tables.read import read_columns
 Ints = npt.NDArray[np.int64]
 
 
-def read_families(families: object, judges: Sequence[str], *, who: str = "judge") -> dict[str, str]:
-    """Family of each judge; a judge that is not named is a family of its own.
+def read_families(families: object, judges: Sequence[str], *, unit: str = "judge") -> dict[str, str]:
+    """Read the family of each judge; a judge that is not named is a family of its own.
 
     Parameters
     ----------
@@ -27,34 +27,36 @@ def read_families(families: object, judges: Sequence[str], *, who: str = "judge"
         Judge to family, or a table with the columns ``judge`` and ``family``.
     judges : sequence of str
         The judges of the panel.
-    who : "judge" or "item"
-        Whose families they are, which is also the column's name.
+    unit : "judge" or "item"
+        Members of the families, and the name of their column.
 
     Raises
     ------
     InputError
-        A judge that the votes do not have, or one named with two families.
+        A judge is not in the panel, or has two families.
 
     Examples
     --------
     >>> read_families({"a": "big", "b": "big"}, ["a", "b", "c"])
     {'a': 'big', 'b': 'big', 'c': 'c'}
     """
-    problems = Problems("families" if who == "judge" else f"{who} families")
-    named = _judges_with_families(families, problems, who)
-    found: dict[str, str] = {}
-    for judge, family in named:
+    problems = Problems("families" if unit == "judge" else f"{unit} families")
+    pairs = _judges_with_families(families, problems, unit)
+    family_of: dict[str, str] = {}
+    for judge, family in pairs:
         if judge not in judges:
             hint = nearest_name(judge, list(judges)) or f"; known are {known_names(list(judges))}"
-            problems.table(f"{who} {judge!r} is none of the {len(judges)} {who}s{hint}")
-        elif found.setdefault(judge, family) != family:
-            problems.table(f"{who} {judge!r} is given families {found[judge]!r} and {family!r}; keep one")
+            problems.table(f"{unit} {judge!r} is none of the {len(judges)} {unit}s{hint}")
+        elif family_of.setdefault(judge, family) != family:
+            problems.table(
+                f"{unit} {judge!r} is given families {family_of[judge]!r} and {family!r}; keep one"
+            )
     problems.raise_any()
-    return {judge: found.get(judge, judge) for judge in judges}
+    return {judge: family_of.get(judge, judge) for judge in judges}
 
 
 def family_codes(families: Mapping[str, str], judges: Sequence[str]) -> Ints:
-    """Code of each judge's family, shape (judges,).
+    """Code the family of each judge, shape (judges,).
 
     Examples
     --------
@@ -68,7 +70,9 @@ def family_codes(families: Mapping[str, str], judges: Sequence[str]) -> Ints:
 def shared_families(
     families: Mapping[str, str], judges: Sequence[str]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Code of each judge's family, -1 without others of it, empty where no family has two; and names of families.
+    """Code the families of two or more judges; return the code of each judge (-1: alone) and the names of families.
+
+    Both are empty where no family has two judges.
 
     Examples
     --------
@@ -79,24 +83,24 @@ def shared_families(
     names = tuple(sorted(name for name, members in count.items() if members > 1))
     if not names:
         return (), ()
-    place = {name: code for code, name in enumerate(names)}
-    return tuple(place.get(families.get(judge, judge), -1) for judge in judges), names
+    family_code = {name: code for code, name in enumerate(names)}
+    return tuple(family_code.get(families.get(judge, judge), -1) for judge in judges), names
 
 
-def _judges_with_families(families: object, problems: Problems, who: str) -> list[tuple[str, str]]:
+def _judges_with_families(families: object, problems: Problems, unit: str) -> list[tuple[str, str]]:
     if isinstance(families, Mapping):
         return [(str(judge), str(family)) for judge, family in families.items()]
     if not (
         isinstance(families, str | os.PathLike) or hasattr(families, "columns") or hasattr(families, "schema")
     ):
         raise InputError(
-            f"families: {type(families).__name__} is neither a mapping of {who} to family nor a table of both"
+            f"families: {type(families).__name__} is neither a mapping of {unit} to family nor a table of both"
         )
-    cells = read_columns(families, (who, "family"), (), problems)
+    cells = read_columns(families, (unit, "family"), (), problems)
     columns = {name: encode_column(values, name, problems) for name, values in cells.items()}
     problems.raise_any()
-    judge, family = columns[who], columns["family"]
+    judge, family = columns[unit], columns["family"]
     return [
-        (judge.levels[one], family.levels[other])
-        for one, other in zip(judge.codes, family.codes, strict=True)
+        (judge.levels[judge_code], family.levels[family_code])
+        for judge_code, family_code in zip(judge.codes, family.codes, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Read the named columns of a CSV, Parquet or JSONL file."""
+"""Reading of named columns of a CSV, Parquet or JSONL file."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from voirdire.tables.problems import Problems
 def read_file(
     path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
-    """Read columns of a file by its ending.
+    """Read columns of a file; the ending of its name gives the format.
 
     Blank lines of CSV and JSONL files hold no row; every other line is read or reported. CSV has commas, a
-    header and UTF-8 text (a byte order mark is fine); JSONL has one object per line, and a key that an object
-    lacks is an empty cell.
+    header and UTF-8 text (a byte order mark is allowed); JSONL has one object per line, and a missing key of an object
+    is an empty cell.
 
     Parameters
     ----------
     path : str
-        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; the case of the ending does not matter.
+        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; the case of the ending is ignored.
     required, optional : sequence of str
         Columns to read; ``optional=None`` for all.
     problems : Problems
-        Where problems are reported.
+        Receives the problems.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def read_file(
     Raises
     ------
     InputError
-        At once, if the file cannot be read at all.
+        Immediately, if the file cannot be read at all.
 
     Examples
     --------
@@ -62,12 +62,12 @@ def read_file(
 
 @contextmanager
 def readable_file(path: str, problems: Problems) -> Iterator[Path]:
-    """A file that can be read, by its ending and size; what goes wrong while it is read is said.
+    """Check that a file can be read, by its ending and size; report errors that occur while it is read.
 
     Raises
     ------
     InputError
-        At once, if the file is missing, empty, a folder or of no known format, or cannot be read.
+        Immediately, if the file is missing, empty, a folder or of no known format, or cannot be read.
     """
     file = Path(path)
     try:
@@ -90,14 +90,14 @@ def readable_file(path: str, problems: Problems) -> Iterator[Path]:
     except OSError as error:
         problems.stop(f"file {path!r} {describe_failure(error)}")
     except InputError as error:
-        begin = f"{problems.name}: "
+        prefix = f"{problems.name}: "
         raise InputError(
-            [said if said.startswith(begin) else begin + said for said in error.problems]
+            [message if message.startswith(prefix) else prefix + message for message in error.problems]
         ) from None
 
 
 def file_header(path: str, problems: Problems) -> list[str]:
-    """Names of the columns of a file; of CSV and Parquet without reading its rows."""
+    """Read the names of the columns of a file; for CSV and Parquet without reading its rows."""
     with readable_file(path, problems) as file:
         ending = file.suffix.lower()
         if ending == ".csv":
@@ -115,9 +115,9 @@ def _read_csv(
     wanted = choose_columns(names, required, optional, problems)
     if not wanted:
         return {}
-    found = coded_csv_cells(file, names, wanted)
-    if found is not None:
-        return found
+    coded = coded_csv_cells(file, names, wanted)
+    if coded is not None:
+        return coded
     return _columns_of_rows(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems))))
 
 
@@ -132,10 +132,10 @@ def _read_jsonl(
             header.update(dict.fromkeys(row))
             rows.append(row if names is None else {name: row.get(name) for name in names})
         else:
-            why = non_object_reason(row)
+            reason = non_object_reason(row)
             if not isinstance(row, Unread):
-                why = f"not a JSON object: {why}; write one {{...}} per line"
-            problems.line(number, why)
+                reason = f"not a JSON object: {reason}; write one {{...}} per line"
+            problems.line(number, reason)
             rows.append(None)
     if not header:
         problems.raise_any()
@@ -144,7 +144,7 @@ def _read_jsonl(
 
 
 def _columns_of_rows(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Cells:
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
 def _read_parquet(

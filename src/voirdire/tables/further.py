@@ -1,4 +1,4 @@
-"""What rows of a table say beside who answered what: numbers and factors that terms of a model are of."""
+"""Further columns of a table: covariates (numbers) and factors of its rows, for terms of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from voirdire.tables.columns import KNOWN
+from voirdire.tables.columns import KNOWN_COLUMNS
 from voirdire.tables.covariates import (
     SIDES,
     CovariateRequest,
@@ -23,34 +23,34 @@ from voirdire.tables.numbers import is_number
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.typing import Floats, Ints
 
-#: Columns of every table.
-ANSWERS = (
+#: Columns of tables of any kind that are not further columns.
+STANDARD_COLUMNS = (
     "judge", "item", "context", "criterion", "run", "system", "score", "rank", "first", "second", "winner"
 )  # fmt: skip
-BY = "by= (--by)"  # in messages
-COLLINEAR = 1e-8  # smallest eigenvalue of the correlations of covariates
+BY_OPTION = "by= (--by)"  # in messages
+MIN_EIGENVALUE = 1e-8  # smallest eigenvalue of the correlations of covariates
 
 
 @dataclass(frozen=True, eq=False)
 class Further:
-    """Further columns of a table, one entry a row.
+    """Further columns of a table, one entry per row.
 
     Attributes
     ----------
     columns : mapping of str to sequence
-        Cells of columns that were asked for, as they stood in the table.
+        Cells of the columns to keep, unchanged.
     covariates : tuple of str
-        Names of numbers.
+        Names of covariates.
     units : array, shape (covariates,)
-        How much of a covariate, in the table's numbers, is one unit of its effect.
+        Unit of each covariate (its standard deviation), on the scale of the table.
     means : array, shape (covariates,)
-        What covariates are measured from, in the table's numbers; not saved.
-    covariate : array, shape (rows, covariates), of votes (rows, 2, covariates)
-        In units from the mean; of votes those of the first and of the second item.
+        Mean of each covariate, on the scale of the table; not saved.
+    covariate : array, shape (rows, covariates); for votes (rows, 2, covariates)
+        Differences from the mean, in units; for votes of the first and of the second item.
     factors : dict of str to tuple of str
         Levels of each factor.
     factor : int array, shape (rows, factors)
-        Level of each; -1 for none.
+        Code of the level of each factor; -1 for none.
     present : tuple of str
         All columns of the table as it was read.
 
@@ -72,73 +72,73 @@ class Further:
 
     @property
     def codes(self) -> dict[str, Ints]:
-        """Level of each row, by factor."""
+        """Code of the level of each row, by factor."""
         if self.factor is None:
             return {}
-        return {name: self.factor[:, at] for at, name in enumerate(self.factors)}
+        return {name: self.factor[:, index] for index, name in enumerate(self.factors)}
 
-    def take(self, at: Ints) -> Further:
-        """Those of the rows at some places."""
-        if self is NOTHING:
+    def take(self, rows: Ints) -> Further:
+        """Select the entries of some rows."""
+        if self is NO_FURTHER_COLUMNS:
             return self
-        columns = {name: [cells[int(row)] for row in at] for name, cells in self.columns.items()}
-        kept = {name: getattr(self, name)[at] for name in ROWS if getattr(self, name) is not None}
+        columns = {name: [cells[int(row)] for row in rows] for name, cells in self.columns.items()}
+        kept = {name: getattr(self, name)[rows] for name in ROW_ARRAYS if getattr(self, name) is not None}
         return replace(self, columns=columns, **kept)
 
     def with_covariates(
         self, names: tuple[str, ...], values: Floats, units: Floats, means: Floats
     ) -> Further:
-        """With more covariates, values of shape (rows, names), of votes (rows, 2, names)."""
-        before = np.zeros((*values.shape[:-1], 0)) if self.covariate is None else self.covariate
+        """Add covariates; values have shape (rows, names), for votes (rows, 2, names)."""
+        previous = np.zeros((*values.shape[:-1], 0)) if self.covariate is None else self.covariate
         return replace(
             self,
             covariates=(*self.covariates, *names),
             units=np.append(self.units, units),
             means=np.append(self.means, means),
-            covariate=np.concatenate([before, values], axis=-1),
+            covariate=np.concatenate([previous, values], axis=-1),
         )
 
     def with_factor(self, name: str, levels: tuple[str, ...], code: Ints) -> Further:
-        """With one more factor."""
-        before = np.zeros((len(code), 0), dtype=np.int64) if self.factor is None else self.factor
+        """Add one factor."""
+        previous = np.zeros((len(code), 0), dtype=np.int64) if self.factor is None else self.factor
         return replace(
             self,
             factors={**self.factors, name: levels},
-            factor=np.concatenate([before, code[:, None]], axis=1),
+            factor=np.concatenate([previous, code[:, None]], axis=1),
         )
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What JSON can hold, and arrays by name; columns that nothing was made of are left out."""
-        arrays = {name: getattr(self, name) for name in (*ROWS, "units")}
+        """Pack covariates and factors into JSON data and arrays by name; unused columns are left out."""
+        arrays = {name: getattr(self, name) for name in (*ROW_ARRAYS, "units")}
         names = {"covariates": self.covariates, "factors": dict(self.factors)}
         return names, {name: value for name, value in arrays.items() if value is not None}
 
     @classmethod
     def from_packed(cls, names: Mapping[str, Any], arrays: Mapping[str, Any]) -> Further:
-        """Of :meth:`pack`, after JSON made lists of tuples."""
+        """Rebuild from the output of :meth:`pack`, after JSON turned tuples into lists."""
         factors = {name: tuple(levels) for name, levels in names["factors"].items()}
         return cls(covariates=tuple(names["covariates"]), factors=factors, **arrays)
 
 
-NOTHING = Further()
-ROWS = ("covariate", "factor")  # what has an entry a row
+NO_FURTHER_COLUMNS = Further()
+ROW_ARRAYS = ("covariate", "factor")  # arrays with one entry per row
 T = TypeVar("T")  # a table of rows
 
 
-def with_covariates(table: T, given: object) -> T:
-    """A table with covariates of its rows.
+def with_covariates(table: T, covariates: object) -> T:
+    """Add covariates to the rows of a table.
 
     Parameters
     ----------
     table : VoteRows, Scores or Rankings
-    given : str, sequence of str, path or dataframe
-        Names of columns of the table (in one string with commas between; of votes NAME_first and NAME_second), or a
-        table with columns ``item``, optionally ``context``, and the covariates.
+    covariates : str, sequence of str, path or dataframe
+        Names of columns of the table (separated by commas in one string; for votes of NAME_first and NAME_second), or
+        a table with columns ``item``, optionally ``context``, and the covariates.
 
     Raises
     ------
     InputError
-        A covariate is missing for an item, no number, the same everywhere, or a sum of others; names clash.
+        A covariate is missing for an item, not a number, constant, or collinear with others; a name occurs twice.
 
     Examples
     --------
@@ -149,26 +149,28 @@ def with_covariates(table: T, given: object) -> T:
     >>> with_covariates(scores, items).further.covariate.tolist()
     [[-1.0], [1.0]]
     """
-    names, of = covariate_names(given), cast(Any, table)
-    problems = Problems(f"covariates of {of.data}" if names else "covariates")
+    names, answers = covariate_names(covariates), cast(Any, table)
+    problems = Problems(f"covariates of {answers.data}" if names else "covariates")
     if names:
-        raw = np.stack([_numeric_column(of, name, problems) for name in names], axis=-1)
+        raw = np.stack([_numeric_column(answers, name, problems) for name in names], axis=-1)
     else:
-        context = None if of.context is None else np.broadcast_to(of.context, of.item.T.shape).T
-        asked = CovariateRequest(of.data, of.items, of.contexts, of.item, context)
-        names, raw = item_covariates(asked, given, problems)
+        context = (
+            None if answers.context is None else np.broadcast_to(answers.context, answers.item.T.shape).T
+        )
+        request = CovariateRequest(answers.data, answers.items, answers.contexts, answers.item, context)
+        names, raw = item_covariates(request, covariates, problems)
     problems.raise_any()
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.table(f"{name!r} is named twice; name it once")
     problems.raise_any()
-    found = of.further.with_covariates(names, *standardise_covariates(names, raw, problems))
-    _check_collinear(found, problems)
+    further = answers.further.with_covariates(names, *standardise_covariates(names, raw, problems))
+    _check_collinear(further, problems)
     problems.raise_any()
-    return of.with_further(found)  # type: ignore[no-any-return]
+    return answers.with_further(further)  # type: ignore[no-any-return]
 
 
 def _check_collinear(further: Further, problems: Problems) -> None:
-    assert further.covariate is not None  # some were added
+    assert further.covariate is not None  # covariates were added
     values = further.covariate if further.covariate.ndim == 2 else covariate_differences(further.covariate)
     values = values - values.mean(axis=0)
     size = values.std(axis=0)
@@ -176,28 +178,28 @@ def _check_collinear(further: Further, problems: Problems) -> None:
     if len(names) < 2:
         return
     lowest, direction = (part[..., 0] for part in np.linalg.eigh(values.T @ values / len(values)))
-    if lowest < COLLINEAR:
+    if lowest < MIN_EIGENVALUE:
         among = [repr(name) for name, part in zip(names, direction, strict=True) if abs(part) > 1e-3]
         problems.table(f"{', '.join(among)} are collinear: one follows from the others; leave one out")
 
 
 def covariate_differences(covariate: Floats) -> Floats:
-    """Covariates of the first item less those of the second, of shape (..., 2, covariates)."""
+    """Subtract covariates of the second item from those of the first; the input has shape (..., 2, covariates)."""
     return np.asarray(covariate[..., 0, :] - covariate[..., 1, :])
 
 
 def with_column(table: T, name: str) -> T:
-    """A table with one of its columns as a covariate, where all cells are numbers, else as a factor.
+    """Add a column of a table as a covariate, where all cells are numbers, else as a factor.
 
     Raises
     ------
     InputError
-        The table has no such column, or it is the same throughout.
+        The table has no such column, or the column is constant.
     """
-    of: Any = table
-    if _has_column_per_item(of, name):
+    answers: Any = table
+    if _has_column_per_item(answers, name):
         return with_covariates(table, (name,))
-    cells = _further_cells(of, name, problems := Problems(f"terms of {of.data}"))
+    cells = _further_cells(answers, name, problems := Problems(f"terms of {answers.data}"))
     problems.raise_any()
     if all(map(_is_number, cells)):
         return with_covariates(table, (name,))
@@ -207,11 +209,11 @@ def with_column(table: T, name: str) -> T:
         problems.stop(f"column {name!r} is the same in every row; leave it out")
     levels = tuple(sorted(column.levels))
     code = np.array([levels.index(level) for level in column.levels])[column.codes]
-    return of.with_further(of.further.with_factor(name, levels, code))  # type: ignore[no-any-return]
+    return answers.with_further(answers.further.with_factor(name, levels, code))  # type: ignore[no-any-return]
 
 
-def with_common_levels(one: Further, other: Further) -> tuple[Further, Further]:
-    """Both with the levels of both in each factor that both have, sorted.
+def with_common_levels(first: Further, second: Further) -> tuple[Further, Further]:
+    """Recode the factors of two tables by the sorted union of their levels; both have the same factors.
 
     Examples
     --------
@@ -220,14 +222,14 @@ def with_common_levels(one: Further, other: Further) -> tuple[Further, Further]:
     >>> [found.codes["topic"].tolist() for found in with_common_levels(one, other)]
     [[1], [0, -1]]
     """
-    shared = {name: tuple(sorted({*levels, *other.factors[name]})) for name, levels in one.factors.items()}
+    shared = {name: tuple(sorted({*levels, *second.factors[name]})) for name, levels in first.factors.items()}
     recoded = []
-    for further in (one, other):
+    for further in (first, second):
         factor = further.factor
-        for at, (name, levels) in enumerate(further.factors.items()):
-            assert factor is not None  # of each factor
-            place = np.array([*map(shared[name].index, levels), -1])
-            factor = np.where(np.arange(len(further.factors)) == at, place[factor], factor)
+        for index, (name, levels) in enumerate(further.factors.items()):
+            assert factor is not None  # there are factors
+            position = np.array([*map(shared[name].index, levels), -1])
+            factor = np.where(np.arange(len(further.factors)) == index, position[factor], factor)
         recoded.append(replace(further, factors=shared, factor=factor))
     return recoded[0], recoded[1]
 
@@ -238,52 +240,51 @@ def _is_number(cell: object) -> bool:
 
 
 def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
-    kept = table.further.columns
-    if name in ANSWERS:
+    columns = table.further.columns
+    if name in STANDARD_COLUMNS:
         problems.table(f"{name!r} is one of the columns that say who answered what; name a further one")
         return [0.0] * table.rows
-    if name not in kept:
+    if name not in columns:
         problems.table(missing_column_message(table, name, "there is"))
         return [0.0] * table.rows
-    found: Sequence[object] = kept[name]
-    return found
+    cells: Sequence[object] = columns[name]
+    return cells
 
 
-def missing_column_message(table: Any, name: str, has: str = "") -> str:
-    """Sentence about a further column that a table does not have: the one that is meant, or those that there are.
+def missing_column_message(table: Any, name: str, subject: str = "") -> str:
+    """Describe that a table lacks a further column; suggest a similar name, or list the columns that there are.
 
-    ``has``, such as "there is", stands for the table where what comes before the sentence names it.
+    ``subject``, such as "there is", replaces the words for the table where the text before the sentence names it.
     """
     spare = further_names(table)
     if name in (*table.further.present, *spare):
-        return f"the {table.data} take column {name!r} otherwise; give it another name, or leave it out"
+        return f"column {name!r} of the {table.data} has another use; give it another name, or leave it out"
     hint = nearest_name(name, [*table.further.present, *spare]) or (
         f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
     )
-    return f"{has or f'the {table.data} have'} no column {name!r}{hint}"
+    return f"{subject or f'the {table.data} have'} no column {name!r}{hint}"
 
 
 def check_groups_of_contexts(by: str) -> None:
-    """Raise where a column groups no contexts, as models tell its levels apart already.
+    """Check that a column can group contexts: its levels must not be units of the models already.
 
     Raises
     ------
     InputError
+        The column is context, judge, criterion or item.
     """
-    problems = Problems(BY)
+    problems = Problems(BY_OPTION)
     if by == "context":
         problems.stop(
-            "contexts() (--contexts --json) has what items are worth in each context; name a column that groups "
+            "contexts() (--contexts --json) has the results of items in each context; name a column that groups "
             "contexts, such as category"
         )
     if by in ("judge", "criterion", "item"):
-        problems.stop(
-            f"{by!r} groups no answers that a model does not tell apart already; name another column"
-        )
+        problems.stop(f"models separate answers by {by!r} already; name another column")
 
 
 def further_names(table: Any) -> list[str]:
-    """Further columns that a table came with, by the names that terms have for them: of two sides of votes one.
+    """List the further columns of a table by the names of their terms; NAME_first and NAME_second of votes are NAME.
 
     Examples
     --------
@@ -292,14 +293,14 @@ def further_names(table: Any) -> list[str]:
     >>> further_names(SimpleNamespace(item=np.zeros((1, 2)), further=further))
     ['length', 'topic']
     """
-    spare = [name for name in table.further.present if name not in KNOWN]
+    spare = [name for name in table.further.present if name not in KNOWN_COLUMNS]
     if table.item.ndim == 1:
         return spare
     sided = {
         name: name.removesuffix(f"_{side}") for name in spare for side in SIDES if name.endswith(f"_{side}")
     }
-    both = {name for name in sided.values() if set(covariate_columns((name,))) <= set(spare)}
-    return list(dict.fromkeys(sided[name] if sided.get(name) in both else name for name in spare))
+    two_sided = {name for name in sided.values() if set(covariate_columns((name,))) <= set(spare)}
+    return list(dict.fromkeys(sided[name] if sided.get(name) in two_sided else name for name in spare))
 
 
 def _has_column_per_item(table: Any, name: str) -> bool:
@@ -308,8 +309,8 @@ def _has_column_per_item(table: Any, name: str) -> bool:
 
 
 def _numeric_column(table: Any, name: str, problems: Problems) -> Floats:
-    """Numbers of a column, of the shape of the items of rows: of votes those of both, which one column has alike."""
+    """Read the numbers of a column, in the shape of ``table.item``; for votes one column holds for both items."""
     sided = table.item.ndim > 1 and name not in table.further.columns
     names = covariate_columns((name,)) if sided else (name,) * (table.item.size // max(table.rows, 1))
-    found = [number_column(one, _further_cells(table, one, problems), problems) for one in names]
-    return np.stack(found, axis=-1).reshape(table.item.shape)
+    numbers = [number_column(column, _further_cells(table, column, problems), problems) for column in names]
+    return np.stack(numbers, axis=-1).reshape(table.item.shape)

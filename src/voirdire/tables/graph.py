@@ -1,18 +1,16 @@
-"""Connectivity of the comparison graph: which items the votes can compare at all.
+"""Connectivity of the comparison graph, which limits the items that votes can compare.
 
 Let the items be nodes, with an edge i -> j when a judge preferred i to j at least once or found them equal (a
 tie gives both directions). Two items can be compared only if a path joins them when directions are ignored
 (weak connectivity). The Bradley-Terry likelihood has a finite maximum, unique up to location, if and only if
 a path leads from every item to every other along the directions (strong connectivity): in every split of the
-items into two sets, some item of the one was preferred to some item of the other. Otherwise a group that won
-everything drifts to infinity, and only a prior holds it back.
+items into two sets, some item of each set was preferred to some item of the other. Otherwise the estimate of a group
+that won all its votes is infinite, and only a prior makes it finite.
 
 References
 ----------
 L. R. Ford, Jr. (1957). Solution of a ranking problem from binary comparisons. American Mathematical
 Monthly 64(8), part 2, 28-33.
-
-Unordered pairs of items as numbers.
 """
 
 from __future__ import annotations
@@ -30,9 +28,9 @@ Ints = npt.NDArray[np.int64]
 
 
 def pair_keys(votes: Votes, *, criteria: bool) -> Ints:
-    """One number per cell for its unordered pair (and criterion, if ``criteria``), alike in all tables of one coding.
+    """Number the unordered pair (and the criterion, if ``criteria``) of each cell, the same for tables of one coding.
 
-    It is (criterion * items + smaller code) * items + larger code.
+    The number is (criterion * items + smaller code) * items + larger code.
 
     Examples
     --------
@@ -48,7 +46,7 @@ def pair_keys(votes: Votes, *, criteria: bool) -> Ints:
     return np.asarray((row * size + low) * size + high)
 
 
-FEWEST = 3  # items from which one that is in every vote is a reference
+MIN_ITEMS = 3  # items; with fewer, an item in every vote is no reference item
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,8 @@ class Connectivity:
     strongly_connected : bool
         Whether the Bradley-Terry maximum likelihood estimate of all items exists (Ford's condition).
     always_win : tuple of str
-        Items of groups that won every vote against the rest of their component, an item on its own most
-        often. Where such a group is more than half of its component, the others are named instead.
+        Items of groups (often single items) that won every vote against the rest of their component. A group
+        of more than half of its component is left out.
     always_lose : tuple of str
         Likewise, items of groups that lost every vote against the rest.
     """
@@ -81,7 +79,7 @@ class Connectivity:
 def graph_connectivity(votes: Votes) -> list[Connectivity]:
     """Examine the comparison graph of each criterion.
 
-    All judges are taken together and at their word: the graph tells what plain Bradley-Terry can estimate.
+    The votes of all judges are pooled without weights, as in a plain Bradley-Terry model.
 
     Parameters
     ----------
@@ -105,11 +103,11 @@ def graph_connectivity(votes: Votes) -> list[Connectivity]:
 
 
 def fixed_order_rule(votes: Votes) -> str | None:
-    """Rule that decided which item was shown first, in words, where position and item cannot be told apart; else None.
+    """Describe the fixed rule of the order of items, where effects of position and item are confounded; else None.
 
-    Let the items be nodes, with an edge from the first to the second of every pair that was shown. Without a cycle some
-    ranking puts every first item above its second, and then always choosing the first and always choosing the better
-    are the same answers. A pair in both orders is a cycle.
+    Let the items be nodes, with an edge from the first to the second item of every pair that was shown. Without a
+    cycle, some ranking puts every first item above its second. A judge who always chooses the first item and a judge
+    who follows this ranking then give the same answers. A pair in both orders is a cycle.
 
     Examples
     --------
@@ -138,9 +136,9 @@ def fixed_order_rule(votes: Votes) -> str | None:
 
 
 def constant_item_note(votes: Votes) -> str | None:
-    """In words that one item is in every vote, and always first or always second; None where that is not so.
+    """Describe an item that is in every vote and always first or always second; None without such an item.
 
-    What a judge makes of places is then exactly what it makes of that item.
+    The effect of position is then confounded with a judge's view of that item.
 
     Examples
     --------
@@ -150,19 +148,19 @@ def constant_item_note(votes: Votes) -> str | None:
     >>> constant_item_note(read_votes(table))
     'ref is always second'
     """
-    return None if len(votes.items) < FEWEST else _constant_item(votes)
+    return None if len(votes.items) < MIN_ITEMS else _constant_item(votes)
 
 
 def _constant_item(votes: Votes) -> str | None:
-    for place, shown in (("first", votes.first), ("second", votes.second)):
-        if len(shown) and (shown == shown[0]).all():
-            where = "in every vote, at a place not known" if votes.order_unknown else f"always {place}"
-            return f"{votes.items[shown[0]]} is {where}"
+    for side, item_codes in (("first", votes.first), ("second", votes.second)):
+        if len(item_codes) and (item_codes == item_codes[0]).all():
+            position = "in every vote, at a place not known" if votes.order_unknown else f"always {side}"
+            return f"{votes.items[item_codes[0]]} is {position}"
     return None
 
 
 def graph_components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
-    """Give the groups of items that votes join, per criterion, the largest group first.
+    """Find the groups of items that votes join, per criterion, the largest group first.
 
     Examples
     --------
@@ -172,25 +170,23 @@ def graph_components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
     >>> graph_components(read_votes(table))
     [(('v', 'w'), ('x', 'y'))]
     """
-    return [found.components for found in graph_connectivity(votes)]
+    return [graph.components for graph in graph_connectivity(votes)]
 
 
 def _examine_criterion(votes: Votes, criterion: int) -> Connectivity:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    here = votes.criterion == criterion
-    first, second, counts = votes.first[here], votes.second[here], votes.counts[here]
-    forth = (counts[:, 0] > 0) | (counts[:, 2] > 0)
-    back = (counts[:, 1] > 0) | (counts[:, 2] > 0)
+    in_criterion = votes.criterion == criterion
+    first, second, counts = votes.first[in_criterion], votes.second[in_criterion], votes.counts[in_criterion]
+    forward = (counts[:, 0] > 0) | (counts[:, 2] > 0)
+    backward = (counts[:, 1] > 0) | (counts[:, 2] > 0)
     degree = None if votes.details is None else votes.details.degree
-    if (
-        degree is not None and votes.row_cell is not None
-    ):  # a vote that is not sure goes to both sides in part
-        divided = (np.bincount(votes.row_cell, degree < 1.0, len(here)) > 0)[here]
-        forth, back = forth | divided, back | divided
-    winner = np.concatenate([first[forth], second[back]])
-    loser = np.concatenate([second[forth], first[back]])
+    if degree is not None and votes.row_cell is not None:  # an uncertain vote counts partly for both items
+        divided = (np.bincount(votes.row_cell, degree < 1.0, len(in_criterion)) > 0)[in_criterion]
+        forward, backward = forward | divided, backward | divided
+    winner = np.concatenate([first[forward], second[backward]])
+    loser = np.concatenate([second[forward], first[backward]])
     size = len(votes.items)
     graph: Any = csr_array((np.ones(len(winner)), (winner, loser)), shape=(size, size))
     _, component = connected_components(graph, directed=False)

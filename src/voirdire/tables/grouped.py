@@ -1,8 +1,8 @@
-"""Reduce a table to its distinct rows and how often each occurs, where the table is.
+"""Reduction of large tables to distinct rows and their counts, by the engine that holds the table.
 
-Votes are counts (see :mod:`voirdire.tables.votes`), so of a table that is too large to be read row by row only the
-distinct rows need to come here. Files are grouped by DuckDB, which writes to disk what its share of the memory does not
-hold; lazy frames (Polars, DuckDB, Dask, PySpark, whatever narwhals knows) are grouped by their own engine.
+Votes are counts (see :mod:`voirdire.tables.votes`), so only the distinct rows of a large table need to be read. DuckDB
+groups files and uses the disk beyond its memory limit; lazy frames (Polars, DuckDB, Dask, PySpark, any that narwhals
+supports) are grouped by their own engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.tables.cells import Cells, Coded, as_narwhals, choose_columns, column_cells
+from voirdire.tables.cells import Cells, CodedCells, as_narwhals, choose_columns, column_cells
 from voirdire.tables.csv_file import count_row_commas, csv_header, csv_rows, csv_sql_source
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable_file
@@ -34,17 +34,18 @@ from voirdire.tables.parquet_file import (
 )
 from voirdire.tables.problems import Problems
 
-MEMORY = "VOIRDIRE_MEMORY"  # the environment variable that sets how much memory grouping may take
-MEMORY_DEFAULT = "1GB"
-LARGE = 64 * 2**20  # bytes of a file from which it is grouped instead of read
-COUNT = "voirdire count"
+MEMORY_VARIABLE = "VOIRDIRE_MEMORY"  # the environment variable of the memory limit of grouping
+DEFAULT_MEMORY = "1GB"
+MIN_GROUPED_BYTES = 64 * 2**20  # bytes; smaller files are read row by row
+COUNT_COLUMN = "voirdire count"
 _SUFFIXES = (".parquet", ".csv")
-_Part: TypeAlias = tuple[list[Coded], IntArray]  # the columns of distinct rows, and how often each occurs
-_NO_NAMES = ("STRUCT", "MAP", "UNION", "LIST", "BLOB", "BIT")
+#: Columns of distinct rows, and the count of each row.
+_CountedRows: TypeAlias = tuple[list[CodedCells], IntArray]
+_REFUSED_TYPES = ("STRUCT", "MAP", "UNION", "LIST", "BLOB", "BIT")
 
 
 def needs_grouping(table: object) -> bool:
-    """True where a table is one to be grouped where it is: a pattern of files, a large file, a lazy frame.
+    """True where a table is to be grouped by its engine: a pattern of files, a large file or a lazy frame.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def needs_grouping(table: object) -> bool:
         path = os.fspath(table)
         if _is_pattern(path):
             return True
-        large = os.path.isfile(path) and os.path.getsize(path) >= LARGE
+        large = os.path.isfile(path) and os.path.getsize(path) >= MIN_GROUPED_BYTES
         return large and (Path(path).suffix.lower() in _SUFFIXES or is_foreign(path))
     module = type(table).__module__.partition(".")[0]
     if module in ("pandas", "numpy", "voirdire", "builtins"):
@@ -72,7 +73,7 @@ def distinct_rows_with_counts(
     checked: Sequence[str],
     problems: Problems,
 ) -> tuple[Cells, IntArray]:
-    """Distinct rows of the named columns, and how often each occurs.
+    """Find the distinct rows of the named columns, and count them.
 
     Parameters
     ----------
@@ -80,24 +81,25 @@ def distinct_rows_with_counts(
         ``.parquet`` or ``.csv`` files, also several by a pattern (``votes/*.parquet``); or a lazy frame.
     required, optional : sequence of str
     checked : sequence of str
-        Further columns, of which only the cells that are no names are wanted: in files the others stand as
-        ``"x"``, of lazy frames none come.
+        Further columns of files, to be checked for cells that are not names: valid names are replaced by ``"x"``.
+        These columns of lazy frames are not read.
     problems : Problems
-        Where problems are reported.
+        Receives the problems.
 
     Returns
     -------
     cells : dict of str to sequence
         The columns that are present, one entry per distinct row, in no particular order.
     times : int64 array, shape (distinct rows,)
+        Number of rows of the table that each distinct row stands for.
 
     Raises
     ------
     InputError
-        At once, if a file is missing, damaged or of another kind, or if no file matches.
+        Immediately, if a file is missing, damaged or of another kind, or if no file matches.
     """
     if isinstance(table, str | os.PathLike):
-        path, wanted = os.fspath(table), _Wanted(required, optional, checked)
+        path, wanted = os.fspath(table), _WantedColumns(required, optional, checked)
         if not is_foreign(path):
             return _group_files(path, wanted, problems)
         with tempfile.TemporaryDirectory(prefix="voirdire-") as folder:
@@ -106,21 +108,21 @@ def distinct_rows_with_counts(
 
 
 def matching_files(path: str, problems: Problems) -> list[str]:
-    """The files that a path stands for: itself if it is there, else those that match it as a pattern.
+    """List the files of a path: the path itself if it exists, else the files that match it as a pattern.
 
-    Patterns have ``*``, ``**`` and ``?``. What is there is no pattern: neither a file, nor the folders at the start of
-    the path.
+    Patterns have ``*``, ``**`` and ``?``. Names of existing files, and of existing folders at the start of the path,
+    are not patterns.
     """
     if not _is_pattern(path):
         return [path]
-    start, rest = "", path
+    start, remainder = "", path
     while True:
-        part, slash, after = rest.partition(os.sep)
-        if not slash or not os.path.isdir(start + part + slash):
+        folder, slash, following = remainder.partition(os.sep)
+        if not slash or not os.path.isdir(start + folder + slash):
             break
-        start, rest = start + part + slash, after
-    # in a pattern of ours, brackets are letters
-    pattern = glob.escape(start) + rest.replace("[", "[[]")
+        start, remainder = start + folder + slash, following
+    # brackets are no special characters in these patterns
+    pattern = glob.escape(start) + remainder.replace("[", "[[]")
     files = sorted(file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file))
     if not files:
         problems.stop(f"no file matches {path!r}; check the folder and the pattern")
@@ -146,25 +148,25 @@ def _group_frame(
     if not wanted:
         return {}, np.zeros(0, np.int64)
     if frame.implementation.is_duckdb():
-        # by narwhals, dates would come back as times
+        # narwhals would return dates as times
         keys = ", ".join(map(sql_name, wanted))
         rows = frame.to_native().aggregate(f"{keys}, count(*)", keys).fetchall()
-        cells: Cells = {name: [row[place] for row in rows] for place, name in enumerate(wanted)}
+        cells: Cells = {name: [row[index] for row in rows] for index, name in enumerate(wanted)}
         return cells, np.array([row[-1] for row in rows], np.int64)
-    grouped = frame.select(wanted).group_by(wanted).agg(nw.len().alias(COUNT))
+    grouped = frame.select(wanted).group_by(wanted).agg(nw.len().alias(COUNT_COLUMN))
     try:
         backend = "polars" if frame.implementation.is_polars() else "pandas"
-        found = grouped.collect(backend=backend)
+        distinct = grouped.collect(backend=backend)
     except Exception as error:
-        # every engine has exceptions of its own, and what they say first is what is wrong with the table
-        said = (str(error).splitlines() or [""])[0]
-        problems.stop(f"the lazy frame cannot be evaluated: {type(error).__name__}: {said}")
-    times = np.asarray(found[COUNT].to_list(), dtype=np.int64)
-    return {name: column_cells(found[name]) for name in wanted}, times
+        # every engine has exceptions of its own; the first line of the message names the problem of the table
+        message = (str(error).splitlines() or [""])[0]
+        problems.stop(f"the lazy frame cannot be evaluated: {type(error).__name__}: {message}")
+    times = np.asarray(distinct[COUNT_COLUMN].to_list(), dtype=np.int64)
+    return {name: column_cells(distinct[name]) for name in wanted}, times
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _WantedColumns:
     required: Sequence[str]
     optional: Sequence[str]
     checked: Sequence[str]
@@ -174,8 +176,8 @@ class _Wanted:
 
 
 @dataclass(frozen=True)
-class _Source:
-    """A file to be counted: what is selected from it, of which types, and of CSV how many columns and commas."""
+class _FileQuery:
+    """Query of one file: its SQL, the types of its columns, and for CSV the numbers of columns and of commas."""
 
     file: str
     select: str
@@ -184,52 +186,52 @@ class _Source:
     commas: int = 0
 
 
-def _group_files(path: str, columns: _Wanted, problems: Problems) -> tuple[Cells, IntArray]:
+def _group_files(path: str, columns: _WantedColumns, problems: Problems) -> tuple[Cells, IntArray]:
     files = matching_files(path, problems)
     with _open_connection() as (connection, folder):
-        every: list[str] | None = None
-        alike: dict[tuple[object, ...], list[_Source]] = {}
-        odd: list[str] = []
+        common_columns: list[str] | None = None
+        by_schema: dict[tuple[object, ...], list[_FileQuery]] = {}
+        python_files: list[str] = []
         for file in files:
-            of_file = Problems(problems.name)
+            file_problems = Problems(problems.name)
             with readable_file(file, problems):
-                wanted, source = _source_of_file(connection, folder, file, columns, of_file, problems)
-            for sentence in of_file.table_sentences:
+                wanted, source = _source_of_file(connection, folder, file, columns, file_problems, problems)
+            for sentence in file_problems.table_sentences:
                 problems.table(sentence if len(files) == 1 else f"file {file!r}: {sentence}")
-            every = wanted if every is None else every
-            if wanted != every and not of_file:
+            common_columns = wanted if common_columns is None else common_columns
+            if wanted != common_columns and not file_problems:
                 problems.table(
-                    f"file {file!r}: has the columns {', '.join(wanted)}, but {files[0]!r} has {', '.join(every)}; "
-                    "give all files the same"
+                    f"file {file!r}: has the columns {', '.join(wanted)}, but {files[0]!r} has "
+                    f"{', '.join(common_columns)}; give all files the same"
                 )
             if source is None:
-                odd.append(file)
+                python_files.append(file)
             else:
-                alike.setdefault((source.types, source.width), []).append(source)
-        if problems or not every:
+                by_schema.setdefault((source.types, source.width), []).append(source)
+        if problems or not common_columns:
             return {}, np.zeros(0, np.int64)
         parts = []
-        for sources in alike.values():
-            parts += _count_distinct_rows(connection, sources, every, odd, problems)
-        for file in odd:
-            of_file = problems if len(files) == 1 else Problems(f"{problems.name}: file {file!r}")
-            parts.append(_group_lines(connection, Path(file), every, columns.checked, of_file))
-            of_file.raise_any()
-    return _join_parts(every, parts)
+        for sources in by_schema.values():
+            parts += _count_distinct_rows(connection, sources, common_columns, python_files, problems)
+        for file in python_files:
+            file_problems = problems if len(files) == 1 else Problems(f"{problems.name}: file {file!r}")
+            parts.append(_group_lines(connection, Path(file), common_columns, columns.checked, file_problems))
+            file_problems.raise_any()
+    return _join_parts(common_columns, parts)
 
 
 def _source_of_file(
     connection: Any,
     folder: str,
     file: str,
-    columns: _Wanted,
-    of_file: Problems,
+    columns: _WantedColumns,
+    file_problems: Problems,
     problems: Problems,
-) -> tuple[list[str], _Source | None]:
-    """The columns that a file has of those to read, and how DuckDB reads them: not at all where it might err."""
+) -> tuple[list[str], _FileQuery | None]:
+    """Choose the columns to read from a file, and write DuckDB's query; None where DuckDB might misread the file."""
     if Path(file).suffix.lower() == ".csv":
         names = csv_header(Path(file), problems)
-        wanted = columns.select_names(names, of_file)
+        wanted = columns.select_names(names, file_problems)
         commas = count_row_commas(Path(file), len(names))
         if commas is None:
             return wanted, None
@@ -238,34 +240,36 @@ def _source_of_file(
             _refused_name_sql(cell) if name in columns.checked else cell for name, cell in cells.items()
         )
         select = f"SELECT {selected} FROM {csv_sql_source(file, folder, len(names))}"
-        return wanted, _Source(file, select, ("VARCHAR",) * len(wanted), len(names), commas)
+        return wanted, _FileQuery(file, select, ("VARCHAR",) * len(wanted), len(names), commas)
     import duckdb
 
     try:
         present = parquet_columns(connection, file, folder)
     except duckdb.Error as error:
         problems.stop(_describe_error(file, str(error)))
-    wanted = columns.select_names([column.name for column in present], of_file)
+    wanted = columns.select_names([column.name for column in present], file_problems)
     chosen = {column.name: column for column in present if column.name in wanted}
     types, selects = [], []
     for name in wanted:
         kind = chosen[name].type
-        if kind.startswith(_NO_NAMES) or kind.endswith("]"):
-            of_file.table(f"column {name!r} is of type {kind}, which is not a name; write it as text")
-        # DuckDB writes these as Python does; others are turned back
-        same = kind in ("VARCHAR", "BIGINT", "INTEGER") or kind.startswith("ENUM") or "WITH TIME ZONE" in kind
+        if kind.startswith(_REFUSED_TYPES) or kind.endswith("]"):
+            file_problems.table(f"column {name!r} is of type {kind}, which is not a name; write it as text")
+        # DuckDB writes these types as Python does; others are converted back later
+        same_text = (
+            kind in ("VARCHAR", "BIGINT", "INTEGER") or kind.startswith("ENUM") or "WITH TIME ZONE" in kind
+        )
         check = name in columns.checked
-        types.append("VARCHAR" if same or check else kind)
+        types.append("VARCHAR" if same_text or check else kind)
         cell = chosen[name].sql
         if check and kind in ("FLOAT", "DOUBLE"):
             cell = f"CASE WHEN isfinite({cell}) THEN 'x' END"
         selects.append(_refused_name_sql(f"{cell}::VARCHAR") if check else f"{cell}::VARCHAR")
     select = f"SELECT {', '.join(selects)} FROM {parquet_source(file, folder)}"
-    return wanted, _Source(file, select, tuple(types))
+    return wanted, _FileQuery(file, select, tuple(types))
 
 
 def _refused_name_sql(cell: str) -> str:
-    """The text of a context if :func:`voirdire.tables.encode.encode_column` takes it for no name, else ``x``."""
+    """Write SQL for the text of a context if :func:`voirdire.tables.encode.encode_column` refuses it, else ``x``."""
     words = ", ".join(sql_literal(word) for word in ("", *sorted(MISSING)))
     space = "".join(f"\\x{{{ord(c):x}}}" for c in map(chr, range(0x3001)) if c.isspace())
     blank = f"regexp_full_match({cell}, '[{space}]*', 's')"
@@ -273,15 +277,19 @@ def _refused_name_sql(cell: str) -> str:
 
 
 def _count_distinct_rows(
-    connection: Any, sources: Sequence[_Source], names: Sequence[str], odd: list[str], problems: Problems
-) -> list[_Part]:
-    """The distinct rows of files with the same types, counted by DuckDB.
+    connection: Any,
+    sources: Sequence[_FileQuery],
+    names: Sequence[str],
+    python_files: list[str],
+    problems: Problems,
+) -> list[_CountedRows]:
+    """Count the distinct rows of files with the same types by DuckDB.
 
-    CSV that DuckDB refuses, or of whose lines it leaves out a comma, is put to the ``odd`` files.
+    CSV files that DuckDB refuses, or where the number of commas differs, are added to ``python_files``.
     """
     import duckdb
 
-    columns = ", ".join(f"c{place}" for place in range(len(names)))
+    columns = ", ".join(f"c{index}" for index in range(len(names)))
     union = " UNION ALL ".join(source.select for source in sources)
     try:
         connection.execute(
@@ -293,74 +301,78 @@ def _count_distinct_rows(
             return [_code_distinct_rows(connection, sources[0].types)]
     except duckdb.Error as error:
         if not sources[0].width or _is_memory_error(str(error)):
-            named = (source.file for source in sources if os.path.basename(source.file) in str(error))
-            problems.stop(_describe_error(next(named, sources[0].file), str(error)))
+            matches = (source.file for source in sources if os.path.basename(source.file) in str(error))
+            problems.stop(_describe_error(next(matches, sources[0].file), str(error)))
     if len(sources) == 1:
-        odd.append(sources[0].file)
+        python_files.append(sources[0].file)
         return []
-    return [part for one in sources for part in _count_distinct_rows(connection, [one], names, odd, problems)]
+    return [
+        part
+        for single in sources
+        for part in _count_distinct_rows(connection, [single], names, python_files, problems)
+    ]
 
 
 def _group_lines(
     connection: Any, file: Path, names: Sequence[str], checked: Sequence[str], problems: Problems
-) -> _Part:
-    """The distinct rows of a CSV file as Python reads it, which is slower and right about every quotation mark."""
+) -> _CountedRows:
+    """Count the distinct rows of a CSV file that Python reads: slower, but correct with quotation marks."""
     import pandas as pd
 
     indices: list[defaultdict[object, int]] = [defaultdict(count().__next__) for _ in names]
-    columns = [f"c{place}" for place in range(len(names))]
+    columns = [f"c{number}" for number in range(len(names))]
     connection.execute(f"CREATE OR REPLACE TEMP TABLE g ({', '.join(f'{c} INTEGER' for c in columns)})")
     for rows in csv_rows(file, names, problems):
-        cells = zip(columns, indices, zip(*rows, strict=True), strict=False)  # nothing where there is no row
+        cells = zip(columns, indices, zip(*rows, strict=True), strict=False)  # empty without rows
         chunk = pd.DataFrame(
             {
-                column: np.fromiter(map(index.__getitem__, of), np.int32, len(rows))
-                for column, index, of in cells
+                column: np.fromiter(map(index.__getitem__, values), np.int32, len(rows))
+                for column, index, values in cells
             }
         )
         if len(chunk):
             connection.register("chunk", chunk)
             connection.execute("INSERT INTO g SELECT * FROM chunk")
             connection.unregister("chunk")
-    found = connection.execute(f"SELECT {', '.join(columns)}, count(*) n FROM g GROUP BY ALL").fetchnumpy()
+    distinct = connection.execute(f"SELECT {', '.join(columns)}, count(*) n FROM g GROUP BY ALL").fetchnumpy()
     coded = [
-        Coded(np.asarray(found[column], np.int64), [*index, None])
+        CodedCells(np.asarray(distinct[column], np.int64), [*index, None])
         for column, index in zip(columns, indices, strict=True)
     ]
-    return coded, np.asarray(found["n"], np.int64)
+    return coded, np.asarray(distinct["n"], np.int64)
 
 
-def _join_parts(names: Sequence[str], parts: Sequence[_Part]) -> tuple[Cells, IntArray]:
-    """Parts as one, in which a row may occur more than once."""
+def _join_parts(names: Sequence[str], parts: Sequence[_CountedRows]) -> tuple[Cells, IntArray]:
+    """Join parts; a row may then occur more than once."""
     cells: Cells = {}
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         codes: list[IntArray] = []
         levels: list[object] = []
         for coded, _ in parts:
-            column = coded[place]
+            column = coded[index]
             # a missing cell's code, -1, is that of the last level
             codes.append(np.where(column.codes < 0, len(column.levels) - 1, column.codes) + len(levels))
             levels += column.levels
-        cells[name] = Coded(np.concatenate(codes), levels)
+        cells[name] = CodedCells(np.concatenate(codes), levels)
     return cells, np.concatenate([times for _, times in parts])
 
 
-def _code_distinct_rows(connection: Any, types: Sequence[str]) -> _Part:
-    """The distinct rows as codes: as text they would take many times the memory."""
-    columns = [f"c{place}" for place in range(len(types))]
+def _code_distinct_rows(connection: Any, types: Sequence[str]) -> _CountedRows:
+    """Fetch the distinct rows as codes, because text would take far more memory."""
+    columns = [f"c{index}" for index in range(len(types))]
     levels = []
     for column, kind in zip(columns, types, strict=True):
         distinct = f"SELECT DISTINCT {column} FROM g WHERE {column} IS NOT NULL"
         connection.execute(f"DROP TYPE IF EXISTS e_{column}")
         connection.execute(f"CREATE TYPE e_{column} AS ENUM ({distinct})")
-        (found,) = connection.execute(f"SELECT enum_range(NULL::e_{column})").fetchone()
+        (names,) = connection.execute(f"SELECT enum_range(NULL::e_{column})").fetchone()
         if kind != "VARCHAR":
-            again = connection.execute(f"SELECT {column}, {column}::{kind} FROM ({distinct})").fetchall()
-            found = list(map(dict(again).__getitem__, found))
-        levels.append([*found, None])
+            typed = connection.execute(f"SELECT {column}, {column}::{kind} FROM ({distinct})").fetchall()
+            names = list(map(dict(typed).__getitem__, names))
+        levels.append([*names, None])
     codes = ", ".join(f"coalesce(enum_code({c}::e_{c})::BIGINT, -1) AS {c}" for c in columns)
     rows = connection.execute(f"SELECT {codes}, n FROM g").fetchnumpy()
-    coded = [Coded(rows[column], found) for column, found in zip(columns, levels, strict=True)]
+    coded = [CodedCells(rows[column], names) for column, names in zip(columns, levels, strict=True)]
     return coded, np.asarray(rows["n"], dtype=np.int64)
 
 
@@ -368,20 +380,20 @@ def _code_distinct_rows(connection: Any, types: Sequence[str]) -> _Part:
 def _open_connection() -> Iterator[tuple[Any, str]]:
     import duckdb
 
-    limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
+    limit = os.environ.get(MEMORY_VARIABLE, DEFAULT_MEMORY)
     with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, duckdb_connection(folder) as connection:
         try:
             connection.execute(f"SET memory_limit = {sql_literal(limit)}")
         except duckdb.Error:
-            Problems(MEMORY).stop(f"{limit!r} is not an amount of memory; write for example 2GB")
+            Problems(MEMORY_VARIABLE).stop(f"{limit!r} is not an amount of memory; write for example 2GB")
         connection.execute("SET preserve_insertion_order = false")
         yield connection, folder
 
 
 def _describe_error(path: str, message: str) -> str:
     if _is_memory_error(message):
-        limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
-        return f"{path!r}: {limit} of memory do not suffice to count its rows; set {MEMORY} to more"
+        limit = os.environ.get(MEMORY_VARIABLE, DEFAULT_MEMORY)
+        return f"{path!r}: {limit} of memory do not suffice to count its rows; set {MEMORY_VARIABLE} to more"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return f"file {path!r} cannot be read as Parquet: {' '.join(lines[:2])}; is it whole?"
 

@@ -1,4 +1,4 @@
-"""Rows of two tables of one kind as one table, under the names of both."""
+"""Joining of the rows of two tables of one kind, with the names of both."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ from voirdire.tables.vote_attributes import Details
 
 T = TypeVar("T", Votes, Scores, Labels)
 
-_NAMES = {"judge": "judges", "criterion": "criteria", "item": "items"}
-_MORE = {"context": "contexts", "system": "systems", "phase": "phases"}  # kept where both tables have them
-_BOTH = {"run": "runs", "group": "groups"}  # columns of both tables or of neither
+_NAME_FIELDS = {"judge": "judges", "criterion": "criteria", "item": "items"}
+#: Columns that are kept if both tables have them.
+_OPTIONAL_FIELDS = {"context": "contexts", "system": "systems", "phase": "phases"}
+#: Columns that both tables must have, or neither.
+_SHARED_FIELDS = {"run": "runs", "group": "groups"}
 
 
 def joined_table(old: T, new: T) -> T:
-    """The answers of two tables; votes are only counted where one of the tables is.
+    """Join the answers of two tables; votes keep only counts where one of the tables has only counts.
 
-    Columns that say more about a row (context, system, phase) are kept where both tables have them.
+    The columns context, system and phase are kept if both tables have them.
 
     Raises
     ------
     InputError
-        One table alone has criteria, runs or groups; a judge answers twice in one run.
+        Only one table has criteria, runs or groups; or a judge answers a question twice in one run.
 
     Examples
     --------
@@ -45,33 +47,36 @@ def joined_table(old: T, new: T) -> T:
     """
     if old.has_criteria != new.has_criteria:
         _refuse_different_columns(old.data, "criteria", old.has_criteria)
-    both: T = _join_tables(old, new)
-    return both
+    joined: T = _join_tables(old, new)
+    return joined
 
 
 def _refuse_different_columns(kind: str, column: str, old_has: bool) -> None:
-    have = ("have", "have no") if old_has else ("have no", "have")
-    raise InputError(f"the old {kind} {have[0]} {column}, the new ones {have[1]}; give both the same columns")
+    verbs = ("have", "have no") if old_has else ("have no", "have")
+    raise InputError(
+        f"the old {kind} {verbs[0]} {column}, the new ones {verbs[1]}; give both the same columns"
+    )
 
 
 @singledispatch
 def _join_tables(old: Any, new: Any) -> Any:
-    """Both tables as one, by what a table of their kind holds."""
+    """Join two tables by the fields of their kind."""
     raise TypeError(f"{type(old).__name__} is no table")
 
 
 @_join_tables.register
 def _join_votes(old: Votes, new: Votes) -> Votes:
-    names = tuple(_all_names(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
+    names = tuple(_all_names(getattr(old, name), getattr(new, name)) for name in _NAME_FIELDS.values())
     parts = [[*table.codes_among(*names).values()] for table in (old, new)]
     only_counts = not (old.has_rows and new.has_rows)
     if only_counts:
         codes = [np.concatenate([np.repeat(part[axis], 3) for part in parts]) for axis in range(4)]
         outcome = np.tile(np.arange(3), len(codes[0]) // 3)
         times = np.concatenate([table.counts.ravel() for table in (old, new)])
-        some = times > 0
-        here = (codes[0][some], codes[1][some], codes[2][some], codes[3][some])
-        return count_votes(names, here, outcome[some], has_criteria=old.has_criteria, times=times[some])  # type: ignore[arg-type]
+        occurring = times > 0
+        kept_codes = (codes[0][occurring], codes[1][occurring], codes[2][occurring], codes[3][occurring])
+        outcome, times = outcome[occurring], times[occurring]
+        return count_votes(names, kept_codes, outcome, has_criteria=old.has_criteria, times=times)  # type: ignore[arg-type]
     rows = [
         np.concatenate([part[axis][table.row_cell] for part, table in zip(parts, (old, new), strict=True)])
         for axis in range(4)
@@ -82,43 +87,43 @@ def _join_votes(old: Votes, new: Votes) -> Votes:
     if old.row_context is not None and new.row_context is not None:
         contexts = _all_names(old.contexts, new.contexts)
         context = np.concatenate([level_positions(t.contexts, contexts)[t.row_context] for t in (old, new)])
-    found = count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
-    before, after = (None if one.details is None else one.details.time for one in (old, new))
-    if before is None or after is None:
-        return found
-    return found.with_codes(details=Details(time=np.concatenate([before, after])))
+    votes = count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
+    old_time, new_time = (None if source.details is None else source.details.time for source in (old, new))
+    if old_time is None or new_time is None:
+        return votes
+    return votes.with_codes(details=Details(time=np.concatenate([old_time, new_time])))
 
 
 @_join_tables.register
 def _join_rated(old: Rated, new: Rated) -> Rated:
-    found: dict[str, Any] = {name: getattr(old, name) for name in ("has_criteria", "has_items")}
-    for column, plural in {**_NAMES, **_MORE, **_BOTH}.items():
+    joined: dict[str, Any] = {name: getattr(old, name) for name in ("has_criteria", "has_items")}
+    for column, plural in {**_NAME_FIELDS, **_OPTIONAL_FIELDS, **_SHARED_FIELDS}.items():
         if not hasattr(old, plural):
             continue
         codes = [getattr(table, column) for table in (old, new)]
         missing = [code is None for code in codes]
-        if column in _BOTH and missing[0] != missing[1]:
+        if column in _SHARED_FIELDS and missing[0] != missing[1]:
             _refuse_different_columns(old.data, plural, missing[1])
         if any(missing):
-            found |= {plural: (), column: None}
+            joined |= {plural: (), column: None}
             continue
         names = _all_names(getattr(old, plural), getattr(new, plural))
-        found[plural] = names
-        found[column] = np.concatenate(
+        joined[plural] = names
+        joined[column] = np.concatenate(
             [
-                np.append(level_positions(getattr(table, plural), names), -1)[code]  # -1: of no group
+                np.append(level_positions(getattr(table, plural), names), -1)[code]  # -1: no group
                 for table, code in zip((old, new), codes, strict=True)
             ]
         )
-    found["time"] = None if old.time is None or new.time is None else np.concatenate([old.time, new.time])
-    if found.get("run") is not None:
+    joined["time"] = None if old.time is None or new.time is None else np.concatenate([old.time, new.time])
+    if joined.get("run") is not None:
         problems = Problems(f"new {old.data}")
-        present = {name: value for name, value in found.items() if value is not None}
-        report_repeats(present, problems, before=old.rows)
+        present = {name: value for name, value in joined.items() if value is not None}
+        report_repeats(present, problems, old_rows=old.rows)
         problems.raise_any()
-    found |= old.joined_answers(new)
-    return type(old)(**{field.name: found[field.name] for field in fields(old) if field.name in found})
+    joined |= old.joined_answers(new)
+    return type(old)(**{field.name: joined[field.name] for field in fields(old) if field.name in joined})
 
 
-def _all_names(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted({*one, *other}))
+def _all_names(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*left, *right}))

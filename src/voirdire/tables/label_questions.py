@@ -1,7 +1,7 @@
-"""Sets of labels as yes/no questions: whether each label applies to an item.
+"""Conversion of sets of labels to yes/no questions: whether each label applies to an item.
 
-Each label becomes a criterion with the answers ``no`` and ``yes``: an answer that names some labels says of all others
-of the vocabulary that they do not apply.
+Each label becomes a criterion with the answers ``no`` and ``yes``. Labels of the vocabulary that an answer does not
+name do not apply.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ from voirdire.notices import give_notice
 from voirdire.tables.encode import level_positions
 from voirdire.tables.labels import Labels, read_labels
 
-ANSWERS = ("no", "yes")
+NO_YES = ("no", "yes")
 
 
 def labels_to_questions(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
-    """Answer for each label of a vocabulary whether each answer of a table names it.
+    """Convert sets of labels to yes/no answers, one for each label of a vocabulary.
 
     Parameters
     ----------
     table : Labels
-        Of sets; a cell with one label is the set of this one.
+        Sets of labels; a cell with one label is a set with one member.
     vocabulary : tuple of str
+        All labels.
 
     Returns
     -------
     Labels
-        Of ``no`` and ``yes``, with as many rows for each row of the table as there are labels. The criteria are the
-        labels; of a table with criteria they are ``criterion: label``.
+        Labels ``no`` and ``yes``, one row per row of the table and label of the vocabulary. The criteria are the
+        labels; for a table with criteria they are ``criterion: label``.
 
     Raises
     ------
     InputError
-        Two criteria and labels make one name.
+        Two pairs of criterion and label have the same name.
 
     Examples
     --------
@@ -48,16 +49,16 @@ def labels_to_questions(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
     >>> asked.criteria, asked.answers.tolist()
     (('long', 'rude'), ['yes', 'yes', 'no', 'no'])
     """
-    of = table.members or tuple((label,) for label in table.labels)
-    holds = np.array([[one in members for one in vocabulary] for members in of], np.int64)
+    label_sets = table.members or tuple((label,) for label in table.labels)
+    holds = np.array([[word in members for word in vocabulary] for members in label_sets], np.int64)
     size = len(vocabulary)
-    named = [
+    question_names = [
         f"{criterion}: {label}" if table.has_criteria else label
         for criterion in table.criteria
         for label in vocabulary
     ]
-    criteria = tuple(sorted(set(named)))
-    if len(criteria) < len(named):
+    criteria = tuple(sorted(set(question_names)))
+    if len(criteria) < len(question_names):
         raise InputError(
             f"labels: criteria and labels make one name twice ({', '.join(criteria)}); rename one"
         )
@@ -72,9 +73,9 @@ def labels_to_questions(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
         **codes
         | {
             "criteria": criteria,
-            "criterion": level_positions(named, criteria)[question],
+            "criterion": level_positions(question_names, criteria)[question],
             "has_criteria": True,
-            "labels": ANSWERS,
+            "labels": NO_YES,
             "label": holds[table.label].ravel(),
             "declared": True,
             "members": None,
@@ -84,7 +85,7 @@ def labels_to_questions(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
 
 
 def as_questions(table: Labels) -> Labels:
-    """A table of sets of labels as yes/no questions, which a notice says; one of single labels as it is.
+    """Convert a table of sets of labels to yes/no questions, with a notice; return other tables unchanged.
 
     Examples
     --------
@@ -97,18 +98,19 @@ def as_questions(table: Labels) -> Labels:
         return table
     give_notice(
         f"Items have sets of labels: whether each of the {len(table.vocabulary)} labels applies is a question of its "
-        "own (criterion), answered yes or no. Labels are taken as independent given the judges, who are taken to be as "
-        "good at each."
+        "own (criterion), answered yes or no. Labels are taken as independent given the judges, and judges as "
+        "equally good at each label."
     )
     return labels_to_questions(table, table.vocabulary)
 
 
 def read_labels_like(old: Labels, table: object, *, name: str = "labels", judge: str | None = None) -> Labels:
-    """Read labels as those of another table were: among its labels, and as its questions where it has sets.
+    """Read labels like those of an older table: with its labels, and as its yes/no questions where it has sets.
 
     Parameters
     ----------
     old : Labels
+        The older table.
     table, name, judge
         As in :func:`.read_labels`.
 

@@ -1,6 +1,6 @@
-"""Sets of labels: cells that name several labels, and how these are read.
+"""Sets of labels: reading of cells that name several labels.
 
-A set is written as the text of a JSON list of its labels, sorted: ``["long", "rude"]``; ``[]`` says that none applies.
+A set is written as a JSON list of its sorted labels: ``["long", "rude"]``; ``[]`` means that no label applies.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.tables.cells import Coded
+from voirdire.tables.cells import CodedCells
 from voirdire.tables.encode import Refused, cell_to_name
 
-#: Ways of writing sets beside a separator: cells that are lists, and rows of one judge and item.
+#: Notations of sets without a separator: cells that are lists, and several rows of one judge and item.
 LISTS, ROWS = "lists", "rows"
 NO_LABEL = "[]"
-_MARKS = (";", "|")  # between labels of one cell
+_SEPARATORS = (";", "|")  # between labels of one cell
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
 
 class LabelSet(str):
-    """The text of a set of labels, told apart from a label of that name."""
+    """Text of a set of labels, which differs by its type from a label of the same text."""
 
     __slots__ = ()
 
 
 def labels_in_text(text: str) -> list[str]:
-    """The labels that a text names: those between semicolons or bars, or of a list as programs write it.
+    """Split a text into its labels, separated by semicolons or bars, or written as a JSON or Python list.
 
     Examples
     --------
     >>> labels_in_text("good;long"), labels_in_text("['good' 'long']"), labels_in_text("yes, but"), labels_in_text(";")
     (['good', 'long'], ['good', 'long'], ['yes, but'], [';'])
     """
-    for mark in _MARKS:
+    for mark in _SEPARATORS:
         parts = [part.strip() for part in text.split(mark)]
         if len(parts) > 1 and all(parts):
             return parts
@@ -44,7 +44,7 @@ def labels_in_text(text: str) -> list[str]:
 
 
 def list_in_text(text: str) -> list[str] | None:
-    """The labels of a list as programs write it; None for any other text.
+    """Read the labels of a text that is a JSON or Python list; None for any other text.
 
     Examples
     --------
@@ -55,29 +55,31 @@ def list_in_text(text: str) -> list[str] | None:
     if not (inner.startswith("[") and inner.endswith("]")):
         return None
     try:
-        found = json.loads(inner)
+        labels = json.loads(inner)
     except ValueError:
-        found = [one or other for one, other in _QUOTED.findall(inner)] or None
-    if not isinstance(found, list) or any(isinstance(one, list | dict) for one in found):
+        labels = [label or double_quoted for label, double_quoted in _QUOTED.findall(inner)] or None
+    if not isinstance(labels, list) or any(isinstance(label, list | dict) for label in labels):
         return None
-    return [str(one) for one in found]
+    return [str(label) for label in labels]
 
 
 def several_labels_message(text: str) -> str:
-    """End of the sentence about a text that names several labels where one is wanted.
+    """Write the end of the sentence about a text that names several labels where one is needed.
 
     Examples
     --------
     >>> several_labels_message("good;long")
     "'good;long' names several labels; keep one, or say that ';' separates them (--label-sets ';')"
     """
-    mark = next((mark for mark in _MARKS if mark in text), "")
-    how = f"say that {mark!r} separates them (--label-sets {mark!r})" if mark else "write it as a JSON list"
-    return f"{text!r} names several labels; keep one, or {how}"
+    mark = next((mark for mark in _SEPARATORS if mark in text), "")
+    remedy = (
+        f"say that {mark!r} separates them (--label-sets {mark!r})" if mark else "write it as a JSON list"
+    )
+    return f"{text!r} names several labels; keep one, or {remedy}"
 
 
 def make_label_set(names: Iterable[object]) -> LabelSet | Refused:
-    """Write names as a set; or say why they are none, worded to follow the column's name.
+    """Write names as a set, or give the reason why they are no set, worded to follow the column's name.
 
     Examples
     --------
@@ -86,19 +88,19 @@ def make_label_set(names: Iterable[object]) -> LabelSet | Refused:
     >>> make_label_set(["good", "good"]).reason
     "names 'good' twice in one set; keep one"
     """
-    found: dict[str, None] = {}
-    for one in names:
-        name = cell_to_name(one)
+    members: dict[str, None] = {}
+    for value in names:
+        name = cell_to_name(value)
         if isinstance(name, Refused):
             return Refused(f"holds a set of which one label {name.reason}")
-        if name in found:
+        if name in members:
             return Refused(f"names {name!r} twice in one set; keep one")
-        found[name] = None
-    return LabelSet(json.dumps(sorted(found), ensure_ascii=False))
+        members[name] = None
+    return LabelSet(json.dumps(sorted(members), ensure_ascii=False))
 
 
 def set_members(text: str) -> tuple[str, ...]:
-    """The labels of a set.
+    """Read the labels of a set.
 
     Examples
     --------
@@ -127,26 +129,26 @@ def _hold_lists(cells: Sequence[object]) -> bool:
 
 
 def cells_as_sets(
-    cells: Sequence[object], declared: Sequence[str] | None, every: bool
+    cells: Sequence[object], declared: Sequence[str] | None, all_sets: bool
 ) -> tuple[list[object], int] | None:
-    """Cells of a column of labels as sets, where they are; None where each cell holds one label.
+    """Read the cells of a column of labels as sets; None where each cell holds one label.
 
-    Cells are sets where one of them is a list of several labels or of none, as an object or as text.
+    All cells are sets if one of them is an empty list or a list of several labels, as an object or as text.
 
     Parameters
     ----------
     cells : sequence
     declared : sequence of str, optional
-        Labels there may be, which may look like lists.
-    every : bool
+        All possible labels; they may look like lists.
+    all_sets : bool
         Whether all cells are known to be sets.
 
     Returns
     -------
     cells : list
-        Each a `LabelSet`, or `Refused` with the reason; a cell with one label is the set of this one.
+        Each a `LabelSet`, or `Refused` with the reason; a cell with one label is a set with one member.
     lists : int
-        How many cells were lists.
+        Number of cells that were lists.
 
     Examples
     --------
@@ -155,18 +157,18 @@ def cells_as_sets(
     >>> cells_as_sets(["a", "b"], None, False) is None
     True
     """
-    distinct = cells.levels if isinstance(cells, Coded) else cells
-    known = set(declared or ())
-    words = {one for one in distinct if isinstance(one, str)} - known
+    distinct = cells.levels if isinstance(cells, CodedCells) else cells
+    declared_labels = set(declared or ())
+    words = {value for value in distinct if isinstance(value, str)} - declared_labels
     lists = {
-        text: found
+        text: labels
         for text in words
-        if text.lstrip().startswith("[") and (found := list_in_text(text)) is not None
+        if text.lstrip().startswith("[") and (labels := list_in_text(text)) is not None
     }
-    sizes = {len(found) for found in lists.values()}
+    sizes = {len(labels) for labels in lists.values()}
     if _hold_lists(distinct):
-        sizes |= {len(one) for one in distinct if is_list(one)}  # type: ignore[arg-type]
-    if not every and sizes <= {1}:
+        sizes |= {len(value) for value in distinct if is_list(value)}  # type: ignore[arg-type]
+    if not all_sets and sizes <= {1}:
         return None
 
     def as_set(cell: Any) -> LabelSet | Refused:
@@ -174,18 +176,18 @@ def cells_as_sets(
             return make_label_set(cell)
         if isinstance(cell, str) and cell in lists:
             return make_label_set(lists[cell])
-        if isinstance(cell, str) and cell not in known and len(labels_in_text(cell)) > 1:
+        if isinstance(cell, str) and cell not in declared_labels and len(labels_in_text(cell)) > 1:
             return Refused(several_labels_message(cell))
         name = cell_to_name(cell)
         return name if isinstance(name, Refused) else make_label_set([name])
 
-    made: dict[str, LabelSet | Refused] = {}
+    known_sets: dict[str, LabelSet | Refused] = {}
     sets: list[object] = []
     count = 0
     for cell in cells:
         if isinstance(cell, str):
             count += cell in lists
-            sets.append(made[cell] if cell in made else made.setdefault(cell, as_set(cell)))
+            sets.append(known_sets[cell] if cell in known_sets else known_sets.setdefault(cell, as_set(cell)))
         else:
             count += is_list(cell)
             sets.append(as_set(cell))
@@ -193,13 +195,13 @@ def cells_as_sets(
 
 
 def unwrap_label_lists(cells: Sequence[object]) -> Sequence[object]:
-    """Cells of which each list holds one label, as these labels.
+    """Replace lists of one label by this label.
 
     Examples
     --------
     >>> unwrap_label_lists([["good"], "bad"])
     ['good', 'bad']
     """
-    if isinstance(cells, Coded) or not _hold_lists(cells):
+    if isinstance(cells, CodedCells) or not _hold_lists(cells):
         return cells
     return [next(iter(cell)) if is_list(cell) else cell for cell in cells]  # type: ignore[call-overload]

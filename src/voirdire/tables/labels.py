@@ -1,4 +1,4 @@
-"""Labels: classes that judges put items into."""
+"""Labels: classes that judges assign to items."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import Rated, known_names, read_rated
 
-#: Labels beyond which these are rather names or texts than classes.
-FEW_CLASSES = 30
-_HINTS = 20
-_OF_PEOPLE = "; levels= (--levels) names labels that no judge gave"
+#: Number of distinct labels; more are probably names or texts, not classes.
+MAX_CLASSES = 30
+_MAX_HINTS = 20
+_LEVELS_REMEDY = "; levels= (--levels) names labels that no judge gave"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,16 +44,15 @@ class Labels(Rated):
     Attributes
     ----------
     labels : tuple of str
-        The labels: in the declared order, else sorted (numbers by value). The names and codes of the rest
-        are those of `Rated`.
+        The labels: in the declared order, else sorted (numbers by value). Other names and codes are those of `Rated`.
     label : int64 array, shape (rows,)
         Index into `labels`.
     declared : bool
         Whether the labels and their order were declared.
     members : tuple of tuple of str, or None
-        Of each label the labels that it is a set of, where cells are sets (:mod:`.label_sets`); else None.
+        Members of each label, where labels are sets (:mod:`.label_sets`); else None.
     vocabulary : tuple of str
-        The labels that sets may hold, where cells are sets, or where each row says of one of them whether it applies
+        All possible members, where labels are sets or answers to yes/no questions about members
         (:mod:`.label_questions`); else empty.
 
     Examples
@@ -85,9 +84,9 @@ class Labels(Rated):
         return super().names | {"labels": self.labels if self.members is None else self.vocabulary}
 
     def joined_answers(self, new: Labels) -> dict[str, Any]:
-        """Labels of this table and then of another, with their names: those declared, or of both."""
-        every = tuple(sorted({*self.labels, *new.labels}))
-        labels = self.labels if self.declared else sort_labels(every)
+        """Labels of this table followed by those of another; names are the declared labels, else those of both."""
+        all_labels = tuple(sorted({*self.labels, *new.labels}))
+        labels = self.labels if self.declared else sort_labels(all_labels)
         codes = [level_positions(table.labels, labels)[table.label] for table in (self, new)]
         return {
             "labels": labels,
@@ -110,24 +109,24 @@ def read_labels(
     """Read and check a table of labels, one row per answer.
 
     Columns: ``judge``, ``label``, and ``item`` or both ``context`` and ``system``; optionally ``criterion``,
-    ``context``, ``system``, ``run`` and ``phase``. Other columns are left alone.
+    ``context``, ``system``, ``run`` and ``phase``. Other columns are ignored.
 
     Parameters
     ----------
     table : path, dataframe or Labels
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; any dataframe that narwhals knows; labels
-        that have been read are returned as they are, or coded anew if levels are given.
+        that have been read are returned unchanged, or recoded if levels are given.
     name : str
-        What the table is called in messages.
+        Name of the table in messages.
     levels : iterable, optional
-        All labels there may be, lowest first where they have an order; a label outside is a problem.
+        All possible labels, lowest first where they have an order; any other label is a problem.
     judge : str, optional
-        The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
+        The judge of a table, such as one of anchors, whose column ``judge`` is absent or is not to be read.
     sets : bool
-        Whether every cell is a set of labels. So it is, too, where one of the cells is a list of several labels or of
-        none, which a notice says.
+        Whether every cell is a set of labels. By default cells are read as sets, with a notice, if one of them is an
+        empty list or a list of several labels.
     keep : sequence of str
-        More columns to keep as they are (``Labels.further.columns``), those of them that there are.
+        Further columns to keep unchanged (``Labels.further.columns``), if present.
 
     Returns
     -------
@@ -155,78 +154,86 @@ def read_labels(
         if declared is None:
             return table
         if table.members is not None:
-            if unknown := [one for one in table.vocabulary if one not in declared]:
+            if unknown := [label for label in table.vocabulary if label not in declared]:
                 problems.table(f"label {unknown[0]!r} is none of {known_names(declared)}")
             problems.raise_any()
             return replace(table, vocabulary=declared)
-        found = {field.name: getattr(table, field.name) for field in fields(Rated)}
+        rated_fields = {field.name: getattr(table, field.name) for field in fields(Rated)}
         names, codes = table.labels, table.label
     else:
-        cells, found = read_rated(table, "label", judge, problems, keep=keep)
+        cells, rated_fields = read_rated(table, "label", judge, problems, keep=keep)
         as_sets = cells_as_sets(cells.get("label", []), declared, sets)
         if as_sets is not None:
-            remedy = _OF_PEOPLE if judge else ""
-            return _read_sets(*as_sets, found, declared, sets, problems, remedy)
+            remedy = _LEVELS_REMEDY if judge else ""
+            return _read_sets(*as_sets, rated_fields, declared, sets, problems, remedy)
         column = encode_column(unwrap_label_lists(cells.get("label", [])), "label", problems)
         report_lookalikes({"label": column}, problems)
-        more = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
-        for level, rows in rows_by_code(np.where(np.append(more, False)[column.codes], column.codes, -1)):
+        names_several = [
+            name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels
+        ]
+        for level, rows in rows_by_code(
+            np.where(np.append(names_several, False)[column.codes], column.codes, -1)
+        ):
             problems.rows(rows + 1, f"label {several_labels_message(column.levels[level])}")
         names, codes = column.levels, column.codes
     ordered = sort_labels(names) if declared is None else declared
-    place = level_positions(names, ordered)
-    outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[codes]
-    _report_undeclared(outside, names, ordered, problems, _OF_PEOPLE if judge else "")
+    positions = level_positions(names, ordered)
+    outside = np.append(np.where(positions < 0, np.arange(len(positions)), -1), -1)[codes]
+    _report_undeclared(outside, names, ordered, problems, _LEVELS_REMEDY if judge else "")
     problems.raise_any()
-    return Labels(labels=ordered, label=np.append(place, -1)[codes], declared=declared is not None, **found)
+    return Labels(
+        labels=ordered, label=np.append(positions, -1)[codes], declared=declared is not None, **rated_fields
+    )
 
 
 def _report_undeclared(
     outside: IntArray, names: Sequence[str], declared: Sequence[str], problems: Problems, remedy: str
 ) -> None:
-    """Report names (codes of shape (rows,), -1 for none) that are no declared label; a remedy where none is near."""
+    """Report rows of undeclared labels (codes of shape (rows,), -1: no problem); ``remedy`` if no label is similar."""
     for number, (level, rows) in enumerate(rows_by_code(outside)):
-        hint = nearest_name(names[level], declared) if number < _HINTS else ""
+        hint = nearest_name(names[level], declared) if number < _MAX_HINTS else ""
         problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(declared)}{hint or remedy}")
 
 
 def _read_sets(
     cells: Sequence[object],
     lists: int,
-    found: dict[str, Any],
+    rated_fields: dict[str, Any],
     declared: tuple[str, ...] | None,
-    known: bool,
+    declared_sets: bool,
     problems: Problems,
     remedy: str,
 ) -> Labels:
-    """Labels of which each is a set; the vocabulary is what is declared, else what sets hold."""
+    """Build a table of sets of labels; the vocabulary is the declared one, else all members of the sets."""
     column = encode_column(cells, "label", problems)
     names = tuple(sorted(column.levels))
     members = tuple(map(set_members, names))
     codes = np.append(level_positions(column.levels, names), -1)[column.codes]
-    seen = sort_labels(tuple({one for of in members for one in of}))
-    vocabulary = seen if declared is None else declared
+    present = sort_labels(tuple({label for label_set in members for label in label_set}))
+    vocabulary = present if declared is None else declared
     spelling: dict[str, str] = {}
-    for place, one in enumerate(seen):
-        holds = np.append([one in of for of in members], False)[codes]
-        first = spelling.setdefault(unicodedata.normalize("NFC", one), one)
-        if first != one:
-            problems.rows(np.flatnonzero(holds) + 1, f"label {one!r} {lookalike_sentence('label', first)}")
-        if one not in vocabulary:
-            _report_undeclared(np.where(holds, place, -1), seen, vocabulary, problems, remedy)
+    for index, label in enumerate(present):
+        holds = np.append([label in label_set for label_set in members], False)[codes]
+        first_spelling = spelling.setdefault(unicodedata.normalize("NFC", label), label)
+        if first_spelling != label:
+            problems.rows(
+                np.flatnonzero(holds) + 1, f"label {label!r} {lookalike_sentence('label', first_spelling)}"
+            )
+        if label not in vocabulary:
+            _report_undeclared(np.where(holds, index, -1), present, vocabulary, problems, remedy)
     problems.raise_any()
     if not vocabulary:
         problems.stop("every set of labels is empty; name all labels there may be (levels=..., --levels)")
-    if not known:
+    if not declared_sets:
         give_notice(
             f"{lists:,} of {len(codes):,} cells of labels are lists: each cell is read as the set of the labels that "
             "apply, an empty list as none of them."
         )
-    return Labels(labels=names, label=codes, members=members, vocabulary=vocabulary, **found)
+    return Labels(labels=names, label=codes, members=members, vocabulary=vocabulary, **rated_fields)
 
 
 def sort_labels(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Sort labels by value if all are numbers, so that 10 comes after 9; else by letters.
+    """Sort labels by value if all are numbers, so that 10 comes after 9; else alphabetically.
 
     Examples
     --------
@@ -240,11 +247,11 @@ def sort_labels(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _declared_levels(levels: Iterable[object], problems: Problems) -> tuple[str, ...]:
-    given = list(read_list("levels", levels))
-    column = encode_column(given, "level", Problems("levels"))
+    values = list(read_list("levels", levels))
+    column = encode_column(values, "level", Problems("levels"))
     names = tuple(column.levels[code] for code in column.codes if code >= 0)
-    if len(names) < len(given):
-        problems.table(f"levels {given!r} are not all names")
+    if len(names) < len(values):
+        problems.table(f"levels {values!r} are not all names")
     if len(set(names)) < len(names):
         problems.table(f"levels {known_names(names)} name one label twice")
     if len(names) < 2:

@@ -1,8 +1,8 @@
-"""Numbers as they stand in cells, options and files: one rule of what is one.
+"""Numbers in cells, options and files: one rule for all.
 
-Text is a number in plain decimal notation, with an exponent or without: ``12``, ``-0.5``, ``1e-3``. Whatever else
-readers take for one is none here (``1_0``, digits of other scripts, white space, ``0x10``, ``1,5``, ``inf``), because
-nobody can say which number was meant.
+Text is a number in plain decimal notation, with or without an exponent: ``12``, ``-0.5``, ``1e-3``. Other notations
+(``1_0``, digits of other scripts, white space, ``0x10``, ``1,5``, ``inf``) are refused, because their meaning is
+ambiguous.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import re
 
 import numpy as np
 
-LARGEST = 1e100  # squares of numbers are summed, and must stay finite
+MAX_NUMBER = 1e100  # squares of numbers are summed, and must stay finite
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_WHOLE = re.compile(r"([+-]?)0*([0-9]+)")
+_WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _INFINITE = ("inf", "infinity")
-_EXACT = 2**53
-_SHOWN = 40  # letters of a text in a message
+_MAX_EXACT_INTEGER = 2**53
+_MAX_SHOWN_LETTERS = 40  # letters of a text in a message
 
 
 def read_number(value: object) -> float | int:
@@ -27,7 +27,7 @@ def read_number(value: object) -> float | int:
     Raises
     ------
     ValueError
-        It is none, not finite, or beyond 1e100; what it says is worded to follow the name of the column.
+        The value is not a number, not finite, or beyond 1e100; the message is worded to follow the column's name.
 
     Examples
     --------
@@ -46,46 +46,46 @@ def read_number(value: object) -> float | int:
         if value.lstrip("+-").lower() in _INFINITE:
             raise ValueError(f"is {value}, which is not a finite number")
         if not _DECIMAL.fullmatch(value):
-            plainly = "; write it plainly, such as 12, -0.5 or 1e-3" if any(map(str.isdigit, value)) else ""
-            raise ValueError(f"{_short_value(value)} is not a number{number_remedy(value) or plainly}")
-        whole = _WHOLE.fullmatch(value)
-        short = whole is not None and len(whole[2]) <= round(math.log10(LARGEST))
-        number: float | int = int(whole[1] + whole[2]) if whole is not None and short else float(value)
+            hint = "; write it plainly, such as 12, -0.5 or 1e-3" if any(map(str.isdigit, value)) else ""
+            raise ValueError(f"{_short_value(value)} is not a number{number_remedy(value) or hint}")
+        integer = _WHOLE_NUMBER.fullmatch(value)
+        short = integer is not None and len(integer[2]) <= round(math.log10(MAX_NUMBER))
+        number: float | int = int(integer[1] + integer[2]) if integer is not None and short else float(value)
     elif isinstance(value, int | float) and not isinstance(value, bool | np.bool_):
         number = value
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"is {value}, which is not a finite number")
     else:
         raise ValueError(f"{_short_value(value)} is not a number")
-    if abs(number) > LARGEST:
-        raise ValueError(f"{_short_value(value)} is beyond {LARGEST:g}; give it in a larger unit")
+    if abs(number) > MAX_NUMBER:
+        raise ValueError(f"{_short_value(value)} is beyond {MAX_NUMBER:g}; give it in a larger unit")
     return number
 
 
-def number_remedy(said: str) -> str:
-    """What to write in the place of a number that is none, as the end of a sentence; nothing where that is not known.
+def number_remedy(text: str) -> str:
+    """Suggest a correction for text that is not a number, as the end of a sentence; empty without a suggestion.
 
     Examples
     --------
     >>> number_remedy("1,96"), number_remedy("95%"), number_remedy("many")
     ('; write a point for the comma', '; write 95, without the percent sign', '')
     """
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", said):
-        point = f", or {said.replace(',', '.')} if the comma is a point" if said.count(",") == 1 else ""
-        return f"; write {said.replace(',', '')}{point}"
-    if said.endswith("%") and _DECIMAL.fullmatch(said[:-1]):
-        return f"; write {said[:-1]}, without the percent sign"
-    if _DECIMAL.fullmatch(said.replace(",", ".")):
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", text):
+        point = f", or {text.replace(',', '.')} if the comma is a point" if text.count(",") == 1 else ""
+        return f"; write {text.replace(',', '')}{point}"
+    if text.endswith("%") and _DECIMAL.fullmatch(text[:-1]):
+        return f"; write {text[:-1]}, without the percent sign"
+    if _DECIMAL.fullmatch(text.replace(",", ".")):
         return "; write a point for the comma"
-    if _DECIMAL.fullmatch(said.replace("\N{MINUS SIGN}", "-")):
+    if _DECIMAL.fullmatch(text.replace("\N{MINUS SIGN}", "-")):
         return "; write a hyphen for the minus sign"
-    if (parts := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", said)) and _DECIMAL.fullmatch(parts[1]):
-        return f"; write {parts[1]}, and name the scale that ends at {parts[2]} by --levels"
-    return "; delete the spaces" if _DECIMAL.fullmatch(said.strip()) else ""
+    if (fraction := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", text)) and _DECIMAL.fullmatch(fraction[1]):
+        return f"; write {fraction[1]}, and name the scale that ends at {fraction[2]} by --levels"
+    return "; delete the spaces" if _DECIMAL.fullmatch(text.strip()) else ""
 
 
 def is_number(value: object) -> bool:
-    """True where something is a number, by the same rule.
+    """True where a value is a number, by the rule of `read_number`.
 
     Examples
     --------
@@ -100,19 +100,19 @@ def is_number(value: object) -> bool:
 
 
 def number_text(value: float) -> str:
-    """A finite number as a name: whole ones without a point, as far as they are exact.
+    """Write a finite number as a name; whole numbers up to 2**53 have no decimal point.
 
     Examples
     --------
     >>> number_text(2.0), number_text(0.5), number_text(1e20)
     ('2', '0.5', '1e+20')
     """
-    return str(int(value)) if value.is_integer() and abs(value) <= _EXACT else repr(value)
+    return str(int(value)) if value.is_integer() and abs(value) <= _MAX_EXACT_INTEGER else repr(value)
 
 
 def _short_value(value: object) -> str:
     try:
         text = repr(value)
-    except ValueError:  # of more digits than Python writes
+    except ValueError:  # more digits than Python writes
         return "a number of thousands of digits"
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}..."
+    return text if len(text) <= _MAX_SHOWN_LETTERS else f"{text[: _MAX_SHOWN_LETTERS - 1]}..."

@@ -1,4 +1,4 @@
-"""Tables of results in the library of the table that was given: Polars for Polars, pandas for everything else."""
+"""Tables of results in the library of the input table: Polars for Polars, pandas for everything else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def library_of(table: object) -> str:
-    """The library of a table, or of the first of several: "polars" or "pandas".
+    """Name the library of a table, or of the first of several: "polars" or "pandas".
 
     Examples
     --------
@@ -26,8 +26,8 @@ def library_of(table: object) -> str:
     )
 
 
-def convert_to_library(found: pd.DataFrame, library: str) -> pd.DataFrame:
-    """A table of results as one of a library; lists stand for tuples in Polars, and ``attrs`` stay with pandas.
+def convert_to_library(table: pd.DataFrame, library: str) -> pd.DataFrame:
+    """Convert a table of results to a library; in Polars tuples become lists, and ``attrs`` are lost.
 
     Examples
     --------
@@ -36,11 +36,11 @@ def convert_to_library(found: pd.DataFrame, library: str) -> pd.DataFrame:
     ['judge']
     """
     if library != "polars":
-        return found
+        return table
     import polars
 
-    made: Any = polars.DataFrame([_polars_series(str(name), column) for name, column in found.items()])
-    return made  # type: ignore[no-any-return]
+    converted: Any = polars.DataFrame([_polars_series(str(name), column) for name, column in table.items()])
+    return converted  # type: ignore[no-any-return]
 
 
 def _polars_series(name: str, column: pd.Series) -> Any:
@@ -49,7 +49,7 @@ def _polars_series(name: str, column: pd.Series) -> Any:
     cells = [list(cell) if isinstance(cell, tuple) else cell for cell in column.tolist()]
     if column.dtype.kind == "f":
         return polars.Series(name, cells, dtype=polars.Float64)
-    whole = [None if isinstance(cell, float) and cell != cell else cell for cell in cells]
-    if all(cell is None for cell in whole):
-        return polars.Series(name, whole, dtype=polars.String)
-    return polars.Series(name, whole, strict=False)
+    values = [None if isinstance(cell, float) and cell != cell else cell for cell in cells]
+    if all(cell is None for cell in values):
+        return polars.Series(name, values, dtype=polars.String)
+    return polars.Series(name, values, strict=False)

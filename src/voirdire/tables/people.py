@@ -1,6 +1,6 @@
-"""Answers of several people as one table: who said what is kept, and disagreement is not an error.
+"""Answers of several people as one table, with the names of the people; they may disagree.
 
-A column ``person`` (or ``judge``) says who answered; without one, the name of each file does.
+A column ``person`` (or ``judge``) names who answered; without it the name of each file does.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ PERSON = "person"
 def split_people(
     table: Any, people: Sequence[str] | str = (), levels: Sequence[object] | None = None
 ) -> tuple[Any, list[Any], Sequence[object] | None]:
-    """A table without the answers of people among its judges, these answers, and the levels there may be.
+    """Split a table into the answers of judges and those of people; return both, and the possible levels.
 
     Parameters
     ----------
-    table : path, dataframe, what :func:`voirdire.read` gave, or a list of them
+    table : path, dataframe, result of :func:`voirdire.read`, or a list of them
     people : sequence of str, optional
-        Judges who are people, beside those that were named when it was read.
+        Judges who are people, in addition to those named when the table was read.
     levels : sequence, optional
-        By default those that were named when it was read.
+        Possible levels; by default those named when the table was read.
 
     Raises
     ------
     InputError
-        One of them is no judge of a table.
+        A name is no judge of a table.
 
     Examples
     --------
@@ -59,52 +59,64 @@ def split_people(
     tables = list(table) if isinstance(table, list | tuple) else [table]
     names = tuple(map(str, read_list("people", people)))
     answers: list[Any] = []
-    named = [*names, *(name for one in tables if isinstance(one, Imported) for name in one.people)]
-    if named and len(tables) > 1:
-        tables = [one if isinstance(one, Imported) else read_as(one, Reading()) for one in tables]
-        whole = [replace(one, people=()) for one in tables]
-        if len({"score" in one.table for one in whole}) > 1:
-            of_tables = _people_of_tables(whole, list(dict.fromkeys(named)))
-            tables = [replace(one, people=of) for one, of in zip(whole, of_tables, strict=True)]
+    all_names = [
+        *names,
+        *(name for source in tables if isinstance(source, Imported) for name in source.people),
+    ]
+    if all_names and len(tables) > 1:
+        tables = [source if isinstance(source, Imported) else read_as(source, Reading()) for source in tables]
+        full_tables = [replace(source, people=()) for source in tables]
+        if len({"score" in source.table for source in full_tables}) > 1:
+            of_tables = _people_of_tables(full_tables, list(dict.fromkeys(all_names)))
+            tables = [
+                replace(source, people=table_people)
+                for source, table_people in zip(full_tables, of_tables, strict=True)
+            ]
             names = ()
-    for at, one in enumerate(tables):
+    for index, source in enumerate(tables):
         if names:
-            known = isinstance(one, Imported)
-            tables[at] = one = replace(one, people=names) if known else read_as(one, Reading(people=names))
-        if isinstance(one, Imported):
-            levels = one.levels if levels is None else levels
-            answers += [] if (found := one.answers_of_people) is None else [found]
+            is_imported = isinstance(source, Imported)
+            tables[index] = source = (
+                replace(source, people=names) if is_imported else read_as(source, Reading(people=names))
+            )
+        if isinstance(source, Imported):
+            levels = source.levels if levels is None else levels
+            answers += [] if (people_answers := source.answers_of_people) is None else [people_answers]
     return tables if isinstance(table, list | tuple) else tables[0], answers, levels
 
 
 def _people_of_tables(tables: Sequence[Imported], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """People among the judges of votes and of scores of the same items, who compare and give no scores.
+    """Find the people among the judges of each table of votes and scores; people give votes only, no scores.
 
     Raises
     ------
     InputError
+        A name is no judge of a table, or a person gave scores.
     """
-    judges = [{str(name) for name in one.table["judge"]} if "judge" in one.table else set() for one in tables]
+    judges = [
+        {str(name) for name in source.table["judge"]} if "judge" in source.table else set()
+        for source in tables
+    ]
     problems = [
         f"people: {name!r} is no judge of a table; judges are {', '.join(sorted(set().union(*judges)))}; people= "
         "(--people) names those of them who are people"
         for name in names
-        if not any(name in one for one in judges)
+        if not any(name in source for source in judges)
     ]
     problems += [
         f"people: {name!r} gave scores, and votes and scores together take people's comparisons alone; leave these "
         "scores out, or fit the scores by themselves"
-        for one, of in zip(tables, judges, strict=True)
+        for source, table_judges in zip(tables, judges, strict=True)
         for name in names
-        if "score" in one.table and name in of
+        if "score" in source.table and name in table_judges
     ]
     if problems:
         raise InputError(problems)
-    return [tuple(name for name in names if name in of) for of in judges]
+    return [tuple(name for name in names if name in table_judges) for table_judges in judges]
 
 
-def join_people_answers(given: object, answers: Sequence[Any]) -> Any:
-    """Join people's answers that were given and further ones, as :func:`as_anchors` takes them; None for nothing.
+def join_people_answers(anchors: object, answers: Sequence[Any]) -> Any:
+    """Join anchors and further answers of people into the input of :func:`as_anchors`; None for no answers.
 
     Examples
     --------
@@ -112,17 +124,20 @@ def join_people_answers(given: object, answers: Sequence[Any]) -> Any:
     (None, 'a.csv', ['a.csv', 'b.csv'])
     """
     if not answers:
-        return given
-    return [*(given if isinstance(given, list | tuple) else [] if given is None else [given]), *answers]
+        return anchors
+    return [
+        *(anchors if isinstance(anchors, list | tuple) else [] if anchors is None else [anchors]),
+        *answers,
+    ]
 
 
 def check_no_judge(path: Path | None) -> None:
-    """Refuse the name of a judge where a file of people's answers should be.
+    """Refuse the name of a judge in place of a file of people's answers.
 
     Raises
     ------
     InputError
-        There is no such file, and its name is none of a file.
+        The file does not exist, and the path does not look like that of a file.
     """
     if path is not None and not path.exists() and not path.suffix and path.name == str(path) != "-":
         raise InputError(
@@ -131,22 +146,22 @@ def check_no_judge(path: Path | None) -> None:
 
 
 def as_anchors(answers: object, name: str = "anchors") -> object:
-    """Answers of one person or of several, as one table for anchors.
+    """Join answers of one or several people into one table of anchors.
 
-    Comparisons, rankings and scores stay as they are: where people disagree, each answer counts. Of several people's
-    labels of one item the one that most of them give is known, and none where there is no such label.
+    Comparisons, rankings and scores stay unchanged: where people disagree, each answer counts. Of several labels of
+    one item, the label of more than half of the people is taken as known; without a majority the item has no label.
 
     Parameters
     ----------
     answers : path or dataframe, or a list of them
-        Without a column ``person`` or ``judge`` a single table is left alone.
+        A single table without a column ``person`` or ``judge`` is returned unchanged.
     name : str
-        What messages call them.
+        Name of the answers in messages.
 
     Raises
     ------
     InputError
-        The tables are not of one kind, or a person answers twice.
+        The tables are not of one kind, or a person answers a question twice.
 
     Examples
     --------
@@ -172,22 +187,22 @@ def as_anchors(answers: object, name: str = "anchors") -> object:
             f"{name}: several tables must all have one of winner, score, label and rank; these have {sorted(kinds)}"
         )
     (answer,) = kinds
-    whole = pd.concat(frames, ignore_index=True)
+    combined = pd.concat(frames, ignore_index=True)
     if answer in ("winner", "rank"):
-        return whole
-    units = _question_columns(whole, name)
-    return whole if answer == "score" else _majority_labels(whole, units, name)
+        return combined
+    units = _question_columns(combined, name)
+    return combined if answer == "score" else _majority_labels(combined, units, name)
 
 
 def _rename_judges(answers: object) -> object:
-    """Rename the column judge of what was read: who judges there are people here."""
+    """Rename the column judge of imported tables to person."""
     if isinstance(answers, list | tuple):
-        return [_rename_judges(one) for one in answers]
+        return [_rename_judges(table) for table in answers]
     return answers.table.rename(columns={"judge": PERSON}) if isinstance(answers, Imported) else answers
 
 
 def people_names(answers: object) -> tuple[str, ...]:
-    """Who gave the answers that :func:`as_anchors` has made one table; nobody where that is not said.
+    """List the people who gave the answers in a table of :func:`as_anchors`; empty where they are not named.
 
     Examples
     --------
@@ -203,21 +218,22 @@ def people_names(answers: object) -> tuple[str, ...]:
 
 
 def check_people_not_judges(people: Sequence[str], judges: Sequence[str]) -> None:
-    """Raise where somebody is a judge whose answers count as people's, too.
+    """Check that no person of the anchors is also a judge of the table.
 
     Raises
     ------
     InputError
+        A person is also a judge.
     """
-    if both := [name for name in people if name in set(judges)]:
+    if duplicates := [name for name in people if name in set(judges)]:
         raise InputError(
-            f"anchors: {both[0]!r} is a judge of the table, too, and answers would count twice; leave one of both out "
-            "(people among the judges are named by people=, --people), or rename one of them"
+            f"anchors: {duplicates[0]!r} is a judge of the table, too, and answers would count twice; leave one of "
+            "both out (people among the judges are named by people=, --people), or rename one of them"
         )
 
 
 def _has_person_column(table: object, name: str) -> bool:
-    """True if a column says who answered."""
+    """True if a column names who answered."""
     is_table = isinstance(table, str | os.PathLike | Imported) or hasattr(table, "columns")
     return is_table and bool(columns_among(table, [PERSON, "judge"], Problems(name)))
 
@@ -228,44 +244,44 @@ def _read_people(table: object, name: str) -> pd.DataFrame:
     problems = Problems(name)
     frame = pd.DataFrame(read_columns(table, [], None, problems))
     problems.raise_any()
-    who = find_roles(frame.columns.tolist()).get("judge")
-    if who is not None and PERSON in frame:
-        give_notice(f"{name}: column {who!r} is left out, as 'person' says who answered.")
-        frame = frame.drop(columns=who)
-    elif who is not None:
-        give_notice(f"{name}: column {who!r} says who answered; it is read as 'person'.")
-        frame = frame.rename(columns={who: PERSON})
+    judge_column = find_roles(frame.columns.tolist()).get("judge")
+    if judge_column is not None and PERSON in frame:
+        give_notice(f"{name}: column {judge_column!r} is left out, as 'person' says who answered.")
+        frame = frame.drop(columns=judge_column)
+    elif judge_column is not None:
+        give_notice(f"{name}: column {judge_column!r} says who answered; it is read as 'person'.")
+        frame = frame.rename(columns={judge_column: PERSON})
     if PERSON not in frame:
-        named = Path(os.fspath(table)).stem if isinstance(table, str | os.PathLike) else ""
-        if not named:
+        file_stem = Path(os.fspath(table)).stem if isinstance(table, str | os.PathLike) else ""
+        if not file_stem:
             raise InputError(f"{name}: of several tables each needs a column 'person', or a file's name")
-        frame.insert(0, PERSON, named)
+        frame.insert(0, PERSON, file_stem)
     return frame
 
 
-def _question_columns(whole: pd.DataFrame, name: str) -> list[str]:
-    """The columns that say what was answered; each person does that once."""
-    units = [column for column in ("context", "system", "item", "criterion") if column in whole]
-    twice = whole.duplicated([PERSON, *units])
-    if twice.any():
-        row = whole[twice].iloc[0]
-        about = ", ".join(str(row[column]) for column in units)
-        raise InputError(f"{name}: {row[PERSON]!r} answers {about!r} twice; keep one answer")
+def _question_columns(answers: pd.DataFrame, name: str) -> list[str]:
+    """Find the columns that identify a question; refuse a second answer of a person to one question."""
+    units = [column for column in ("context", "system", "item", "criterion") if column in answers]
+    repeated = answers.duplicated([PERSON, *units])
+    if repeated.any():
+        row = answers[repeated].iloc[0]
+        question = ", ".join(str(row[column]) for column in units)
+        raise InputError(f"{name}: {row[PERSON]!r} answers {question!r} twice; keep one answer")
     return units
 
 
-def _majority_labels(whole: pd.DataFrame, units: list[str], name: str) -> pd.DataFrame:
-    """One label of each unit: what more than half of the people say."""
-    unit = whole.groupby(units, sort=False, dropna=False).ngroup()
-    counts = whole.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
-    most = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]
-    if open_ := int(unit.max()) + 1 - len(most):
+def _majority_labels(answers: pd.DataFrame, units: list[str], name: str) -> pd.DataFrame:
+    """Find the label of each unit that more than half of the people give."""
+    unit = answers.groupby(units, sort=False, dropna=False).ngroup()
+    counts = answers.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
+    majorities = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]
+    if undecided := int(unit.max()) + 1 - len(majorities):
         give_notice(
-            f"People disagree about {count_in_words(open_, 'items')}, whose labels are not taken as known."
+            f"People disagree about {count_in_words(undecided, 'items')}; labels of these stay unknown."
         )
-    if most.empty:
+    if majorities.empty:
         raise InputError(
             f"{name}: people agree about no item; ask one more person, or give them as judges of the labels instead"
         )
-    known = whole.loc[~unit.duplicated(), units].iloc[most["unit"]].reset_index(drop=True)
-    return known.assign(label=most["label"].to_numpy())
+    agreed = answers.loc[~unit.duplicated(), units].iloc[majorities["unit"]].reset_index(drop=True)
+    return agreed.assign(label=majorities["label"].to_numpy())

@@ -1,4 +1,4 @@
-"""Collect every problem of a table, grouped by what is wrong, and raise them together."""
+"""Collection of all problems of a table, grouped by message and raised together."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import numpy.typing as npt
 
 from voirdire.errors import InputError
 
-_SHOWN = 3
+_MAX_SHOWN = 3
 
 
 @dataclass
 class Problems:
-    """The problems found so far in one table.
+    """Problems found so far in one table.
 
     The same sentence about several rows is reported once, with the first three rows and the number of the
     others. Problems of the table as a whole come first, then those of file lines, then those of rows, each
-    by the first place where they occur.
+    by its first place.
 
     Parameters
     ----------
     name : str
-        What the table is called in the messages.
+        Name of the table in the messages.
     times : sequence of int, optional
-        How many rows of the table each row that is looked at stands for: places are then numbers of rows.
+        Number of rows of the table that each row read stands for; messages then give numbers of rows, not places.
 
     Attributes
     ----------
     row_lines : callable or None
-        Gives the line of the file that each row begins in, which is named where blank lines or cells of several lines
-        make it another than the next after the row's number (the header is the first).
+        Returns the line of the file where each row begins. Messages name this line unless it is the row's number plus
+        one (the header is the first line); blank lines or cells of several lines make it differ.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Problems:
     _places: dict[tuple[str, str], list[int]] = field(default_factory=dict, init=False)
 
     def __bool__(self) -> bool:
-        """True where anything is wrong so far."""
+        """True where there are problems so far."""
         return bool(self._whole or self._places)
 
     def table(self, sentence: str) -> None:
@@ -69,7 +69,7 @@ class Problems:
         self._places.setdefault(("row", sentence), []).extend(int(number) for number in numbers)
 
     def stop(self, sentence: str) -> NoReturn:
-        """Record a problem of the table as a whole that nothing can be read past, and raise `InputError`."""
+        """Record a problem that prevents further reading of the table, and raise `InputError`."""
         self.table(sentence)
         raise self._as_error()
 
@@ -84,12 +84,12 @@ class Problems:
         return tuple(self._whole)
 
     def _as_error(self) -> InputError:
-        found = [f"{self.name}: {sentence}" for sentence in self._whole]
+        messages = [f"{self.name}: {sentence}" for sentence in self._whole]
         order = sorted(self._places.items(), key=lambda entry: (entry[0][0], min(entry[1])))
-        found += [
+        messages += [
             f"{self.name}: {self._place_with_counts(unit, places)}: {text}" for (unit, text), places in order
         ]
-        return InputError(found)
+        return InputError(messages)
 
     def _place_with_counts(self, unit: str, numbers: list[int]) -> str:
         if unit == "line" or self.times is None:
@@ -98,9 +98,9 @@ class Problems:
         return f"{rows:,} {unit}{'s' if rows > 1 else ''}"
 
     def _lines_in_words(self, numbers: list[int]) -> str:
-        """The lines of the rows that are named, in brackets; nothing where none is known, or each row is a line."""
+        """Write the lines of the named rows, in brackets; empty where lines are unknown, or each row is a line."""
         lines = [] if self.row_lines is None else self.row_lines()
-        shown = sorted(set(numbers))[:_SHOWN]
+        shown = sorted(set(numbers))[:_MAX_SHOWN]
         if not shown or shown[-1] > len(lines) or all(lines[number - 1] == number + 1 for number in shown):
             return ""
         return (
@@ -109,7 +109,7 @@ class Problems:
 
 
 def nearest_name(name: str, among: Sequence[str]) -> str:
-    """Suggest the name that is meant, as the end of a sentence; nothing where none is near.
+    """Suggest the name that is probably meant, as the end of a sentence; empty where no name is similar.
 
     Examples
     --------
@@ -118,13 +118,13 @@ def nearest_name(name: str, among: Sequence[str]) -> str:
     """
     import difflib
 
-    plain = {other.strip().lower(): other for other in reversed(among)}
-    near = difflib.get_close_matches(name.strip().lower(), plain, n=1, cutoff=0.7)
-    return f"; did you mean {plain[near[0]]!r}?" if near else ""
+    plain_names = {candidate.strip().lower(): candidate for candidate in reversed(among)}
+    matches = difflib.get_close_matches(name.strip().lower(), plain_names, n=1, cutoff=0.7)
+    return f"; did you mean {plain_names[matches[0]]!r}?" if matches else ""
 
 
 def names_by_similarity(name: str, among: Sequence[str]) -> list[str]:
-    """Names in the order of how near they are to one that was given.
+    """Sort names by their similarity to a name, the most similar first.
 
     Examples
     --------
@@ -133,11 +133,11 @@ def names_by_similarity(name: str, among: Sequence[str]) -> list[str]:
     """
     from difflib import SequenceMatcher
 
-    plain = SequenceMatcher(b=name.strip().lower())
+    matcher = SequenceMatcher(b=name.strip().lower())
 
-    def similarity_to_name(other: str) -> float:
-        plain.set_seq1(other.strip().lower())
-        return plain.ratio()
+    def similarity_to_name(candidate: str) -> float:
+        matcher.set_seq1(candidate.strip().lower())
+        return matcher.ratio()
 
     return sorted(among, key=similarity_to_name, reverse=True)
 
@@ -146,7 +146,7 @@ def _place_in_words(unit: str, numbers: list[int]) -> str:
     ordered = sorted(set(numbers))
     if len(ordered) == 1:
         return f"{unit} {ordered[0]}"
-    shown = [str(number) for number in ordered[:_SHOWN]]
-    rest = len(ordered) - len(shown)
-    last = f"{rest} more" if rest else shown.pop()
+    shown = [str(number) for number in ordered[:_MAX_SHOWN]]
+    omitted = len(ordered) - len(shown)
+    last = f"{omitted} more" if omitted else shown.pop()
     return f"{unit}s {', '.join(shown)} and {last}"

@@ -1,4 +1,4 @@
-"""Rankings: items that judges put in order, some of them perhaps tied."""
+"""Rankings: orders of items by judges, with or without ties."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from voirdire.tables.problems import Problems
 from voirdire.tables.ratings import Rated, read_rated
 from voirdire.tables.scores import answer_numbers
 
-ABOUT = ("judge", "criterion", "context", "run")  # what tells one ranking from another
+RANKING_COLUMNS = ("judge", "criterion", "context", "run")  # rows that agree in these columns are one ranking
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rankings(Rated):
-    """A table of rankings as codes and numbers, one row an item of a ranking.
+    """A table of rankings as codes and numbers, one row per item of a ranking.
 
     Attributes
     ----------
     rank : float array, shape (rows,)
-        The rank of each item in its ranking: the lowest is the best, equal ones are ties. The names and codes are those
-        of `Rated`.
+        The rank of each item in its ranking: the lowest is the best, equal ranks are ties. Names and codes are those of
+        `Rated`.
 
     Examples
     --------
@@ -45,32 +45,32 @@ class Rankings(Rated):
 
     @property
     def names_questions(self) -> bool:
-        """As in :class:`AnswerTable`: rows are of items, not of answers."""
+        """As in :class:`AnswerTable`; false, because rows are items, not answers."""
         return False
 
     @cached_property
     def ranking(self) -> IntArray:
-        """Ranking of each row: rows of one judge, criterion, context and run are one; shape (rows,)."""
-        columns = [one for name in ABOUT if (one := getattr(self, name)) is not None]
+        """Code of the ranking of each row, shape (rows,): one per judge, criterion, context and run."""
+        columns = [column for name in RANKING_COLUMNS if (column := getattr(self, name)) is not None]
         return _number_rows(columns)
 
     def unit_codes(self) -> dict[str, IntArray | None]:
-        """What each ranking belongs to, by the unit's name, as codes of shape (rankings,); None without such a column.
+        """Code the unit of each ranking, shape (rankings,), by the kind of unit; None without such a column.
 
-        A question is what a judge ranked under a criterion in a context, in all runs; without contexts each ranking.
+        A question has all runs of one judge under a criterion in a context; without contexts it is one ranking.
         """
-        first = np.unique(self.ranking, return_index=True)[1]
+        first_rows = np.unique(self.ranking, return_index=True)[1]
         codes = {
-            name: None if (column := getattr(self, name)) is None else column[first]
+            name: None if (column := getattr(self, name)) is None else column[first_rows]
             for name in ("context", "criterion", "judge")
         }
-        own = np.arange(self.count)
-        question = own if codes["context"] is None else _number_rows(codes.values())
-        return {"answer": own, "question": question} | codes
+        rankings = np.arange(self.count)
+        question = rankings if codes["context"] is None else _number_rows(codes.values())
+        return {"answer": rankings, "question": question} | codes
 
     @property
     def has_comparisons(self) -> bool:
-        """Whether some ranking has two items."""
+        """True where a ranking has two items or more."""
         return bool(np.bincount(self.ranking, minlength=1).max() > 1)
 
     @property
@@ -79,12 +79,12 @@ class Rankings(Rated):
         return int(self.ranking.max(initial=-1)) + 1
 
     def joined_answers(self, new: Rankings) -> dict[str, Any]:
-        """Ranks of this table and then of another."""
+        """Ranks of this table followed by those of another."""
         return {"rank": np.concatenate([self.rank, new.rank])}
 
 
 def _number_rows(columns: Iterable[Any]) -> IntArray:
-    """A number for each distinct row of some columns."""
+    """Number the distinct rows of some columns; return the number of each row."""
     return np.asarray(np.unique(np.column_stack([*columns]), axis=0, return_inverse=True)[1].ravel())
 
 
@@ -96,24 +96,24 @@ def read_rankings(
     keep: Sequence[str] = (),
     answered: bool = True,
 ) -> Rankings:
-    """Read and check a table of rankings, one row an item of a ranking.
+    """Read and check a table of rankings, one row per item of a ranking.
 
-    Columns: ``judge``, ``item`` and ``rank`` (a number, the lowest is the best, equal ones are ties); optionally
+    Columns: ``judge``, ``item`` and ``rank`` (a number, the lowest is the best, equal ranks are ties); optionally
     ``criterion``, ``context`` and ``run``. The rows of one judge, criterion, context and run are one ranking. Other
-    columns are left alone.
+    columns are ignored.
 
     Parameters
     ----------
     table : path, dataframe or Rankings
-        As :func:`voirdire.tables.scores.read_scores` takes it.
+        As for :func:`voirdire.tables.scores.read_scores`.
     name : str
-        What the table is called in messages.
+        Name of the table in messages.
     judge : str, optional
-        Who ranked all items, of a table without a column of judges.
+        The judge of all rankings, for a table without a column of judges.
     keep : sequence of str
-        More columns to keep as they are (``Rankings.further.columns``), those of them that there are.
+        Further columns to keep unchanged (``Rankings.further.columns``), if present.
     answered : bool
-        Whether there must be a column ``rank``; where there is none and none is needed, all are 0.
+        Whether a column ``rank`` is required; if it is absent and not required, all ranks are 0.
 
     Returns
     -------
@@ -137,25 +137,34 @@ def read_rankings(
     if isinstance(table, Rankings):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "rank", judge, problems, keep=keep, answered=answered)
-    rank = answer_numbers(cells, "rank", problems, None if answered else len(found["item"]))
-    fields = {name: of for name, of in found.items() if name not in ("systems", "system", "phases", "phase")}
-    read = Rankings(rank=rank, **fields)
-    if len(rank) == read.rows:
-        _check_rankings(read, problems)
+    cells, rated_fields = read_rated(table, "rank", judge, problems, keep=keep, answered=answered)
+    rank = answer_numbers(cells, "rank", problems, None if answered else len(rated_fields["item"]))
+    fields = {
+        name: value
+        for name, value in rated_fields.items()
+        if name not in ("systems", "system", "phases", "phase")
+    }
+    rankings = Rankings(rank=rank, **fields)
+    if len(rank) == rankings.rows:
+        _check_rankings(rankings, problems)
     problems.raise_any()
-    return read
+    return rankings
 
 
 def _check_rankings(table: Rankings, problems: Problems) -> None:
-    """Report items that stand twice in a ranking, and a table of which no ranking has two items."""
+    """Report items that occur twice in a ranking, and a table where every ranking has a single item."""
     if not table.rows:
         return
-    known = np.all(
-        [getattr(table, name) >= 0 for name in (*ABOUT, "item") if getattr(table, name) is not None], axis=0
+    usable = np.all(
+        [
+            getattr(table, name) >= 0
+            for name in (*RANKING_COLUMNS, "item")
+            if getattr(table, name) is not None
+        ],
+        axis=0,
     )
     cell = _number_rows([table.ranking, table.item])
-    for _, rows in rows_by_code(np.where(known, cell, -1) if table.run is None else cell[:0]):
+    for _, rows in rows_by_code(np.where(usable, cell, -1) if table.run is None else cell[:0]):
         if len(rows) > 1:
             problems.rows(
                 rows[1:] + 1,
@@ -164,17 +173,17 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
             )
     if not problems and not table.has_comparisons:
         problems.table(
-            "each ranking is of a single item, which says nothing; the rows of one judge, criterion, context and run "
-            "are one ranking: leave out the column that tells its items apart"
+            "each ranking is of a single item and holds no comparison; the rows of one judge, criterion, context and "
+            "run are one ranking: leave out the column that separates its items"
         )
 
 
 def ranking_description(table: Rankings, row: int) -> str:
-    """The ranking of a row, for a message: ``judge 'a', context 'p'``."""
+    """Describe the ranking of a row for a message: ``judge 'a', context 'p'``."""
     plurals = {"criterion": "criteria"}
-    shown = [name for name in ABOUT if getattr(table, name) is not None]
-    shown = [name for name in shown if name != "criterion" or table.has_criteria]
+    columns = [name for name in RANKING_COLUMNS if getattr(table, name) is not None]
+    columns = [name for name in columns if name != "criterion" or table.has_criteria]
     return ", ".join(
         f"{name} {getattr(table, plurals.get(name, f'{name}s'))[getattr(table, name)[row]]!r}"
-        for name in shown
+        for name in columns
     )

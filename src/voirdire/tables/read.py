@@ -1,4 +1,4 @@
-"""Read the named columns of a table, whatever it is kept in."""
+"""Reading of named columns of a table in any format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.grouped import matching_files
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import Reading, read_as
-from voirdire.tables.run_folders import ANSWERS, run_folder, run_results
+from voirdire.tables.run_folders import TABLE_BY_ANSWER, run_folder, run_results
 
 
 def read_columns(
@@ -35,20 +35,19 @@ def read_columns(
 ) -> Cells:
     """Read columns of a file or a dataframe as lists of cells, one per row.
 
-    Only the named columns are read; all others stay where they are. Of a lazy frame only they are
-    collected. With ``optional=None`` every column is read.
+    Only the named columns are read (or collected, from a lazy frame). With ``optional=None`` every column is read.
 
     Parameters
     ----------
     table : path or dataframe
-        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, one of a tool or of another wrapping
+        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, a file of a tool or in another file format
         (:mod:`voirdire.tables.formats.conversion_report`), or any dataframe that narwhals knows
         (pandas, Polars eager and lazy, PyArrow, DuckDB relation, ...).
     required, optional : sequence of str
-        Columns to read; ``optional=None`` for all. A required one that is absent is reported with the
-        nearest name that is present.
+        Columns to read; ``optional=None`` for all. An absent required column is reported with the most similar name
+        that is present.
     problems : Problems
-        Where problems are reported.
+        Receives the problems.
 
     Returns
     -------
@@ -58,7 +57,7 @@ def read_columns(
     Raises
     ------
     InputError
-        At once, if the table cannot be read at all.
+        Immediately, if the table cannot be read at all.
 
     Examples
     --------
@@ -83,11 +82,13 @@ def _read_any_table(
         return _read_frame(table, required, optional, problems)
     path = os.fspath(table)
     run = run_folder(path)
-    if run is not None and (answer := next((one for one in ANSWERS if one in required), None)):
+    if run is not None and (
+        answer := next((column for column in TABLE_BY_ANSWER if column in required), None)
+    ):
         cells = run_results(run, answer)
         return {name: cells[name] for name in choose_columns(list(cells), required, optional, problems)}
-    found = foreign_cells(path, required, optional, problems)
-    return read_file(path, required, optional, problems) if found is None else found
+    foreign = foreign_cells(path, required, optional, problems)
+    return read_file(path, required, optional, problems) if foreign is None else foreign
 
 
 def _read_frame(
@@ -96,35 +97,37 @@ def _read_frame(
     import narwhals as nw
 
     frame, names = as_narwhals(table, problems)
-    if (found := _import_other_layout(table, names)) is not None:
-        return imported_cells(found, required, optional, problems)
+    if (imported := _import_other_layout(table, names)) is not None:
+        return imported_cells(imported, required, optional, problems)
     roles = column_name_mapping(names, required, optional)
-    under = {name: column for column, name in roles.items()}
-    wanted = choose_columns([under.get(name, name) for name in names], required, optional, problems)
+    roles_by_column = {name: column for column, name in roles.items()}
+    wanted = choose_columns([roles_by_column.get(name, name) for name in names], required, optional, problems)
     report_column_roles("table", roles)
-    places = [roles.get(name, name) for name in wanted]
+    source_names = [roles.get(name, name) for name in wanted]
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_duckdb():
-            cells = relation_columns(frame.to_native(), places)
-            return {name: cells[place] for name, place in zip(wanted, places, strict=True)}
-        polars = frame.implementation.is_polars()
-        frame = frame.select(places).collect(backend="polars" if polars else "pandas")
-    return {name: column_cells(frame[place]) for name, place in zip(wanted, places, strict=True)}
+            cells = relation_columns(frame.to_native(), source_names)
+            return {name: cells[source_name] for name, source_name in zip(wanted, source_names, strict=True)}
+        is_polars = frame.implementation.is_polars()
+        frame = frame.select(source_names).collect(backend="polars" if is_polars else "pandas")
+    return {
+        name: column_cells(frame[source_name]) for name, source_name in zip(wanted, source_names, strict=True)
+    }
 
 
 def _import_other_layout(table: object, names: Sequence[str]) -> Imported | None:
-    """A dataframe in another layout than one row an answer; None where its columns are those of answers, or unknown."""
+    """Import a dataframe in a known layout other than one row per answer; None for any other dataframe."""
     roles = find_roles(names)
-    plain = roles.get("score", "score") == "score" and set(ANSWERS) & roles.keys()
-    if plain and count_column(names, roles) is None:
+    one_row_per_answer = roles.get("score", "score") == "score" and set(TABLE_BY_ANSWER) & roles.keys()
+    if one_row_per_answer and count_column(names, roles) is None:
         return None
     with opened_frame(table) as source:
-        known = has_known_layout(source, roles)
-    return read_as(table, Reading()) if known else None
+        is_known = has_known_layout(source, roles)
+    return read_as(table, Reading()) if is_known else None
 
 
 def own_column_names(table: object, problems: Problems) -> tuple[str, ...]:
-    """The columns of a dataframe or of a file that is a table, under their own names."""
+    """List the columns of a dataframe or of a file that is a table, under the table's own names."""
     if isinstance(table, Imported):
         return ()
     if not isinstance(table, str | os.PathLike):
@@ -133,7 +136,7 @@ def own_column_names(table: object, problems: Problems) -> tuple[str, ...]:
 
 
 def columns_among(table: object, among: Sequence[str] | None, problems: Problems) -> list[str]:
-    """Those of some columns (None: of all) that a table has, without reading its rows where that can be done.
+    """List the columns of ``among`` (None: all columns) that a table has, if possible without reading its rows.
 
     Examples
     --------
@@ -146,12 +149,14 @@ def columns_among(table: object, among: Sequence[str] | None, problems: Problems
     if isinstance(table, Imported):
         return choose_columns(imported_column_names(table), [], among, problems)
     if not isinstance(table, str | os.PathLike):
-        found = as_narwhals(table, problems)[1]
-        known = _import_other_layout(table, found)
-        if known is not None:
-            return choose_columns(imported_column_names(known), [], among, problems)
-        under = {name: column for column, name in column_name_mapping(found, [], among or ()).items()}
-        return choose_columns([under.get(name, name) for name in found], [], among, problems)
+        frame_names = as_narwhals(table, problems)[1]
+        imported = _import_other_layout(table, frame_names)
+        if imported is not None:
+            return choose_columns(imported_column_names(imported), [], among, problems)
+        roles_by_column = {
+            name: column for column, name in column_name_mapping(frame_names, [], among or ()).items()
+        }
+        return choose_columns([roles_by_column.get(name, name) for name in frame_names], [], among, problems)
     path = os.fspath(table)
     run = run_folder(path)
     names = converted_column_names(path) if run is None else run.tables()

@@ -1,4 +1,4 @@
-"""Options of reading tables: one set, the same for every verb, and a file beside the data that keeps them."""
+"""Options of reading tables, the same for every verb, and the file next to a table that stores them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from voirdire.errors import InputError, raise_problems
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
-from voirdire.tables.columns import ANSWERS, find_roles
+from voirdire.tables.columns import ANSWER_COLUMNS, find_roles
 from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.gather import gather_tables
 from voirdire.tables.formats.imported import Imported
@@ -19,12 +19,12 @@ from voirdire.tables.label_sets import LISTS, ROWS
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.vote_columns import OUTCOMES
 
-#: What a file may not say, and ``set`` does.
+#: Keys of ``set``: facts that files may lack.
 SETTINGS = ("baseline", "judge", "system", "questions")
-#: The ending of a file that says how the table beside it is read: ``votes.csv.reading.toml``.
-BESIDE = ".reading.toml"
-_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
-_SETS = (LISTS, ROWS)
+#: Ending of the file with reading options next to a table: ``votes.csv.reading.toml``.
+OPTIONS_SUFFIX = ".reading.toml"
+_SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
+_SET_NOTATIONS = (LISTS, ROWS)
 
 
 @dataclass(frozen=True)
@@ -59,110 +59,118 @@ class Reading:
     def __post_init__(self) -> None:
         raise_problems(
             [
-                f"{name}={given!r} is no text; give one"
+                f"{name}={value!r} is no text; give one"
                 for name in ("tool", "wide", "sep", "table", "label_sets", "no_label")
-                if not isinstance(given := getattr(self, name), str | None)
+                if not isinstance(value := getattr(self, name), str | None)
             ]
         )
-        wrong = []
-        if self.table is not None and self.table not in ANSWERS:
-            wrong.append(
-                f"table {self.table!r} is none of {', '.join(ANSWERS)}{nearest_name(self.table, list(ANSWERS))}"
+        messages = []
+        if self.table is not None and self.table not in ANSWER_COLUMNS:
+            messages.append(
+                f"table {self.table!r} is none of {', '.join(ANSWER_COLUMNS)}"
+                f"{nearest_name(self.table, list(ANSWER_COLUMNS))}"
             )
         for word, outcome in (self.winners or {}).items():
             if outcome not in OUTCOMES:
-                wrong.append(
-                    f"winners: {word}={outcome} says neither first, second nor tie{nearest_name(outcome, OUTCOMES)}"
+                messages.append(
+                    f"winners: {word}={outcome} is neither first, second nor tie{nearest_name(outcome, OUTCOMES)}"
                 )
         for name in self.set or {}:
             if name not in SETTINGS:
-                wrong.append(f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest_name(name, SETTINGS)}")
-        how = self.label_sets
-        if how is not None and (
-            not how or (how not in (*_SETS, *_SEPARATORS) and any(map(str.isalnum, how)))
+                messages.append(
+                    f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest_name(name, SETTINGS)}"
+                )
+        notation = self.label_sets
+        if notation is not None and (
+            not notation
+            or (notation not in (*_SET_NOTATIONS, *_SEPARATOR_NAMES) and any(map(str.isalnum, notation)))
         ):
-            wrong.append(
-                f"label_sets {how!r} is neither {' nor '.join(_SETS)} nor what separates labels, such as ';'"
-                f"{nearest_name(how, [*_SETS, *_SEPARATORS])}"
+            messages.append(
+                f"label_sets {notation!r} is neither {' nor '.join(_SET_NOTATIONS)} nor a separator of labels, such as "
+                f"';'{nearest_name(notation, [*_SET_NOTATIONS, *_SEPARATOR_NAMES])}"
             )
-        if self.no_label is not None and how is None:
-            wrong.append(
-                "no_label says which cell of sets of labels stands for none; say by label_sets how they are written"
+        if self.no_label is not None and notation is None:
+            messages.append(
+                "no_label applies to sets of labels alone; give the notation of sets by label_sets, too"
             )
         for option, names in (("map", (self.map or {}).values()), ("columns", self.columns)):
-            wrong += [
+            messages += [
                 f"column {name!r} is named by {option} and by leave_out; name it in one of them"
                 for name in names
                 if name in self.leave_out
             ]
-        if wrong:
-            raise InputError(wrong)
+        if messages:
+            raise InputError(messages)
 
     @property
     def set_options(self) -> dict[str, Any]:
-        """Options that say something."""
-        found = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in found.items() if value or (name == "no_label" and value == "")}
+        """Options that are set, by name."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value for name, value in options.items() if value or (name == "no_label" and value == "")
+        }
 
     @property
     def format_options(self) -> Asked:
         """Options for formats."""
         shared = ("map", "winners", "wide", "columns", "table", "degrees", "no_label")
-        said: dict[str, Any] = {name: getattr(self, name) for name in shared}
-        said |= {name: one for name, one in (self.set or {}).items() if not isinstance(one, Mapping)}
-        said["questions"] = _list_of_names("questions", said.get("questions"))
-        return Asked(**said, label_sets=_SEPARATORS.get(self.label_sets or "", self.label_sets))
+        options: dict[str, Any] = {name: getattr(self, name) for name in shared}
+        options |= {name: value for name, value in (self.set or {}).items() if not isinstance(value, Mapping)}
+        options["questions"] = _list_of_names("questions", options.get("questions"))
+        return Asked(**options, label_sets=_SEPARATOR_NAMES.get(self.label_sets or "", self.label_sets))
 
     @property
     def separator(self) -> str | None:
-        """The mark between columns."""
-        return _SEPARATORS.get(self.sep or "", self.sep)
+        """The separator of columns."""
+        return _SEPARATOR_NAMES.get(self.sep or "", self.sep)
 
     def judges_of_files(self) -> dict[str, str]:
-        """Who judged in each of several files."""
+        """Judge of each of several files, by the file's name."""
         judge: Any = (self.set or {}).get("judge")
         return dict(judge) if isinstance(judge, Mapping) else {}
 
     def of_file(self, path: str) -> Reading:
-        """These options without the judges of other files."""
+        """Options for one file, without the judges of other files."""
         judges = self.judges_of_files()
         if not judges:
             return self
-        own = {file: name for file, name in judges.items() if file in (path, os.path.basename(path))}
-        rest: dict[str, Any] = {name: value for name, value in (self.set or {}).items() if name != "judge"}
-        return replace(self, set=rest | ({"judge": own} if own else {}))
+        file_judges = {file: name for file, name in judges.items() if file in (path, os.path.basename(path))}
+        other_settings: dict[str, Any] = {
+            name: value for name, value in (self.set or {}).items() if name != "judge"
+        }
+        return replace(self, set=other_settings | ({"judge": file_judges} if file_judges else {}))
 
     def completed_by(self, source: object) -> Reading:
-        """These options, completed by those of a file beside the table; what is given here comes first.
+        """Complete these options by those of the file next to the table; these options take precedence.
 
         Raises
         ------
         InputError
-            The file is damaged, or names an option that there is not.
+            The file is damaged, or names an unknown option.
         """
         path = options_file(source)
         if path is None:
             return self
-        kept = load_reading(path)
-        if not kept.set_options:
+        file_options = load_reading(path)
+        if not file_options.set_options:
             return self
-        give_notice(f"{path} says how the table is read: {', '.join(kept.set_options)}.")
-        return replace(kept, **self.set_options)
+        give_notice(f"{path} says how the table is read: {', '.join(file_options.set_options)}.")
+        return replace(file_options, **self.set_options)
 
 
 def options_file(source: object) -> Path | None:
-    """The file that says how the table beside it is read; None where there is none."""
-    path = Path(os.fspath(source) + BESIDE) if isinstance(source, str | os.PathLike) else None
+    """Find the file with reading options next to a table; None without such a file."""
+    path = Path(os.fspath(source) + OPTIONS_SUFFIX) if isinstance(source, str | os.PathLike) else None
     return path if path is not None and path.is_file() else None
 
 
 def load_reading(path: Path) -> Reading:
-    """Options that a file keeps, as TOML: ``map = {winner = "preferred"}``.
+    """Load reading options from a TOML file, such as ``map = {winner = "preferred"}``.
 
     Raises
     ------
     InputError
-        It is no TOML, or names an option that there is not.
+        The file is not TOML, names an unknown option, or gives an option a value of the wrong form.
 
     Examples
     --------
@@ -176,22 +184,24 @@ def load_reading(path: Path) -> Reading:
     import tomllib
 
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        options = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"file {str(path)!r} cannot be read: {error}") from None
-    found = {"tool" if name == "from" else name: value for name, value in found.items()}
-    known = [one.name for one in fields(Reading)]
-    if wrong := [name for name in found if name not in known]:
-        raise InputError(f"file {str(path)!r}: {wrong[0]!r} is no option{nearest_name(wrong[0], known)}")
-    for name, value in found.items():
+    options = {"tool" if name == "from" else name: value for name, value in options.items()}
+    known_options = [field.name for field in fields(Reading)]
+    if unknown := [name for name in options if name not in known_options]:
+        raise InputError(
+            f"file {str(path)!r}: {unknown[0]!r} is no option{nearest_name(unknown[0], known_options)}"
+        )
+    for name, value in options.items():
         if not _has_right_form(name, value):
             raise InputError(
-                f"file {str(path)!r}: {name} is not so; write {name} = {_FORMS.get(name, _FORMS[''])}"
+                f"file {str(path)!r}: {name} has the wrong form; write {name} = {_FORMS.get(name, _FORMS[''])}"
             )
-    return Reading(**{name: _as_texts(name, value) for name, value in found.items()})
+    return Reading(**{name: _as_texts(name, value) for name, value in options.items()})
 
 
-#: How options are written in such a file; a text unless they are named here.
+#: Notations of options in such a file; options that are not named are text.
 _FORMS = {
     **dict.fromkeys(("map", "winners", "set", "where"), '{a = "b"}'),
     **dict.fromkeys(("columns", "levels", "people", "leave_out"), '["a", "b"]'),
@@ -201,13 +211,15 @@ _FORMS = {
 
 
 def _has_right_form(name: str, value: Any) -> bool:
-    """True where an option has a value of its kind; numbers are as good as texts."""
+    """True where the value of an option has the right form; numbers may stand for text."""
     if name == "degrees":
         return isinstance(value, bool)
     if name == "set" and isinstance(value, dict):
         judges = value.get("judge")
-        rest = {key: one for key, one in value.items() if key != "judge" or not isinstance(judges, dict)}
-        return _are_plain(rest.values()) and (not isinstance(judges, dict) or _are_plain(judges.values()))
+        settings = {
+            key: item for key, item in value.items() if key != "judge" or not isinstance(judges, dict)
+        }
+        return _are_plain(settings.values()) and (not isinstance(judges, dict) or _are_plain(judges.values()))
     if _FORMS.get(name, "").startswith("{"):
         return isinstance(value, dict) and _are_plain(value.values())
     if _FORMS.get(name, "").startswith("["):
@@ -216,12 +228,12 @@ def _has_right_form(name: str, value: Any) -> bool:
 
 
 def _are_plain(values: Iterable[Any]) -> bool:
-    return all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values)
+    return all(isinstance(value, str | int | float) and not isinstance(value, bool) for value in values)
 
 
 def _as_texts(name: str, value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _as_texts("", one) for key, one in value.items()}
+        return {str(key): _as_texts("", item) for key, item in value.items()}
     if _FORMS.get(name, "").startswith("["):
         return tuple(map(str, value)) if isinstance(value, list) else _list_of_names(name, str(value))
     return value if isinstance(value, bool) else str(value)
@@ -248,63 +260,63 @@ def read(
     no_label: str | None = None,
     leave_out: Sequence[str] | str = (),
 ) -> Imported:
-    """Read files of the tools that people use, or tables, as votes, scores, labels and rankings; judges stay apart.
+    """Read files of evaluation tools, or tables, as votes, scores, labels and rankings, with the judge of each answer.
 
-    The content of a file says which tool wrote it (docs: "Get your data in"), or it is a table (CSV, TSV, JSON, JSONL,
-    Parquet, XLSX, a dataframe) whose columns are named, as far as their names do not say what they are. ``.gz`` and
-    ``.zst`` are unpacked, ``-`` is the standard input. Every verb takes what this gives, and the command line has the
-    same options. Options kept in a file beside a table, ``NAME.reading.toml``, are used unless given here.
+    The tool is recognised by the content of the file (docs: "Get your data in"). A table (CSV, TSV, JSON, JSONL,
+    Parquet, XLSX, a dataframe) is read by the names of its columns; name other columns by ``map``. ``.gz`` and
+    ``.zst`` are unpacked, ``-`` is the standard input. Every verb accepts the result, and the command line has the
+    same options. Options in a file next to a table, ``NAME.reading.toml``, are used unless given here.
 
     Parameters
     ----------
     source : path, dataframe, or list of them
     tool : str, optional
-        The tool (``--from``), where the content shall not decide.
+        The tool (``--from``); by default it is recognised by the content.
     map : mapping of str to str, optional
-        voirdire's columns to those of the table: ``{"judge": "grader"}``.
+        Column of the table for each of voirdire's columns: ``{"judge": "grader"}``.
     winners : mapping of str to str, optional
-        What values of winners mean: ``{"1": "first", "0": "second", "draw": "tie"}``.
+        Outcome of each value of winners: ``{"1": "first", "0": "second", "draw": "tie"}``.
     wide : "judge", "criterion", "item", "counts", "lists" or "pairs", optional
-        What the further columns of a table with one row an item are, ``"lists"`` where cells hold lists of answers,
-        ``"pairs"`` where columns are a judge and a criterion each; ``"item"`` of one with one row a judge.
+        Meaning of the further columns of a table with one row per item: ``"lists"`` if cells hold lists of answers,
+        ``"pairs"`` if each column is a judge and a criterion. ``"item"`` is for a table with one row per judge.
     columns : sequence of str, optional
-        Which columns of a wide table are meant, where not all.
+        Columns of a wide table to read; by default all.
     set : mapping of str to str, optional
-        What files do not say: baseline, judge (or a mapping of files to judges), system, questions.
+        Facts that the files lack: baseline, judge (or a mapping of files to judges), system, questions.
     sheet : str or int, optional
-        The sheet of a spreadsheet that has several, by name or number from 1.
+        The sheet of a spreadsheet with several sheets, by name or number from 1.
     sep : str, optional
-        What separates the columns of a text table, where it is neither comma, tab, semicolon nor bar.
+        Separator of the columns of a text table, unless it is a comma, tab, semicolon or bar.
     table : "votes", "scores", "labels" or "rankings", optional
-        Which table is meant, or what kind a table is of; rankings are read as votes where votes are asked for.
+        The table to read, or the kind of a table; rankings are read as votes if the kind is votes.
     where : mapping of str to str, optional
-        Only rows that hold this, by voirdire's columns or the table's further ones.
+        Value of columns (voirdire's or further ones) in the rows to read; other rows are left out. A name that ends
+        with ``!`` leaves out the rows with this value.
     positive : str, optional
-        The label that is a success.
+        The label that counts as a success.
     levels : sequence, optional
-        The labels there may be, or the levels of the scores.
+        All possible labels, or the levels of the scores.
     people : sequence of str, optional
-        Judges who are people: their answers are those that judges are measured by.
+        Judges who are people: the other judges are measured by their answers.
     degrees : bool
-        Whether how sure judges were is kept, as a column ``degree``.
+        Whether judges' certainty is kept, as a column ``degree``.
     label_sets : str, optional
-        How several labels of an item are written: what separates them in a cell (``";"``), ``"lists"`` (cells are
-        lists), or ``"rows"`` (each row of a judge and item names one). Without it, cells that are lists are sets.
+        Notation of several labels of an item: their separator in a cell (``";"``), ``"lists"`` (cells are lists), or
+        ``"rows"`` (each row of a judge and item names one label). By default cells that are lists are sets.
     no_label : str, optional
-        The cell of such a table that says that no label applies, such as ``"none"``, or ``""`` for empty cells.
+        The cell of such a table that means that no label applies, such as ``"none"``, or ``""`` for empty cells.
     leave_out : sequence of str, optional
         Columns that are not read, by their names in the table: a column ``criterion`` that is a category of items.
 
     Returns
     -------
     Imported
-        Tables, what was refused and why, and notes.
+        Tables, refused rows with reasons, and notes.
 
     Raises
     ------
     InputError
-        A file is damaged or of no known format, an option names what is not there, or nothing is a vote, a score or
-        a label.
+        A file is damaged or of no known format, an option has an unknown name, or there is no vote, score or label.
 
     Examples
     --------
@@ -317,8 +329,8 @@ def read(
     ([{'judge': 'w1', 'first': 'sofa', 'second': 'chair', 'winner': 'second'}], ['no label'])
     """
     if isinstance(columns, Mapping):
-        raise InputError("columns chooses columns of a wide table; map={...} says which stand for voirdire's")
-    how = Reading(
+        raise InputError("columns chooses columns of a wide table; map={...} assigns columns to voirdire's")
+    reading = Reading(
         tool,
         _mapping("map", map) or None,
         {str(word): str(outcome) for word, outcome in _mapping("winners", winners).items()} or None,
@@ -337,43 +349,45 @@ def read(
         no_label,
         _list_of_names("leave_out", leave_out),
     )
-    return read_as(source, how)
+    return read_as(source, reading)
 
 
-def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed: bool = False) -> Imported:
-    """As :func:`read`, with the options together.
+def read_as(
+    source: object, reading: Reading, *, folder: Path | None = None, unnamed: bool = False
+) -> Imported:
+    """Read files or tables as :func:`read`, with all options in one `Reading`.
 
     Parameters
     ----------
     folder : Path, optional
-        Where tables are written while they are read, instead of being kept.
+        Folder to which tables are written while they are read, instead of being held in memory.
     unnamed : bool
-        Whether the answers are people's, who need not be named.
+        Whether the answers are those of people, who may be unnamed.
     """
     if isinstance(source, Imported):
         raise InputError(
-            "what read() gave has been read; give it to a verb, or read the file with these options"
+            "this is the result of read() already; give it to a verb, or read the file with these options"
         )
-    some = list(source) if isinstance(source, list | tuple) else [source]
-    if len(some) == 1:
-        how = how.completed_by(some[0])
-    elif beside := [path for path in map(options_file, some) if path is not None]:
+    sources = list(source) if isinstance(source, list | tuple) else [source]
+    if len(sources) == 1:
+        reading = reading.completed_by(sources[0])
+    elif options_files := [path for path in map(options_file, sources) if path is not None]:
         raise InputError(
-            f"{beside[0]} says how one of several files is read; read that file alone, or give the options for all "
-            "files and move it away"
+            f"{options_files[0]} has reading options for one of several files; read that file alone, or give the "
+            "options for all files and move it away"
         )
-    return gather_tables(some, how, folder, unnamed=unnamed)
+    return gather_tables(sources, reading, folder, unnamed=unnamed)
 
 
-#: Columns that say who answered, when, or what, not what was asked.
-_OF_ANSWERS = ("judge", "run", "time", "phase", "order", *ANSWERS.values())
+#: Columns of the answer (judge, time, answer), not of the question.
+_NON_QUESTION_COLUMNS = ("judge", "run", "time", "phase", "order", *ANSWER_COLUMNS.values())
 
 
-def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
-    """As much of some options as says something to a further table, such as one of people's answers.
+def fitting_options(reading: Reading, columns: Sequence[str]) -> Reading:
+    """Select the options that apply to a further table, such as one of people's answers.
 
-    A mapping speaks of the columns that are there, and so does a choice of rows by what was asked (a criterion, a
-    context), not by whom; a wide table, one of its columns or its sheet, is the main one.
+    Mappings apply to columns that the further table has. Choices of rows apply if they concern the question (a
+    criterion, a context), not the judge. Options for wide tables and sheets apply to the main table only.
 
     Examples
     --------
@@ -381,26 +395,27 @@ def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
     >>> fitting_options(how, ["first", "second", "chosen"]).set_options
     {'map': {'winner': 'chosen'}}
     """
-    renamed = {column: name for column, name in (how.map or {}).items() if name in columns}
+    renamed = {column: name for column, name in (reading.map or {}).items() if name in columns}
     roles = find_roles(columns)
     votes = "winner" in renamed or "winner" in roles
-    asked = {*renamed, *roles, *columns} - set(_OF_ANSWERS)
+    question_columns = {*renamed, *roles, *columns} - set(_NON_QUESTION_COLUMNS)
     return Reading(
-        where={name: said for name, said in (how.where or {}).items() if name in asked} or None,
+        where={name: value for name, value in (reading.where or {}).items() if name in question_columns}
+        or None,
         map=renamed or None,
-        winners=how.winners if votes else None,
-        sep=how.sep,
-        label_sets=how.label_sets,
-        no_label=how.no_label,
-        leave_out=tuple(name for name in how.leave_out if name in columns),
+        winners=reading.winners if votes else None,
+        sep=reading.sep,
+        label_sets=reading.label_sets,
+        no_label=reading.no_label,
+        leave_out=tuple(name for name in reading.leave_out if name in columns),
     )
 
 
-def _mapping(option: str, given: Any) -> dict[str, Any]:
-    if given is None or isinstance(given, Mapping):
-        return dict(given or {})
-    raise InputError(f'{option}={given!r} is no mapping; write {option}={{"a": "b"}}')
+def _mapping(option: str, value: Any) -> dict[str, Any]:
+    if value is None or isinstance(value, Mapping):
+        return dict(value or {})
+    raise InputError(f'{option}={value!r} is no mapping; write {option}={{"a": "b"}}')
 
 
-def _list_of_names(option: str, given: Any) -> tuple[str, ...]:
-    return () if given is None else tuple(map(str, read_list(option, given)))
+def _list_of_names(option: str, value: Any) -> tuple[str, ...]:
+    return () if value is None else tuple(map(str, read_list(option, value)))

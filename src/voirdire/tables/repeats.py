@@ -1,11 +1,10 @@
-"""Answers that stand twice in a table, and names that are one but for how they are written.
+"""Notes on repeated answers in a table, and on names that differ only in their spelling.
 
-A second answer of a judge to a question counts as a further one, as it should where the judge was asked again; where a
-file was appended to itself, or an answer was corrected, it should not. What tells questions apart are voirdire's
-columns, and further ones with no more than half as many different cells as rows (a turn, a template); one with more
-(a comment, the number of a row) says nothing of it. Votes without contexts are about questions that nobody names, such
-as prompts: that a judge compares the same items again says nothing there, and neither do rankings, whose rows are no
-answers.
+A second answer of a judge to a question counts as a further answer. That is right if the judge was asked again, but
+wrong if a file was appended to itself or an answer was corrected. Questions are identified by voirdire's columns and by
+further columns with at most half as many distinct cells as rows (a turn, a template); other further columns (a comment,
+a row number) are ignored. Votes without contexts are not checked, because their prompts are unknown, so that a repeated
+pair may be a new question. Rankings are not checked, because their rows are not answers.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from voirdire.tables.read import columns_among, read_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns of a table that say what was asked of whom, and when.
-_ASKED = (
+#: Columns of a table that identify the question, the judge and the time.
+_QUESTION_COLUMNS = (
     "judge", "criterion", "context", "system", "item", "first", "second", "order", "run", "phase", "time", "group",
 )  # fmt: skip
-#: Columns that say how an answer was given, not to what.
-_SAID = ("degree", "confidence", "weight", "text", "source", "id")
-_SHOWN = 2  # pairs of names
-_RUN = "number repeats in a column run"
+#: Columns that describe the answer, not the question.
+_ANSWER_COLUMNS = ("degree", "confidence", "weight", "text", "source", "id")
+_MAX_SHOWN = 2  # pairs of names
+_RUN_REMEDY = "number repeats in a column run"
 #: Names of rows and columns of means or totals.
 _SUMMARY = re.compile(
     r"(?:(?:grand|row|column|overall)[ _]?)?(?:totals?|means?|average|avg\.?|sum)", re.IGNORECASE
@@ -43,12 +42,12 @@ _SUMMARY = re.compile(
 
 
 def notes_on_answers(source: object, table: Any) -> list[str]:
-    """Sentences about answers that stand twice in a table, and about names that are one but for how they are written.
+    """Describe repeated answers in a table, and names that differ only in their spelling.
 
     Parameters
     ----------
-    source : path, dataframe, what read() gave, or a list of them
-        What the table was read from; nothing is said of one that had been read before.
+    source : path, dataframe, result of read(), or a list of them
+        Source of the table; a source that is a table read before gives no notes.
     table : Votes, Scores, Labels, Rankings or VotesAndScores
 
     Examples
@@ -60,32 +59,34 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
     ["Names that differ only in how they are written count as several: judges 'Ann' and 'ann'. Write each in one way."]
     """
     sources = source if isinstance(source, list | tuple) else [source]
-    if any(isinstance(one, AnswerTable) for one in sources):
+    if any(isinstance(item, AnswerTable) for item in sources):
         return []
-    found = []
+    notes = []
     for part in table.parts:
         if part.names_questions and _has_repeats(part):
             problems = Problems("table")
-            of = sources[0]
+            matching_source = sources[0]
             if len(sources) > 1:
-                of = next(one for one in sources if columns_among(one, [part.answer], problems))
-            cells = read_columns(of, [*part.column_names], None, problems)
-            found += repeat_notes(cells, part.answer, part.answers)
+                matching_source = next(
+                    item for item in sources if columns_among(item, [part.answer], problems)
+                )
+            cells = read_columns(matching_source, [*part.column_names], None, problems)
+            notes += repeat_notes(cells, part.answer, part.answers)
         if getattr(part, "system", None) is not None:
-            found += systems_of_items_notes(part.item, part.system)
-    return [*found, *name_notes(table.parts[0].names)]
+            notes += systems_of_items_notes(part.item, part.system)
+    return [*notes, *name_notes(table.parts[0].names)]
 
 
 def systems_of_items_notes(items: Sequence[object], systems: Sequence[object]) -> list[str]:
-    """Sentence about rows whose items have several systems each; nothing where every item has one.
+    """Describe items with answers of several systems; no sentence where every item has one system.
 
     Examples
     --------
     >>> len(systems_of_items_notes(["x", "x"], ["m", "n"])), systems_of_items_notes(["x", "y"], ["m", "n"])
     (1, [])
     """
-    own: dict[object, object] = {}
-    if all(own.setdefault(item, system) == system for item, system in zip(items, systems, strict=True)):
+    system_of: dict[object, object] = {}
+    if all(system_of.setdefault(item, system) == system for item, system in zip(items, systems, strict=True)):
         return []
     return [
         "items have answers of several systems each, which count as repeated answers about one thing: where item is "
@@ -94,7 +95,7 @@ def systems_of_items_notes(items: Sequence[object], systems: Sequence[object]) -
 
 
 def _has_repeats(table: Any) -> bool:
-    """True where a judge was asked the same twice, as far as voirdire's columns say."""
+    """True where two rows have the same judge and question by voirdire's columns."""
     if table.judges == (NAMELESS,):
         return False
     key = np.array(table.unit_codes()["judge"], dtype=np.int64)
@@ -112,7 +113,7 @@ def repeat_notes(
     answer: str,
     answers: Sequence[object] | NDArray[Any] | None = None,
 ) -> list[str]:
-    """Sentences about rows that repeat an earlier answer, and about answers to one question that contradict each other.
+    """Describe rows that repeat an earlier answer, and contradictory answers of a judge to one question.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def repeat_notes(
     answer : str
         The column of answers.
     answers : sequence, shape (rows,), optional
-        What the answers were read as, where cells may write one in several ways.
+        The answers as read, where cells may write one answer in several ways.
 
     Examples
     --------
@@ -132,103 +133,115 @@ def repeat_notes(
     """
     import pandas as pd
 
-    whole: Any = pd.DataFrame(dict(cells))
-    if not _names_questions(whole, answer):
+    table: Any = pd.DataFrame(dict(cells))
+    if not _names_questions(table, answer):
         return []
-    known = [name for name in _ASKED if name in whole]
-    chosen = whole.duplicated(known, keep=False).to_numpy()
-    crossed = _items_of_systems(whole)
-    if not chosen.any():
+    question_columns = [name for name in _QUESTION_COLUMNS if name in table]
+    repeated = table.duplicated(question_columns, keep=False).to_numpy()
+    crossed = _items_of_systems(table)
+    if not repeated.any():
         return crossed
-    texts = {name: whole[name].map(repr) for name in whole if name not in (*_ASKED, *_SAID, answer)}
-    further = [name for name, text in texts.items() if text.nunique() <= len(whole) / 2]
-    twice = whole[chosen].assign(**{name: texts[name][chosen] for name in further})
-    group = twice.groupby(known + further, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
-    words = [name for name in further if not whole[name].map(is_number).any()]
-    alone = [name for name in words if not twice.duplicated([*known, name]).any()]
-    if alone and len(np.unique(group)) == len(group):
+    texts = {
+        name: table[name].map(repr)
+        for name in table
+        if name not in (*_QUESTION_COLUMNS, *_ANSWER_COLUMNS, answer)
+    }
+    further = [name for name, text in texts.items() if text.nunique() <= len(table) / 2]
+    repeated_rows = table[repeated].assign(**{name: texts[name][repeated] for name in further})
+    groups = repeated_rows.groupby(question_columns + further, sort=False, dropna=False)
+    group = groups.ngroup().to_numpy().astype(np.int64)
+    words = [name for name in further if not table[name].map(is_number).any()]
+    separating = [name for name in words if not repeated_rows.duplicated([*question_columns, name]).any()]
+    if separating and len(np.unique(group)) == len(group):
         return [
-            f"a judge's answers about one item differ in {alone[0]!r} alone, which no model reads: where it says whose "
-            f"answers these are, --map system={alone[0]} makes each an item"
+            f"a judge's answers about one item differ in {separating[0]!r} alone, which no model reads: where it says "
+            f"whose answers these are, --map system={separating[0]} makes each an item"
         ]
-    read = whole[answer].map(repr).to_numpy() if answers is None else np.asarray(answers)
-    said, number = pd.factorize(read[chosen])[0].astype(np.int64), np.flatnonzero(chosen) + 1
+    values = table[answer].map(repr).to_numpy() if answers is None else np.asarray(answers)
+    answer_codes = pd.factorize(values[repeated])[0].astype(np.int64)
+    row_numbers = np.flatnonzero(repeated) + 1
     return [
         *crossed,
-        *_copies(group, said, number),
-        *_contradictions(twice, known, answer, group, said, number),
+        *_copies(group, answer_codes, row_numbers),
+        *_contradictions(repeated_rows, question_columns, answer, group, answer_codes, row_numbers),
     ]
 
 
-def _names_questions(whole: pd.DataFrame, answer: str) -> bool:
-    if answer == "rank" or (answer == "winner" and "context" not in whole):
+def _names_questions(table: pd.DataFrame, answer: str) -> bool:
+    if answer == "rank" or (answer == "winner" and "context" not in table):
         return False
-    return "judge" in whole and bool((whole["judge"] != NAMELESS).any())
+    return "judge" in table and bool((table["judge"] != NAMELESS).any())
 
 
-def _items_of_systems(whole: pd.DataFrame) -> list[str]:
-    """The sentence about items that several systems answered, as questions are."""
-    if "context" in whole or not {"item", "system"} <= {*whole}:
+def _items_of_systems(table: pd.DataFrame) -> list[str]:
+    """Describe items that several systems answered, as if items were questions."""
+    if "context" in table or not {"item", "system"} <= {*table}:
         return []
-    systems = whole.groupby("item", sort=False)["system"].unique()
+    systems = table.groupby("item", sort=False)["system"].unique()
     several = systems[systems.map(len) > 1]
     if several.empty:
         return []
     shown = " and ".join(map(repr, several.iloc[0][:2]))
     return [
-        f"What is said of {shown} about item {several.index[0]!r} counts as about one thing ({len(several):,} items "
-        "are of several systems). Where items are questions, --map context=item (map={'context': 'item'}) tells the "
-        "systems' answers apart."
+        f"Answers about the systems {shown} under item {several.index[0]!r} count as answers about one item "
+        f"({len(several):,} items have several systems). If items are questions, --map context=item "
+        "(map={'context': 'item'}) separates the systems."
     ]
 
 
-def _copies(group: IntArray, said: IntArray, number: IntArray) -> list[str]:
-    """The sentence about rows with the question and the answer of an earlier one."""
-    key = group * (said.max(initial=0) + 1) + said
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    copies = np.flatnonzero(first[place] != np.arange(len(key)))
+def _copies(group: IntArray, answer_codes: IntArray, row_numbers: IntArray) -> list[str]:
+    """Describe rows with the question and the answer of an earlier row."""
+    key = group * (answer_codes.max(initial=0) + 1) + answer_codes
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    copies = np.flatnonzero(first[inverse] != np.arange(len(key)))
     if not len(copies):
         return []
-    count, at = len(copies), copies[0]
+    count, position = len(copies), copies[0]
     rows = "1 row repeats an earlier answer" if count == 1 else f"{count:,} rows repeat earlier answers"
     return [
-        f"{rows} of {'its judge' if count == 1 else 'their judges'} (row {number[at]:,} that of row "
-        f"{number[first[place[at]]]:,}): each counts. Delete {'it' if count == 1 else 'them'}, or {_RUN}."
+        f"{rows} of {'its judge' if count == 1 else 'their judges'} (row {row_numbers[position]:,} that of row "
+        f"{row_numbers[first[inverse[position]]]:,}): each counts. Delete {'it' if count == 1 else 'them'}, or "
+        f"{_RUN_REMEDY}."
     ]
 
 
 def _contradictions(
-    twice: pd.DataFrame, asked: list[str], answer: str, group: IntArray, said: IntArray, number: IntArray
+    repeated_rows: pd.DataFrame,
+    question_columns: list[str],
+    answer: str,
+    group: IntArray,
+    answer_codes: IntArray,
+    row_numbers: IntArray,
 ) -> list[str]:
-    """The sentence about questions with different answers of one judge."""
+    """Describe questions with different answers of one judge."""
     first = np.unique(group, return_index=True)[1]
-    other = np.flatnonzero(said != said[first[group]])
-    questions = len(np.unique(group[other]))
+    different = np.flatnonzero(answer_codes != answer_codes[first[group]])
+    questions = len(np.unique(group[different]))
     if not questions:
         return []
-    at, before = other[0], first[group[other[0]]]
-    one = twice.iloc[before]
-    shown = [
+    later, earlier = different[0], first[group[different[0]]]
+    row = repeated_rows.iloc[earlier]
+    columns = [
         name
         for name in ("judge", "criterion", "context", "system", "item", "first", "second")
-        if name in asked
+        if name in question_columns
     ]
-    about = ", ".join(f"{name} {one[name]!r}" for name in shown)
+    question = ", ".join(f"{name} {row[name]!r}" for name in columns)
     sets = "; where several labels apply, --label-sets rows says so" if answer == "label" else ""
     return [
         f"{'1 question has' if questions == 1 else f'{questions:,} questions have'} different answers of one judge "
-        f"(rows {number[before]:,} and {number[at]:,}: {about}, {answer} {one[answer]} and "
-        f"{twice[answer].iloc[at]}): each counts. Keep one, or {_RUN}{sets}."
+        f"(rows {row_numbers[earlier]:,} and {row_numbers[later]:,}: {question}, {answer} {row[answer]} and "
+        f"{repeated_rows[answer].iloc[later]}): each counts. Keep one, or {_RUN_REMEDY}{sets}."
     ]
 
 
 def name_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
-    """The sentence about names that are one but for how they are written; none where there are none.
+    """Describe names that differ only in their spelling, and names of totals; no sentence without such names.
 
     Parameters
     ----------
     names : mapping of str to iterable
-        Names of what, such as ``judges``.
+        Names by what they name, such as ``judges``.
 
     Examples
     --------
@@ -236,33 +249,31 @@ def name_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
     "judges 'GPT' and 'gpt'. Write each in one way."
     """
     parts = []
-    for what, some in names.items():
-        twins = near_duplicates(list(some))
-        more = f" and {len(twins) - _SHOWN:,} more" if len(twins) > _SHOWN else ""
-        parts += [f"{what} {'; '.join(twins[:_SHOWN])}{more}"] if twins else []
-    found = [
+    for kind, kind_names in names.items():
+        twins = near_duplicates(list(kind_names))
+        remainder = f" and {len(twins) - _MAX_SHOWN:,} more" if len(twins) > _MAX_SHOWN else ""
+        parts += [f"{kind} {'; '.join(twins[:_MAX_SHOWN])}{remainder}"] if twins else []
+    notes = [
         f"Names that differ only in how they are written count as several: {', '.join(parts)}. Write each in one way."
     ]
-    return (found if parts else []) + _summary_notes(names)
+    return (notes if parts else []) + _summary_notes(names)
 
 
 def _summary_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
-    """The sentence about judges and items that are called like a row or column of means or totals."""
+    """Describe judges and items with names of rows or columns of means or totals."""
     parts = []
-    for what in ("judges", "items"):
-        called = dict.fromkeys(
-            str(name) for name in names.get(what, ()) if _SUMMARY.fullmatch(str(name).strip())
+    for kind in ("judges", "items"):
+        summaries = dict.fromkeys(
+            str(name) for name in names.get(kind, ()) if _SUMMARY.fullmatch(str(name).strip())
         )
-        parts += [f"{what} {' and '.join(map(repr, list(called)[:_SHOWN]))}"] if called else []
+        parts += [f"{kind} {' and '.join(map(repr, list(summaries)[:_MAX_SHOWN]))}"] if summaries else []
     if not parts:
         return []
-    return [
-        f"Means and totals sum up others, and count here as if they were more: {', '.join(parts)}. Delete them."
-    ]
+    return [f"Means and totals of others count as further judges or items: {', '.join(parts)}. Delete them."]
 
 
 def near_duplicates(names: Sequence[object]) -> list[str]:
-    """Names that are one but for case, white space, invisible characters, and the zeros of numbers.
+    """Find names that differ only in case, white space, invisible characters, or zeros of numbers.
 
     Examples
     --------
@@ -270,21 +281,23 @@ def near_duplicates(names: Sequence[object]) -> list[str]:
     ["'1' and '1.0'", "'A  b' and 'a b'", "'c' and '\\\\u200bc'"]
     """
     texts = {*map(str, names)}
-    plain = [_plain_name(text) for text in texts]
-    if len(set(plain)) == len(plain):
+    plain_names = [_plain_name(text) for text in texts]
+    if len(set(plain_names)) == len(plain_names):
         return []
     by_plain: dict[str, list[str]] = {}
-    for text, one in zip(texts, plain, strict=True):
-        by_plain.setdefault(one, []).append(text)
-    return sorted(" and ".join(map(repr, sorted(same))) for same in by_plain.values() if len(same) > 1)
+    for text, plain_name in zip(texts, plain_names, strict=True):
+        by_plain.setdefault(plain_name, []).append(text)
+    return sorted(
+        " and ".join(map(repr, sorted(spellings))) for spellings in by_plain.values() if len(spellings) > 1
+    )
 
 
-#: Zeros that programs add to a whole number, or take from it: 1 is also 01 and 1.0.
-_WHOLE = re.compile(r"0*(\d+?)(?:\.0*)?")
+#: A whole number with optional zeros, which programs add or remove: 1 is also 01 and 1.0.
+_WHOLE_NUMBER = re.compile(r"0*(\d+?)(?:\.0*)?")
 
 
 def _plain_name(text: str) -> str:
     if not text.isascii():
         text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
-    number = _WHOLE.fullmatch(text)
+    number = _WHOLE_NUMBER.fullmatch(text)
     return " ".join(text.split()).casefold() if number is None else number[1]

@@ -1,4 +1,4 @@
-"""Some rows of a table or of a run: those of a phase, those with some cells."""
+"""Selection of rows of a table or of a run, by phase and by values of columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
-from voirdire.tables.run_folders import ANSWERS, filter_rows, rows_of_phase, run_folder, run_results
+from voirdire.tables.run_folders import TABLE_BY_ANSWER, filter_rows, rows_of_phase, run_folder, run_results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,21 +22,21 @@ def select_rows(
     answer: str | None = None,
     quiet: bool = False,
 ) -> pd.DataFrame:
-    """The rows of a phase (the final one by default, where there are phases) that have some cells.
+    """Select the rows of a phase (by default the final one, if the table has phases) with some values.
 
     Parameters
     ----------
     table : path, folder of a run, or dataframe
     phase : str, optional
     where : mapping of str to str, optional
-        What columns must hold.
+        Required value of each column.
     answer : "winner", "score" or "label", optional
-        Which table; by default the one that there is.
+        Column of answers of the table to use; by default the only one.
 
     Raises
     ------
     InputError
-        Nothing is left, or it cannot be told which table is meant.
+        No row is left, or several tables are possible.
 
     Examples
     --------
@@ -49,14 +49,14 @@ def select_rows(
 
     problems = Problems("table")
     if answer is None:
-        present = columns_among(table, list(ANSWERS), problems)
+        present = columns_among(table, list(TABLE_BY_ANSWER), problems)
         if len(present) != 1:
-            found = " and ".join(ANSWERS[column] for column in present) or "no answers"
-            problems.stop(f"it holds {found}; give the table that is meant")
+            kinds = " and ".join(TABLE_BY_ANSWER[column] for column in present) or "no answers"
+            problems.stop(f"it holds {kinds}; give the table that is meant")
         (answer,) = present
-    path = isinstance(table, str | os.PathLike)
+    is_path = isinstance(table, str | os.PathLike)
     name = os.fspath(table) if isinstance(table, str | os.PathLike) else "table"
-    run = run_folder(name) if path else None
+    run = run_folder(name) if is_path else None
     if run is not None:
         cells: dict[str, Any] = dict(run_results(run, answer, phase, quiet=quiet))
     else:

@@ -1,4 +1,4 @@
-"""Results of a run of `voirdire collect`: its tables in the final phase, by the judges of its panel."""
+"""Results of a run of `voirdire collect`: answers of the judges of its panel in the final phase."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from voirdire.tables.files import read_file
 from voirdire.tables.formats.row_choice import condition_column, meets_condition, no_rows_message
 from voirdire.tables.problems import Problems
 
-FINAL = "final"
-ANSWERS = {"winner": "votes", "score": "scores", "label": "labels"}
+FINAL_PHASE = "final"
+TABLE_BY_ANSWER = {"winner": "votes", "score": "scores", "label": "labels"}
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder that a run wrote: its protocol and the names of its panel."""
+    """A folder that a run wrote: its path, its protocol and the names of its judges."""
 
     path: Path
     protocol: str
     judges: frozenset[str]
 
     def tables(self) -> list[str]:
-        """The columns of answers of which there is a table."""
-        return [column for column, name in ANSWERS.items() if (self.path / f"{name}.csv").is_file()]
+        """List the columns of answers of the tables in the folder."""
+        return [column for column, name in TABLE_BY_ANSWER.items() if (self.path / f"{name}.csv").is_file()]
 
 
 def run_folder(path: str | os.PathLike[str]) -> RunFolder | None:
-    """The run that is in a folder; None where there is none.
+    """Read the description of the run in a folder; None without a run.
 
     Examples
     --------
@@ -44,23 +44,24 @@ def run_folder(path: str | os.PathLike[str]) -> RunFolder | None:
     """
     folder = Path(path)
     try:
-        about = read_json(folder / "run.json")
-        judges = frozenset(str(judge["name"]) for judge in about["judges"])
-        return RunFolder(folder, str(about["protocol"]), judges)
+        description = read_json(folder / "run.json")
+        judges = frozenset(str(judge["name"]) for judge in description["judges"])
+        return RunFolder(folder, str(description["protocol"]), judges)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet: bool = False) -> Cells:
-    """The rows of a run's table that are its results: of the final phase, and of its judges, not their agents.
+    """Read the results of a run: rows of the final phase by its judges, without those of their agents.
 
     Parameters
     ----------
     answer : "winner", "score" or "label"
+        Column of answers of the table.
     phase : str, optional
-        Another phase; its rows are those of all who speak in it.
+        Another phase; its rows are those of all judges and agents in it.
     quiet : bool
-        Whether nothing is said of what is left out.
+        Whether the notice about rows that are left out is suppressed.
 
     Returns
     -------
@@ -72,67 +73,72 @@ def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet:
     InputError
         There is no such table or phase.
     """
-    path = run.path / f"{ANSWERS[answer]}.csv"
+    path = run.path / f"{TABLE_BY_ANSWER[answer]}.csv"
     if not path.is_file():
         raise InputError(
             f"run {str(run.path)!r} has no {path.name}; its tables are {', '.join(run.tables())}"
         )
     cells = read_file(str(path), ["judge", answer], None, Problems(path.name))
-    whole = len(cells["judge"])
+    total = len(cells["judge"])
     kept = rows_of_phase(cells, phase, str(run.path))
     if phase is None:
-        own = [judge in run.judges or "/" not in str(judge) for judge in kept["judge"]]
-        kept = {name: [one for one, mine in zip(of, own, strict=True) if mine] for name, of in kept.items()}
+        of_judges = [judge in run.judges or "/" not in str(judge) for judge in kept["judge"]]
+        kept = {
+            name: [cell for cell, is_judge in zip(column, of_judges, strict=True) if is_judge]
+            for name, column in kept.items()
+        }
     if not kept["judge"]:
         raise InputError(
             f"run {str(run.path)!r}: {path.name} has no result in its final phase; was it stopped?"
         )
-    if len(kept["judge"]) < whole and not quiet:
+    if len(kept["judge"]) < total and not quiet:
         give_notice(
-            f"{run.path}: {len(kept['judge']):,} of {whole:,} {ANSWERS[answer]} are results of {run.protocol} "
-            f"({phase or FINAL}); the others are of phases or agents on the way (--phase names another)."
+            f"{run.path}: {len(kept['judge']):,} of {total:,} {TABLE_BY_ANSWER[answer]} are results of {run.protocol} "
+            f"({phase or FINAL_PHASE}); the others are of earlier phases or of agents (--phase names another phase)."
         )
     if "group" in kept and not any(kept["group"]):
         del kept["group"]
     return dict(kept)
 
 
-def rows_of_phase(cells: Mapping[str, Any], phase: str | None, where: str) -> dict[str, list[object]]:
-    """Rows of one phase, the final one by default, without the column; all rows where there are no phases.
+def rows_of_phase(cells: Mapping[str, Any], phase: str | None, table_name: str) -> dict[str, list[object]]:
+    """Select the rows of one phase (by default the final one), without the column of phases; all rows without phases.
 
     Raises
     ------
     InputError
-        The phase is not there, or none is the final one.
+        The phase does not occur.
 
     Examples
     --------
     >>> rows_of_phase({"judge": ["a", "b"], "phase": ["initial", "final"]}, None, "t")
     {'judge': ['b']}
     """
-    columns = {name: list(of) for name, of in cells.items()}
+    columns = {name: list(column) for name, column in cells.items()}
     if "phase" not in columns:
         if phase is not None:
-            raise InputError(f"{where}: phase {phase!r} is asked for, and there is no column 'phase'")
+            raise InputError(f"{table_name}: phase {phase!r} is asked for, and there is no column 'phase'")
         return columns
     phases = columns.pop("phase")
-    wanted = FINAL if phase is None else phase
+    wanted = FINAL_PHASE if phase is None else phase
     if wanted not in phases:
-        known = ", ".join(map(repr, sorted(set(map(str, phases)))))
-        raise InputError(f"{where}: phase {wanted!r} is not among {known}; name one with --phase (phase=)")
+        present = ", ".join(map(repr, sorted(set(map(str, phases)))))
+        raise InputError(
+            f"{table_name}: phase {wanted!r} is not among {present}; name one with --phase (phase=)"
+        )
     return {
-        name: [one for one, now in zip(of, phases, strict=True) if now == wanted]
-        for name, of in columns.items()
+        name: [cell for cell, row_phase in zip(column, phases, strict=True) if row_phase == wanted]
+        for name, column in columns.items()
     }
 
 
 def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> dict[str, list[object]]:
-    """Rows whose cells are what is asked for; where a name ends with ``!``, are not.
+    """Select the rows that meet the conditions of ``where``; a name that ends with ``!`` excludes its value.
 
     Raises
     ------
     InputError
-        A column is not there, or nothing is left.
+        A column is absent, or no row is left.
 
     Examples
     --------
@@ -156,4 +162,4 @@ def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) 
     if not kept:
         values = {name: Counter(map(str, cells[condition_column(name)])) for name in where}
         raise InputError(no_rows_message(table, where, values))
-    return {name: [of[at] for at in kept] for name, of in cells.items()}
+    return {name: [column_values[row] for row in kept] for name, column_values in cells.items()}

@@ -16,8 +16,8 @@ from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.ratings import Rated, read_rated
 
-MOST_LEVELS = 13  # levels that are guessed from whole scores; with more, the scale must be named
-WORDS = "; words go into a column 'label'"
+MAX_LEVELS = 13  # levels that can be inferred from whole scores; longer scales must be named
+WORDS_REMEDY = "; words go into a column 'label'"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,11 +27,11 @@ class Scores(Rated):
     Attributes
     ----------
     score : float array, shape (rows,)
-        The scores, finite, in the order of the table. The names and codes are those of `Rated`.
+        The scores, finite, in the order of the table. Names and codes are those of `Rated`.
     groups : tuple of str
         Names of the judges' groups, sorted; empty for a table without a column ``group``.
     group : int64 array, shape (rows,), or None
-        The group of each row; -1 for judges of none.
+        The group of each row; -1 for judges without a group.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Scores(Rated):
     group: IntArray | None = None
 
     def joined_answers(self, new: Scores) -> dict[str, Any]:
-        """Scores of this table and then of another."""
+        """Scores of this table followed by those of another."""
         return {"score": np.concatenate([self.score, new.score])}
 
 
@@ -65,23 +65,23 @@ def read_scores(
     """Read and check a table of scores, one row per score.
 
     Columns: ``judge``, ``score``, and ``item`` or both ``context`` and ``system``; optionally ``criterion``,
-    ``context``, ``system``, ``run``, ``phase`` and ``group`` (the judge's group, such as the stakeholders it speaks
-    for; empty for a judge of none). Other columns are left alone. A judge may score an item more than once; with a
-    ``run`` column, once in each run.
+    ``context``, ``system``, ``run``, ``phase`` and ``group`` (the judge's group, such as the stakeholders that it
+    represents; empty for a judge without a group). Other columns are ignored. A judge may score an item more than
+    once; with a ``run`` column, once in each run.
 
     Parameters
     ----------
     table : path, dataframe or Scores
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; any dataframe that narwhals knows; scores
-        that have been read are returned as they are.
+        that have been read are returned unchanged.
     name : str
-        What the table is called in messages.
+        Name of the table in messages.
     judge : str, optional
-        The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
+        The judge of a table, such as one of anchors, whose column ``judge`` is absent or is not to be read.
     keep : sequence of str
-        More columns to keep as they are (``Scores.further.columns``), those of them that there are.
+        Further columns to keep unchanged (``Scores.further.columns``), if present.
     answered : bool
-        Whether there must be a column ``score``; where there is none and none is needed, all are 0.
+        Whether a column ``score`` is required; if it is absent and not required, all scores are 0.
 
     Returns
     -------
@@ -105,21 +105,21 @@ def read_scores(
     if isinstance(table, Scores):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "score", judge, problems, ("group",), keep, answered)
-    score = answer_numbers(cells, "score", problems, None if answered else len(found["item"]))
+    cells, rated_fields = read_rated(table, "score", judge, problems, ("group",), keep, answered)
+    score = answer_numbers(cells, "score", problems, None if answered else len(rated_fields["item"]))
     problems.raise_any()
-    return Scores(score=score, **found)
+    return Scores(score=score, **rated_fields)
 
 
 def answer_numbers(
-    cells: Cells, column: str, problems: Problems, unanswered: int | None
+    cells: Cells, column: str, problems: Problems, missing_rows: int | None
 ) -> NDArray[np.float64]:
-    """As :func:`score_numbers`, of a column that may be missing: as many rows are then unanswered, and 0."""
-    return score_numbers(cells[column], problems, column) if column in cells else np.zeros(unanswered or 0)
+    """Read numbers as :func:`score_numbers`; for a missing column return ``missing_rows`` zeros."""
+    return score_numbers(cells[column], problems, column) if column in cells else np.zeros(missing_rows or 0)
 
 
 def score_numbers(values: Sequence[object], problems: Problems, column: str = "score") -> NDArray[np.float64]:
-    """Read a column of scores or ranks, reporting every cell that is not a finite number.
+    """Read a column of scores or ranks; report every cell that is not a finite number.
 
     Examples
     --------
@@ -130,12 +130,12 @@ def score_numbers(values: Sequence[object], problems: Problems, column: str = "s
     def read_score(value: object) -> float | str:
         if isinstance(value, bool | np.bool_):
             return f"{bool(value)} is not a number; write 1 or 0, or use a column 'label'"
-        plain = isinstance(value, int | float | np.integer | np.floating) and value == value
+        is_plain = isinstance(value, int | float | np.integer | np.floating) and value == value
         try:
-            found = float(read_number(value)) if plain else number_or_reason(value)
+            number = float(read_number(value)) if is_plain else number_or_reason(value)
         except ValueError as error:
-            found = str(error)
-        words = column == "score" and isinstance(found, str) and found.endswith("is not a number")
-        return f"{found}{WORDS}" if words else found
+            number = str(error)
+        is_word = column == "score" and isinstance(number, str) and number.endswith("is not a number")
+        return f"{number}{WORDS_REMEDY}" if is_word else number
 
     return number_column(column, values, problems, read_score)

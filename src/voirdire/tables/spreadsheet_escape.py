@@ -1,7 +1,8 @@
-"""Forms that people fill in with a spreadsheet: no name is a formula there, and reading them gives the name back.
+"""Escaping of names in spreadsheets, so that no name is read as a formula, and its reversal.
 
-A spreadsheet takes a cell that begins with one of ``= + - @`` (or a tab or line end) for a formula, which may fetch a
-page or start a program. Apostrophes before it make it a text: as many as it takes to be no name that is known.
+A spreadsheet reads a cell that begins with one of ``= + - @`` (or a tab or line end) as a formula, which may fetch a
+page or start a program. Apostrophes before the name make it text; their number is the smallest that gives no known
+name.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Collection, Iterable
 
 from voirdire.tables.numbers import is_number
 
-_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def escape_formula_cell(name: str, known: Collection[str]) -> str:
-    """A name as a cell of a form about the names that are known.
+def escape_formula_cell(name: str, known_names: Collection[str]) -> str:
+    """Write a name as a cell of a spreadsheet that is about the known names.
 
     Examples
     --------
@@ -24,13 +25,13 @@ def escape_formula_cell(name: str, known: Collection[str]) -> str:
     ("''=a", "'=a")
     """
     cell = f"'{name}" if _is_formula(name) else name
-    while cell != name and cell in known:
+    while cell != name and cell in known_names:
         cell = f"'{cell}"
     return cell
 
 
-def unescape_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
-    """Names of a form that was read, as they are known; all others stay as they are.
+def unescape_names(names: Iterable[str], known_names: Collection[str]) -> tuple[str, ...]:
+    """Restore the known names in cells of a spreadsheet; other cells stay unchanged.
 
     Examples
     --------
@@ -40,15 +41,15 @@ def unescape_names(names: Iterable[str], known: Collection[str]) -> tuple[str, .
     ('=a', "'=a")
     """
     cells = tuple(names)
-    plain = tuple(_without_apostrophes(cell, known) for cell in cells)
-    # where a form has a name both ways, that is said by whoever looks for strangers
-    return plain if len(set(plain)) == len(plain) else cells
+    unescaped = tuple(_without_apostrophes(cell, known_names) for cell in cells)
+    # a name that occurs both with and without apostrophes is reported later, as an unknown name
+    return unescaped if len(set(unescaped)) == len(unescaped) else cells
 
 
-def _without_apostrophes(cell: str, known: Collection[str]) -> str:
+def _without_apostrophes(cell: str, known_names: Collection[str]) -> str:
     name = cell.lstrip("'")
-    return name if cell not in known and name in known and _is_formula(name) else cell
+    return name if cell not in known_names and name in known_names and _is_formula(name) else cell
 
 
 def _is_formula(name: str) -> bool:
-    return name.startswith(_BEGINS) and not is_number(name)
+    return name.startswith(_FORMULA_STARTS) and not is_number(name)

@@ -1,4 +1,4 @@
-"""When answers were given: a column ``time`` of numbers or dates; else one ``run``, where runs are such."""
+"""Times of answers: a column ``time`` of numbers or dates; else a column ``run`` of numbers or dates."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from voirdire.typing import Floats
 
 TIME = "time"
 RUN = "run"
-DATES = 631_152_000.0, 7_258_118_400.0  # 1990 and 2200, in seconds since 1970
+DATE_RANGE = 631_152_000.0, 7_258_118_400.0  # seconds since 1970, for 1990 and 2200
 
 
 def answer_times(cells: Mapping[str, Sequence[object]], problems: Problems) -> Floats | None:
-    """When each answer was given, shape (rows,): dates in seconds since 1970; None where nothing says it.
+    """Read the time of each answer, shape (rows,); dates in seconds since 1970; None without times.
 
-    A column ``time`` that is no time is reported; runs that are neither numbers nor dates have no order.
+    Cells of ``time`` that are no times are reported; runs that are neither numbers nor dates give no times.
 
     Examples
     --------
@@ -31,13 +31,17 @@ def answer_times(cells: Mapping[str, Sequence[object]], problems: Problems) -> F
     >>> answer_times({"run": ["warm", "cold"]}, Problems("votes"))
     """
     if TIME not in cells:
-        found = None if RUN not in cells else _read_times(cells[RUN])
-        return None if found is None or np.isnan(found[0]).any() or len(set(found[1])) > 1 else found[0]
+        run_times = None if RUN not in cells else _read_times(cells[RUN])
+        return (
+            None
+            if run_times is None or np.isnan(run_times[0]).any() or len(set(run_times[1])) > 1
+            else run_times[0]
+        )
     values, forms = _read_times(cells[TIME])
-    wrong: dict[str, list[int]] = {}
+    refused: dict[str, list[int]] = {}
     for row in map(int, np.flatnonzero(np.isnan(values))):
-        wrong.setdefault(repr(cells[TIME][row]), []).append(row + 1)
-    for cell, rows in wrong.items():
+        refused.setdefault(repr(cells[TIME][row]), []).append(row + 1)
+    for cell, rows in refused.items():
         problems.rows(
             rows,
             f"time {cell} is neither a number nor a date (2026-01-31 or 2026-01-31T12:00); rename the column if it is "
@@ -49,53 +53,53 @@ def answer_times(cells: Mapping[str, Sequence[object]], problems: Problems) -> F
 
 
 def format_time(moment: float) -> str:
-    """A time as its table had it: seconds since 1970 that are of 1990 or later as a date, others as a number.
+    """Write a time: seconds since 1970 from 1990 to 2200 as a date, other values as a number.
 
     Examples
     --------
     >>> format_time(1769817600.0), format_time(1769860800.0), format_time(12.0)
     ('2026-01-31', '2026-01-31T12:00:00', '12')
     """
-    if not DATES[0] <= moment < DATES[1]:
+    if not DATE_RANGE[0] <= moment < DATE_RANGE[1]:
         return f"{moment:.10g}"
     date = dt.datetime.fromtimestamp(moment, dt.UTC).replace(tzinfo=None)
     return date.date().isoformat() if moment % 86_400 == 0.0 else date.isoformat(timespec="seconds")
 
 
 def _read_times(cells: Sequence[object]) -> tuple[Floats, list[str]]:
-    """Times, NaN for what is none, and in which form each stood there: "number", "date" or "" for neither."""
-    known: dict[object, tuple[float, str]] = {}
+    """Read times (NaN for other cells) and the form of each cell: "number", "date" or "" for neither."""
+    cache: dict[object, tuple[float, str]] = {}
     values, forms = np.empty(len(cells)), []
     for row, cell in enumerate(cells):
         key = cell if isinstance(cell, str | int | float) else None
-        found = known.get(key) if key is not None else None
-        if found is None:
-            found = _time_of_cell(cell)
+        time_and_form = cache.get(key) if key is not None else None
+        if time_and_form is None:
+            time_and_form = _time_of_cell(cell)
             if key is not None and key == key:
-                known[key] = found
-        values[row] = found[0]
-        forms.append(found[1])
+                cache[key] = time_and_form
+        values[row] = time_and_form[0]
+        forms.append(time_and_form[1])
     return values, forms
 
 
 def _time_of_cell(cell: object) -> tuple[float, str]:
-    nothing = (math.nan, "")
+    no_time = (math.nan, "")
     if isinstance(cell, np.datetime64):
         cell = None if np.isnat(cell) else cell.astype("datetime64[us]").item()
     if isinstance(cell, bool | np.bool_) or cell is None or cell != cell:
-        return nothing
+        return no_time
     if isinstance(cell, str | int | float | np.integer | np.floating):
         try:
             return float(read_number(cell)), "number"
         except ValueError:
             if not isinstance(cell, str):
-                return nothing
+                return no_time
         try:
             cell = dt.datetime.fromisoformat(cell.strip())
         except ValueError:
-            return nothing
+            return no_time
     if isinstance(cell, dt.date) and not isinstance(cell, dt.datetime):
         cell = dt.datetime(cell.year, cell.month, cell.day)
     if not isinstance(cell, dt.datetime):
-        return nothing
+        return no_time
     return (cell if cell.tzinfo else cell.replace(tzinfo=dt.UTC)).timestamp(), "date"

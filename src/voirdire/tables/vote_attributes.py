@@ -1,4 +1,4 @@
-"""Details of single votes beside who compared what: how sure the judge was, when, in which group of contexts."""
+"""Further attributes of single votes: the judge's certainty, the time, and the group of contexts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ class Details:
     Attributes
     ----------
     time : array, shape (rows,), or None
-        When each vote was given; see :func:`voirdire.tables.times.answer_times`.
+        Time of each vote; see :func:`voirdire.tables.times.answer_times`.
     degree : array, shape (rows,), or None
-        Probability that the winner is the better one, as the judge says (of a tie: nothing).
+        The judge's stated probability that the winner is better, from 0.5 to 1 (without meaning for ties).
     groups : tuple of str
         Names of the groups of contexts, sorted.
     group : int array, shape (rows,), or None
+        Code of the group of each vote.
     by : str
-        The column that groups were read from.
+        The column of the groups.
 
     Examples
     --------
@@ -43,46 +44,47 @@ class Details:
 
     @property
     def is_informative(self) -> bool:
-        """True where anything was made of the details."""
+        """True where there are groups or degrees."""
         return bool(self.groups) or self.degree is not None
 
     def take(self, rows: Ints | Bools) -> Details:
-        """Those of some votes, by their places or a mask."""
+        """Select the details of some votes, by indices or a mask."""
         return replace(
-            self, **{name: getattr(self, name)[rows] for name in ROWS if getattr(self, name) is not None}
+            self,
+            **{name: getattr(self, name)[rows] for name in ROW_ARRAYS if getattr(self, name) is not None},
         )
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Details for JSON, and arrays by name."""
-        arrays = {name: getattr(self, name) for name in ROWS}
+        """Pack details into JSON data and arrays by name."""
+        arrays = {name: getattr(self, name) for name in ROW_ARRAYS}
         names = {"groups": self.groups, "by": self.by}
         return names, {name: value for name, value in arrays.items() if value is not None}
 
 
-ROWS = ("degree", "group", "time")  # what has an entry per vote
-DEGREE = "degree"  # the column that says how sure a judge is of the winner
+ROW_ARRAYS = ("degree", "group", "time")  # arrays with one entry per vote
+DEGREE = "degree"  # the column of a judge's certainty about the winner
 
 
 def read_degrees(cells: Sequence[object], problems: Problems) -> Floats:
-    """Degrees from 0.5 (either item) to 1, which an empty cell is, too; what is none is reported.
+    """Read degrees from 0.5 (either item may be better) to 1 (certain); empty cells are 1, other cells are reported.
 
     Examples
     --------
     >>> read_degrees(["0.5", 1, 0.75, None], Problems("votes")).tolist()
     [0.5, 1.0, 0.75, 1.0]
     """
-    found = np.ones(len(cells))
+    degrees = np.ones(len(cells))
     for row, cell in enumerate(cells):
         if cell is None or cell == "" or cell != cell:
             continue
         try:
-            found[row] = read_number(cell)
+            degrees[row] = read_number(cell)
         except ValueError:
-            found[row] = np.nan
-        if not 0.5 <= found[row] <= 1.0:
+            degrees[row] = np.nan
+        if not 0.5 <= degrees[row] <= 1.0:
             problems.rows(
                 [row + 1],
                 f"degree {cell!r} is no number from 0.5 to 1, how sure the judge is of the winner; leave the cell "
                 "empty where that is not known, and rename the column if it says something else",
             )
-    return found
+    return degrees

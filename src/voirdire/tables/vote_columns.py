@@ -1,4 +1,4 @@
-"""Columns of votes in one coding: names of judges, criteria and items sorted, and winners as outcomes."""
+"""Coding of columns of votes: sorted names of judges, criteria and items, and winners as outcomes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.tables.encode import Column, IntArray, level_positions, report_loo
 from voirdire.tables.problems import Problems, nearest_name
 
 OUTCOMES = ("first", "second", "tie")
-#: What winners are called elsewhere, in lower case; a word that is an item's name means the item.
+#: Other words for outcomes, in lower case; a word that is an item's name means the item.
 OUTCOME_WORDS = {
     "first": "first", "second": "second", "tie": "tie", "model_a": "first", "model_b": "second", "model_1": "first",
     "model_2": "second", "left": "first", "right": "second", "draw": "tie", "both_bad": "tie", "bothbad": "tie",
@@ -21,13 +21,13 @@ OUTCOME_WORDS = {
 }  # fmt: skip
 
 _ONLY_CRITERION = "overall"
-# Finding a near name is slow; a message shows no more problems than this.
-_HINTS = 20
+# problems with a suggested name, because the search for similar names is slow
+_MAX_HINTS = 20
 
 
 @dataclass(frozen=True)
-class Known:
-    """All names there may be, where they are known."""
+class KnownNames:
+    """All possible names of judges, criteria and items; None where they are unknown."""
 
     judges: tuple[str, ...] | None
     criteria: tuple[str, ...] | None
@@ -38,18 +38,26 @@ Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
 
 
-def code_names(columns: Mapping[str, Column], known: Known, problems: Problems) -> tuple[Names, Codes]:
+def code_names(
+    columns: Mapping[str, Column], known_names: KnownNames, problems: Problems
+) -> tuple[Names, Codes]:
     """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
-    only = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
-    if known.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known.criteria:
-        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known.criteria)}")
-        only = Column((), only.codes - 1)
-    shown = {column: columns[column] for column in ("first", "second")}
-    judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known.judges, problems)
+    single_criterion = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
+    if (
+        known_names.criteria is not None
+        and "criterion" not in columns
+        and _ONLY_CRITERION not in known_names.criteria
+    ):
+        problems.table(
+            f"column 'criterion' is missing; the known criteria are {', '.join(known_names.criteria)}"
+        )
+        single_criterion = Column((), single_criterion.codes - 1)
+    item_columns = {column: columns[column] for column in ("first", "second")}
+    judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known_names.judges, problems)
     criteria, (criterion,) = _names_and_codes(
-        {"criterion": columns.get("criterion", only)}, known.criteria, problems
+        {"criterion": columns.get("criterion", single_criterion)}, known_names.criteria, problems
     )
-    items, (first, second) = _names_and_codes(shown, known.items, problems)
+    items, (first, second) = _names_and_codes(item_columns, known_names.items, problems)
     for code, rows in rows_by_code(np.where(first == second, first, -1)):
         problems.rows(
             rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
@@ -58,79 +66,83 @@ def code_names(columns: Mapping[str, Column], known: Known, problems: Problems) 
 
 
 def _names_and_codes(
-    columns: Mapping[str, Column], known: tuple[str, ...] | None, problems: Problems
+    columns: Mapping[str, Column], known_names: tuple[str, ...] | None, problems: Problems
 ) -> tuple[tuple[str, ...], list[IntArray]]:
     report_lookalikes(columns, problems)
-    if known is None:
+    if known_names is None:
         names = tuple(sorted({level for column in columns.values() for level in column.levels}))
     else:
-        names = tuple(sorted(set(known)))
+        names = tuple(sorted(set(known_names)))
     codes = []
     for label, column in columns.items():
-        place = level_positions(column.levels, names)
-        outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[column.codes]
+        positions = level_positions(column.levels, names)
+        outside = np.append(np.where(positions < 0, np.arange(len(positions)), -1), -1)[column.codes]
         for number, (level, rows) in enumerate(rows_by_code(outside)):
             name = column.levels[level]
-            hint = nearest_name(name, names) if number < _HINTS else ""
+            hint = nearest_name(name, names) if number < _MAX_HINTS else ""
             problems.rows(rows + 1, f"{label} {name!r} is none of the {len(names)} known ones{hint}")
-        codes.append(np.append(place, -1)[column.codes])
+        codes.append(np.append(positions, -1)[column.codes])
     return names, codes
 
 
 def winner_outcomes(
     winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
 ) -> IntArray:
-    """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 where that cannot be told."""
-    word = np.append(level_positions(_translate_winners(winner.levels, items), OUTCOMES), -1)[winner.codes]
+    """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 for unreadable winners."""
+    word_outcome = np.append(level_positions(_translate_winners(winner.levels, items), OUTCOMES), -1)[
+        winner.codes
+    ]
     item = np.append(level_positions(winner.levels, items), -1)[winner.codes]
-    named = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
+    item_outcome = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
     readable = (first >= 0) & (second >= 0) & (first != second)
 
-    both = readable & (word >= 0) & (named >= 0) & (word != named)
-    for level, rows in rows_by_code(np.where(both, winner.codes, -1)):
+    ambiguous = readable & (word_outcome >= 0) & (item_outcome >= 0) & (word_outcome != item_outcome)
+    for level, rows in rows_by_code(np.where(ambiguous, winner.codes, -1)):
         name = winner.levels[level]
         problems.rows(
             rows + 1,
             f"winner {name!r} may mean the outcome {name!r} or the item of that name; rename the item",
         )
-    neither = readable & (word < 0) & (named < 0)
-    for number, (level, rows) in enumerate(rows_by_code(np.where(neither, winner.codes, -1))):
+    unknown = readable & (word_outcome < 0) & (item_outcome < 0)
+    for number, (level, rows) in enumerate(rows_by_code(np.where(unknown, winner.codes, -1))):
         row = rows[0]
         pair = [items[first[row]], items[second[row]]]
-        same = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
+        same_pair = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
         name = winner.levels[level]
         problems.rows(
             rows + 1,
             f"winner {name!r} is neither 'first', 'second', 'tie' nor one of the two items "
-            f"{pair[0]!r}, {pair[1]!r}{'' if same else f' (in row {row + 1})'}"
-            f"{nearest_name(name, [*OUTCOMES, *pair]) if number < _HINTS else ''}",
+            f"{pair[0]!r}, {pair[1]!r}{'' if same_pair else f' (in row {row + 1})'}"
+            f"{nearest_name(name, [*OUTCOMES, *pair]) if number < _MAX_HINTS else ''}",
         )
-    return np.where(word >= 0, word, named)
+    return np.where(word_outcome >= 0, word_outcome, item_outcome)
 
 
 def _translate_winners(levels: tuple[str, ...], items: tuple[str, ...]) -> list[str]:
-    """Winners in our words where they are in others, after a note; a word that is an item's name stays as it is."""
-    strange = {level: OUTCOME_WORDS.get(level.strip().lower()) for level in levels if level not in OUTCOMES}
-    if not any(strange.values()):
+    """Translate other words for outcomes, with a notice; a word that is an item's name stays unchanged."""
+    other_words = {
+        level: OUTCOME_WORDS.get(level.strip().lower()) for level in levels if level not in OUTCOMES
+    }
+    if not any(other_words.values()):
         return list(levels)
     names = {item.strip().lower() for item in items}
-    meant = {
+    meanings = {
         level: word
-        for level, word in strange.items()
+        for level, word in other_words.items()
         if word is not None and level.strip().lower() not in names
     }
-    if meant:
-        give_notice(meaning_note(meant))
-    return [meant.get(level, level) for level in levels]
+    if meanings:
+        give_notice(meaning_note(meanings))
+    return [meanings.get(level, level) for level in levels]
 
 
-def meaning_note(meant: Mapping[str, str]) -> str:
-    """A note of what winners are taken to say.
+def meaning_note(meanings: Mapping[str, str]) -> str:
+    """Write a note about the translation of winners.
 
     Examples
     --------
     >>> meaning_note({"model_a": "first", "draw": "tie"})
     "Winners are taken so: 'draw' is tie, 'model_a' is first."
     """
-    words = (f"{said!r} is {outcome}" for said, outcome in sorted(meant.items()))
+    words = (f"{word!r} is {outcome}" for word, outcome in sorted(meanings.items()))
     return f"Winners are taken so: {', '.join(words)}."

@@ -1,7 +1,4 @@
-"""Tables of votes, one row per judgement: read, checked and counted.
-
-Votes row by row, as further columns and terms are read: who was asked about which two items, and where.
-"""
+"""Tables of votes, one row per judgement: read, checked and counted; and views of votes by their rows."""
 
 from __future__ import annotations
 
@@ -18,15 +15,14 @@ from voirdire.tables.further import Further
 from voirdire.tables.grouped import distinct_rows_with_counts, needs_grouping
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
-from voirdire.tables.times import RUN, TIME
-from voirdire.tables.times import answer_times as given_at
+from voirdire.tables.times import RUN, TIME, answer_times
 from voirdire.tables.vote_attributes import DEGREE, Details, read_degrees
-from voirdire.tables.vote_columns import Known, code_names, winner_outcomes
+from voirdire.tables.vote_columns import KnownNames, code_names, winner_outcomes
 from voirdire.typing import Bools, Floats, Ints
 
 
 class VoteRows:
-    """A table of votes by its rows, with the names that columns have in tables of scores.
+    """A table of votes by its rows, with the attribute names of tables of scores.
 
     Parameters
     ----------
@@ -70,17 +66,17 @@ class VoteRows:
         return np.stack([self.votes.first, self.votes.second], axis=1)[self.votes.row_cell]
 
     def with_further(self, further: Further) -> VoteRows:
-        """The same votes with other further columns."""
+        """Replace the further columns."""
         return VoteRows(self.votes.with_codes(further=further))
 
     def subset(self, rows: Bools) -> VoteRows:
-        """Some of the votes."""
+        """Keep some of the votes."""
         return VoteRows(self.votes.subset(rows))
 
 
 _REQUIRED = ("judge", "first", "second", "winner")
 _OPTIONAL = ("criterion", "context", "order")
-_ORDERS = frozenset(("unknown", "known", "shown", "", "None", "nan"))
+_ORDER_WORDS = frozenset(("unknown", "known", "shown", "", "None", "nan"))
 ANSWER, TIED = "winner", 2
 
 
@@ -99,34 +95,32 @@ def read_votes(
     """Read, check and count a table of votes, one row per judgement.
 
     Columns: ``judge``, ``first``, ``second`` (the items in the order shown) and ``winner``, which is
-    ``first``, ``second``, ``tie`` or the name of one of the two items; optionally ``criterion`` and
-    ``context``; where a column ``order`` says ``unknown``, nobody knows which item was shown first; a column ``degree``
-    says how sure the judge was of the winner, from 0.5 to 1 (empty: 1): the vote is divided so between the two items;
-    a column ``time`` (numbers or dates; else ``run``, where runs are such) says when votes were given. Other columns
-    are left alone, and repeated votes all count.
+    ``first``, ``second``, ``tie`` or the name of one of the two items; optionally ``criterion`` and ``context``. Where
+    a column ``order`` is ``unknown``, the order shown is unknown. A column ``degree`` is the judge's certainty about
+    the winner, from 0.5 to 1 (empty: 1); the vote is divided between the two items accordingly. A column ``time``
+    (numbers or dates; else ``run``, if runs are numbers or dates) is the time of the vote. Other columns are ignored,
+    and repeated votes all count.
 
     Parameters
     ----------
     table : path, dataframe or Votes
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; any dataframe that narwhals knows (pandas,
-        Polars eager and lazy, PyArrow, DuckDB relation, ...); votes that have been read are returned as they
-        are, or coded anew if names are given.
+        Polars eager and lazy, PyArrow, DuckDB relation, ...); votes that have been read are returned unchanged,
+        or recoded if names are given.
     name : str
-        What the table is called in messages.
+        Name of the table in messages.
     judge : str, optional
-        The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
+        The judge of a table, such as one of anchors, whose column ``judge`` is absent or is not to be read.
     judges, criteria, items : iterable of str, optional
-        All names there may be, so that several tables share one coding; a name outside is a problem.
+        All possible names, so that several tables share one coding; any other name is a problem.
     rows : bool
-        Whether single votes are wanted. If not, large ``.parquet`` and ``.csv`` files, several of them by a
-        pattern (``votes/*.parquet``) and lazy frames (Polars, DuckDB, Dask, PySpark) are counted where they are:
-        only the counts come here, without contexts (:class:`CountedVotes`), and
-        problems say how many rows have them, not which.
+        Whether single votes are needed. If not, large ``.parquet`` and ``.csv`` files, patterns of files
+        (``votes/*.parquet``) and lazy frames (Polars, DuckDB, Dask, PySpark) are counted by their engine. The result
+        then has counts only, without contexts (:class:`CountedVotes`), and problems give numbers of rows, not places.
     keep : iterable of str
-        More columns to keep as they are (``Votes.further.columns``), those of them that there are.
-
+        Further columns to keep unchanged (``Votes.further.columns``), if present.
     answered : bool
-        Whether there must be a column ``winner``; where there is none and none is needed, all outcomes are ties.
+        Whether a column ``winner`` is required; if it is absent and not required, all outcomes are ties.
 
     Returns
     -------
@@ -149,51 +143,53 @@ def read_votes(
     voirdire.errors.InputError: votes: row 1: winner 'A' is neither 'first', 'second', 'tie' nor one ...
     """
     problems = Problems(name)
-    known = Known(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
+    known_names = KnownNames(
+        *(None if names is None else tuple(names) for names in (judges, criteria, items))
+    )
     if isinstance(table, Votes):
-        return table if judges is criteria is items is None else _recode_votes(table, known, problems)
+        return table if judges is criteria is items is None else _recode_votes(table, known_names, problems)
     required: tuple[str, ...] = _REQUIRED if judge is None else _REQUIRED[1:]
     optional: tuple[str, ...] = _OPTIONAL
     if not answered:
         required, optional = required[:-1], (*optional, ANSWER)
     times: IntArray | None = None
-    more = [name for name in (*keep, DEGREE) if name not in (*_REQUIRED, *_OPTIONAL)]
-    if not rows and needs_grouping(table) and not columns_among(table, more, problems):
-        kept = [name for name in optional if name != "context"]
-        cells, times = distinct_rows_with_counts(table, required, kept, ["context"], problems)
+    extra = [name for name in (*keep, DEGREE) if name not in (*_REQUIRED, *_OPTIONAL)]
+    if not rows and needs_grouping(table) and not columns_among(table, extra, problems):
+        grouped_columns = [name for name in optional if name != "context"]
+        cells, times = distinct_rows_with_counts(table, required, grouped_columns, ["context"], problems)
         problems.times = times
     else:
-        more += [name for name in (TIME, RUN) if name not in more]
-        cells = read_columns(table, required, (*optional, *more), problems)
+        extra += [name for name in (TIME, RUN) if name not in extra]
+        cells = read_columns(table, required, (*optional, *extra), problems)
     size = max(map(len, cells.values()), default=0)
     if cells and not size:
         problems.table("there are no votes")
     if "order" in cells:
-        if others := sorted({str(cell) for cell in cells["order"]} - _ORDERS):
-            shown = ", ".join(map(repr, others[:3]))
+        if unknown_orders := sorted({str(cell) for cell in cells["order"]} - _ORDER_WORDS):
+            shown = ", ".join(map(repr, unknown_orders[:3]))
             give_notice(
-                f"{name}: column 'order' has {shown}{', ...' if len(others) > 3 else ''}: 'unknown' alone means "
-                "something there; in all other rows the item in the column first is taken as shown first. Turn rows "
-                "of which that is not so."
+                f"{name}: column 'order' has {shown}{', ...' if len(unknown_orders) > 3 else ''}: only 'unknown' has a "
+                "meaning there; in all other rows the item in the column first is taken as shown first. Swap the items "
+                "of rows where that is wrong."
             )
         cells["order"] = ["unknown" if cell == "unknown" else "known" for cell in cells["order"]]
     kept_cells = {column: cells[column] for column in keep if column in cells}
     degree = read_degrees(cells[DEGREE], problems) if DEGREE in cells else None
-    time = given_at(cells, problems)
+    time = answer_times(cells, problems)
     columns = {
         column: encode_column(values, column, problems)
         for column, values in cells.items()
-        if column not in more
+        if column not in extra
     }
     if judge is not None:
         columns["judge"] = Column((judge,), np.zeros(size, np.int64))
     for column in _REQUIRED:
-        # A missing column is known by now; the others are still checked.
+        # A missing column has been reported; the others are still checked.
         columns.setdefault(column, Column((), np.full(size, -1)))
     winner = columns.pop("winner")
     context = columns.pop("context", None)
     order = columns.pop("order", None)
-    names, codes = code_names(columns, known, problems)
+    names, codes = code_names(columns, known_names, problems)
     if answered or ANSWER in cells:
         outcome = winner_outcomes(winner, names[2], codes[2], codes[3], problems)
     else:
@@ -211,8 +207,8 @@ def read_votes(
     return votes if order is None or "unknown" not in order.levels else votes.with_codes(order_unknown=True)
 
 
-def _recode_votes(votes: Votes, known: Known, problems: Problems) -> Votes:
-    """Code votes anew by given names; as before where none are given."""
+def _recode_votes(votes: Votes, known_names: KnownNames, problems: Problems) -> Votes:
+    """Recode votes by known names; kinds of names that are unknown keep the names of the votes."""
     cell = votes.row_cell
     columns = {
         "judge": Column(votes.judges, votes.judge[cell]),
@@ -220,14 +216,14 @@ def _recode_votes(votes: Votes, known: Known, problems: Problems) -> Votes:
         "first": Column(votes.items, votes.first[cell]),
         "second": Column(votes.items, votes.second[cell]),
     }
-    given = Known(
-        votes.judges if known.judges is None else known.judges,
-        votes.criteria if known.criteria is None else known.criteria,
-        votes.items if known.items is None else known.items,
+    all_names = KnownNames(
+        votes.judges if known_names.judges is None else known_names.judges,
+        votes.criteria if known_names.criteria is None else known_names.criteria,
+        votes.items if known_names.items is None else known_names.items,
     )
-    names, codes = code_names(columns, given, problems)
+    names, codes = code_names(columns, all_names, problems)
     problems.raise_any()
-    found = count_votes(
+    recoded = count_votes(
         names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria
     )
-    return found.with_codes(order_unknown=votes.order_unknown, details=votes.details, further=votes.further)
+    return recoded.with_codes(order_unknown=votes.order_unknown, details=votes.details, further=votes.further)

@@ -1,4 +1,4 @@
-"""A table of votes and a table of scores of the same items, under common names."""
+"""Votes and scores of the same items, in one coding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voirdire.tables.formats.format import JOIN_FILES
 from voirdire.tables.ratings import known_names
 from voirdire.tables.scores import Scores
 
-_TAKEN = (Votes.data, Scores.data)
+_KINDS = (Votes.data, Scores.data)
 _ONE_OF_EACH = "a list of tables is one of votes and one of scores of the same items"
 
 
@@ -38,11 +38,11 @@ class VotesAndScores:
 
     @property
     def question(self) -> tuple[str, ...]:
-        """As of the votes, which are predicted from each other and from all scores."""
+        """As for the votes, which are predicted from each other and from all scores."""
         return self.votes.question
 
     def unit_codes(self) -> dict[str, Any]:
-        """As of the votes."""
+        """As for the votes."""
         return self.votes.unit_codes()
 
     @property
@@ -83,7 +83,8 @@ def read_votes_and_scores(
     Raises
     ------
     InputError
-        Another number of tables, two of one kind, labels, criteria in one of them alone, or no item in both.
+        The number of tables is not two, both are of one kind, one has labels, only one has criteria, or no item is in
+        both.
 
     Examples
     --------
@@ -99,37 +100,39 @@ def read_votes_and_scores(
     """
     if len(tables) != 2:
         count = "1 table was" if len(tables) == 1 else f"{len(tables)} tables were"
-        alone = "; pass a single table by itself" if len(tables) == 1 else f"; {JOIN_FILES}"
-        raise InputError(f"{count} given, but {_ONE_OF_EACH}{alone}")
+        remedy = "; pass a single table by itself" if len(tables) == 1 else f"; {JOIN_FILES}"
+        raise InputError(f"{count} given, but {_ONE_OF_EACH}{remedy}")
     read = [read_table(table, votes=True, rows=rows, keep=keep) for table in tables]
-    one, other = (table.data for table in read)
-    wrong = [number for number, table in enumerate(read, start=1) if table.data not in _TAKEN]
-    if one == other:
-        raise InputError(f"both tables are {one}; {_ONE_OF_EACH}; {JOIN_FILES}")
-    if wrong:
+    first_kind, second_kind = (table.data for table in read)
+    wrong_numbers = [number for number, table in enumerate(read, start=1) if table.data not in _KINDS]
+    if first_kind == second_kind:
+        raise InputError(f"both tables are {first_kind}; {_ONE_OF_EACH}; {JOIN_FILES}")
+    if wrong_numbers:
         raise InputError(
-            f"table {wrong[0]} has {read[wrong[0] - 1].data}, but {_ONE_OF_EACH}; fit {read[wrong[0] - 1].data} alone"
+            f"table {wrong_numbers[0]} has {read[wrong_numbers[0] - 1].data}, but {_ONE_OF_EACH}; fit "
+            f"{read[wrong_numbers[0] - 1].data} alone"
         )
-    given: dict[str, Any] = {table.data: table for table in read}
-    votes, scores = (given[name] for name in _TAKEN)
+    by_kind: dict[str, Any] = {table.data: table for table in read}
+    votes, scores = (by_kind[name] for name in _KINDS)
     if votes.has_criteria != scores.has_criteria:
-        have, lack = ("votes", "scores") if votes.has_criteria else ("scores", "votes")
+        with_criteria, without_criteria = ("votes", "scores") if votes.has_criteria else ("scores", "votes")
         raise InputError(
-            f"the {have} have a column 'criterion' and the {lack} have none; give both, or leave it out of both"
+            f"the {with_criteria} have a column 'criterion' and the {without_criteria} have none; give both, or leave "
+            "it out of both"
         )
-    together = with_common_names(votes, scores)
-    if not together.voted_and_scored.any():
-        under = " under the same criterion" if votes.has_criteria else ""
+    joined = with_common_names(votes, scores)
+    if not joined.voted_and_scored.any():
+        criterion_note = " under the same criterion" if votes.has_criteria else ""
         raise InputError(
-            f"no item has both votes and scores{under}, so nothing links the two tables: votes are on "
+            f"no item has both votes and scores{criterion_note}, so nothing links the two tables: votes are on "
             f"{known_names(votes.items, 3)}, scores on {known_names(scores.items, 3)}; name items alike in both, or "
             "fit each table alone"
         )
-    return together
+    return joined
 
 
 def with_common_names(votes: Votes, scores: Scores, more_judges: Sequence[str] = ()) -> VotesAndScores:
-    """Both tables with the names of both (and further judges).
+    """Recode votes and scores by the names of both (and further judges).
 
     Examples
     --------
@@ -147,18 +150,18 @@ def with_common_names(votes: Votes, scores: Scores, more_judges: Sequence[str] =
     items = tuple(sorted({*votes.items, *scores.items}))
     names: dict[str, Any] = {"judges": judges, "criteria": criteria, "items": items}
     contexts = tuple(sorted({*votes.contexts, *scores.contexts}))
-    more: dict[str, dict[str, Any]] = {Votes.data: {}, Scores.data: {}}
-    named = {"contexts": contexts}
-    for table, of in ((votes, "row_context"), (scores, "context")):
-        code = getattr(table, of)
+    changes: dict[str, dict[str, Any]] = {Votes.data: {}, Scores.data: {}}
+    context_names = {"contexts": contexts}
+    for table, column in ((votes, "row_context"), (scores, "context")):
+        code = getattr(table, column)
         if code is not None:
-            more[table.data] = named | {of: level_positions(table.contexts, contexts)[code]}
+            changes[table.data] = context_names | {column: level_positions(table.contexts, contexts)[code]}
     return VotesAndScores(
-        votes.with_codes(**names, **more[Votes.data], **votes.codes_among(judges, criteria, items)),
+        votes.with_codes(**names, **changes[Votes.data], **votes.codes_among(judges, criteria, items)),
         replace(
             scores,
             **names,
-            **more[Scores.data],
+            **changes[Scores.data],
             judge=level_positions(scores.judges, judges)[scores.judge],
             criterion=level_positions(scores.criteria, criteria)[scores.criterion],
             item=level_positions(scores.items, items)[scores.item],

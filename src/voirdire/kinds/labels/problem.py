@@ -20,7 +20,7 @@ from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION, SHARED_ERRORS
 from voirdire.settings import read_list
 from voirdire.tables.counts import distinct_keys
-from voirdire.tables.labels import FEW_CLASSES, Labels
+from voirdire.tables.labels import MAX_CLASSES, Labels
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import known_names
 from voirdire.typing import Floats, Ints
@@ -105,7 +105,7 @@ class LabelsProblem(Problem):
     @property
     def fewer_parameters(self) -> str:
         """Remedy where there are more parameters than can be held: mostly these are no classes."""
-        if len(self.labels) <= FEW_CLASSES:
+        if len(self.labels) <= MAX_CLASSES:
             return super().fewer_parameters
         return (
             f"{len(self.labels):,} labels are rather names or texts than classes: name another column (--map "

@@ -67,7 +67,7 @@ from voirdire.model.specs import Model, load_model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.term_rows import parse_terms
 from voirdire.tables.families import read_families
-from voirdire.tables.scores import MOST_LEVELS, Scores
+from voirdire.tables.scores import MAX_LEVELS, Scores
 from voirdire.typing import Bools
 
 
@@ -121,7 +121,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         if is_continuous:
             all_whole = (table.score % 1 == 0).all()
             reason += (
-                f" {f'of more than {MOST_LEVELS} different' if all_whole else 'that are not whole'} numbers"
+                f" {f'of more than {MAX_LEVELS} different' if all_whole else 'that are not whole'} numbers"
             )
         families = {} if request.families is None else read_families(request.families, table.judges)
         shared_reason = reason_without_shared_errors(table, families)

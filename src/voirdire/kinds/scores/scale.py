@@ -13,7 +13,7 @@ from voirdire.settings import read_list
 from voirdire.tables.encode import rows_by_code
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
-from voirdire.tables.scores import MOST_LEVELS, Scores, read_scores
+from voirdire.tables.scores import MAX_LEVELS, Scores, read_scores
 from voirdire.typing import Floats, Ints
 
 
@@ -71,7 +71,7 @@ def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bo
     >>> falls_between_levels(np.arange(0.0, 100.0, 5.0), None), falls_between_levels(np.array([0.0, 100.0]), None)
     (True, False)
     """
-    fractional, too_many = score[score != np.round(score)], len(np.unique(score)) > MOST_LEVELS
+    fractional, too_many = score[score != np.round(score)], len(np.unique(score)) > MAX_LEVELS
     if declared is None:
         return too_many or len(fractional) > 0
     ends = declared_scale(declared, Problems("scores"))
@@ -106,7 +106,7 @@ def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None
         return None
     if falls_between_levels(score, None):
         return low, high
-    if (people_scores != np.round(people_scores)).any() or high - low >= MOST_LEVELS:
+    if (people_scores != np.round(people_scores)).any() or high - low >= MAX_LEVELS:
         return None
     return tuple(float(level) for level in range(int(low), int(high) + 1))
 
@@ -151,7 +151,7 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
             f"every score is {low}, and a scale has two levels at least; name its levels (levels=..., --levels)"
         )
         return None
-    if high - low >= MOST_LEVELS:
+    if high - low >= MAX_LEVELS:
         highest_row = np.flatnonzero(score == high)[0] + 1
         problems.table(
             f"scores go from {low} to {high} (row {highest_row}); name the scale's levels (levels=..., --levels), "

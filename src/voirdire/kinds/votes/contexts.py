@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.infer.latent_gaussian.few_observations import MIN_ANSWERS_PER_VALUE
 from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms
 from voirdire.tables.counts import Votes
-from voirdire.tables.further import NOTHING
+from voirdire.tables.further import NO_FURTHER_COLUMNS
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
@@ -55,7 +55,11 @@ class ContextVotes(Votes):
         row_cell = np.repeat(np.arange(len(counts)), counts.sum(axis=1))
         row_outcome = np.repeat(np.tile(np.arange(3), len(counts)), counts.ravel())
         first_vote = np.unique(self.row_cell, return_index=True)[1]  # a vote of each cell
-        further = replace(self.further, columns={}) if self.further is not NOTHING else NOTHING
+        further = (
+            replace(self.further, columns={})
+            if self.further is not NO_FURTHER_COLUMNS
+            else NO_FURTHER_COLUMNS
+        )
         details = (
             None
             if self.details is None

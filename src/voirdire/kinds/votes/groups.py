@@ -30,7 +30,7 @@ from voirdire.model.problem import Check
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import encode_column, level_positions
-from voirdire.tables.further import BY, check_groups_of_contexts, missing_column_message
+from voirdire.tables.further import BY_OPTION, check_groups_of_contexts, missing_column_message
 from voirdire.tables.problems import Problems
 from voirdire.tables.vote_attributes import Details
 from voirdire.tables.votes import VoteRows
@@ -97,7 +97,7 @@ def group_contexts(votes: Votes, by: str) -> tuple[Votes, list[str]]:
     details = votes.details or Details()
     columns = votes.further.columns
     if by not in columns:
-        raise InputError(f"{BY}: {missing_column_message(VoteRows(votes), by)}")
+        raise InputError(f"{BY_OPTION}: {missing_column_message(VoteRows(votes), by)}")
     column = encode_column(columns[by], by, problems)
     problems.raise_any()
     groups = tuple(sorted(column.levels))

@@ -11,14 +11,14 @@ from pathlib import Path
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells, choose_columns
-from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, table_kind
+from voirdire.tables.columns import ALIASES, ANSWER_COLUMNS, find_roles, table_kind
 from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.registry import tool_from_first_record, tool_of_file, unfold_table
 from voirdire.tables.formats.source import Source, open_source
 from voirdire.tables.formats.tables import has_known_layout, has_known_table_kind
 from voirdire.tables.problems import Problems
-from voirdire.tables.reading import BESIDE, Reading, read_as
+from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, read_as
 
 _OURS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
@@ -56,7 +56,9 @@ def original_column_names(path: str) -> tuple[str, ...]:
 def imported_column_names(found: Imported) -> list[str]:
     """The columns of what was imported: of one table all, of several those of answers."""
     kinds = found.kinds
-    return [str(name) for name in found.table] if len(kinds) == 1 else [ANSWERS[kind] for kind in kinds]
+    return (
+        [str(name) for name in found.table] if len(kinds) == 1 else [ANSWER_COLUMNS[kind] for kind in kinds]
+    )
 
 
 def foreign_cells(
@@ -102,7 +104,7 @@ def imported_cells(
     InputError
         There is no such table.
     """
-    wanted = next((kind for kind, column in ANSWERS.items() if column in required), None)
+    wanted = next((kind for kind, column in ANSWER_COLUMNS.items() if column in required), None)
     frame = found.table_of(wanted)
     found.say()
     if len(found.formats) == 1:
@@ -136,7 +138,7 @@ def write_votes(path: str, folder: str) -> str:
 
 def _state_of_file(path: str) -> tuple[str, tuple[int, ...]]:
     """A file and when it, and what is beside it, were changed."""
-    states = [os.stat(name) for name in (path, path + BESIDE) if path != "-" and os.path.exists(name)]
+    states = [os.stat(name) for name in (path, path + OPTIONS_SUFFIX) if path != "-" and os.path.exists(name)]
     return path, tuple(number for state in states for number in (state.st_mtime_ns, state.st_size))
 
 
@@ -148,7 +150,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
     where only names of columns or the wrapping are others.
     """
     ours = Path(path).suffix.lower() in _OURS
-    if os.path.isfile(path + BESIDE):
+    if os.path.isfile(path + OPTIONS_SUFFIX):
         return "table", ()
     try:
         with open_source(path) as source:
@@ -173,7 +175,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             plain = _is_ours(source, path)
             elsewhere = not ours or (source.kind != "csv" and not plain)
             others = any(column != name for column, name in roles.items())
-            answers = bool(set(ANSWERS.values()) & roles.keys())
+            answers = bool(set(ANSWER_COLUMNS.values()) & roles.keys())
             if names and (elsewhere or (not plain and table_kind(roles)) or (others and answers)):
                 return "", names
     except InputError:

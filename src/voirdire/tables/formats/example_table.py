@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from voirdire.tables.columns import ANSWERS, find_roles
+from voirdire.tables.columns import ANSWER_COLUMNS, find_roles
 
 #: Who may answer, and what the answer is called: ``judge_passed``, ``human_score``, ``oracle_label``.
 _WHO = (
@@ -60,7 +60,7 @@ def answer_columns(columns: Sequence[str]) -> list[str]:
     ['judge_passed', 'human_passed']
     """
     roles = find_roles(columns)
-    if any(roles.get(name) == name for name in ("judge", *ANSWERS.values())):
+    if any(roles.get(name) == name for name in ("judge", *ANSWER_COLUMNS.values())):
         return []
     found = [name for name in columns if _NAMED.fullmatch(name)]
     if len(found) < 2:

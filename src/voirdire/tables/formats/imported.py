@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
-from voirdire.tables.columns import ANSWERS
+from voirdire.tables.columns import ANSWER_COLUMNS
 from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.long_table import NAMELESS
 from voirdire.tables.formats.rows import Refused
@@ -121,7 +121,7 @@ class Imported:
         InputError
             The one that is meant is not there.
         """
-        return self._chosen_kinds([name for name in ANSWERS if self.rows[name].count], self.kind)
+        return self._chosen_kinds([name for name in ANSWER_COLUMNS if self.rows[name].count], self.kind)
 
     def _chosen_kinds(self, names: list[str], kind: str | None) -> list[str]:
         if kind is not None and kind not in names:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import KNOWN, list_names
+from voirdire.tables.columns import KNOWN_COLUMNS, list_names
 from voirdire.tables.encode import Refused
 from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.rows import Extended, Label, Note, Odd, Row, name_text
@@ -56,8 +56,8 @@ def merge_label_rows(rows: Rows) -> Iterator[Row]:
     if frame is None:
         return
     columns = list(map(str, frame))
-    about = [name for name in columns if name in KNOWN and name != "label"]
-    others = [name for name in columns if name not in KNOWN]
+    about = [name for name in columns if name in KNOWN_COLUMNS and name != "label"]
+    others = [name for name in columns if name not in KNOWN_COLUMNS]
     groups: dict[tuple[Any, ...], list[int]] = {}
     keys = frame[about].astype(object).where(frame[about].notna(), None)
     for place, cells in enumerate(keys.itertuples(index=False, name=None)):

@@ -9,9 +9,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import (
-    ANSWERS,
-    EITHER,
+    ANSWER_COLUMNS,
     KIND_OF_TABLE,
+    SCORE_OR_LABEL_NAMES,
     find_roles,
     list_names,
     normalise_column_name,
@@ -59,16 +59,16 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
     if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _column_of_either_kind(source.columns(), have)
         if column is not None and normalise_column_name(column) != "score":
-            wants_labels = ANSWERS.get(asked.table or "") == "label"
+            wants_labels = ANSWER_COLUMNS.get(asked.table or "") == "label"
             scores = not wants_labels and _holds_scores(source, column)
             if scores or wants_labels or not _describes_items(source, column, used):
                 _assign_answer_column(have, used, "scores" if scores else "labels", column)
     found = table_kind(have)
     if asked.table in (None, found) or found == "rankings":
         return found
-    wanted = ANSWERS[asked.table]
-    if found is not None and {wanted, ANSWERS[found]} == {"score", "label"}:
-        _assign_answer_column(have, used, asked.table, have[ANSWERS[found]])
+    wanted = ANSWER_COLUMNS[asked.table]
+    if found is not None and {wanted, ANSWER_COLUMNS[found]} == {"score", "label"}:
+        _assign_answer_column(have, used, asked.table, have[ANSWER_COLUMNS[found]])
         return asked.table
     if wanted not in have:
         raise InputError(
@@ -83,9 +83,9 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
 def _assign_answer_column(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:
     """Have a column be the answer of a kind of table, and of no other."""
     for columns in (have, used):
-        for name in ANSWERS.values():
+        for name in ANSWER_COLUMNS.values():
             columns.pop(name, None)
-        columns[ANSWERS[kind]] = column
+        columns[ANSWER_COLUMNS[kind]] = column
 
 
 def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
@@ -143,7 +143,9 @@ def one_judge_note(called: str) -> Note:
 def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
     """The first column that may hold answers of either kind."""
     free = [name for name in columns if name not in used.values()]
-    return next((name for want in EITHER for name in free if normalise_column_name(name) == want), None)
+    return next(
+        (name for want in SCORE_OR_LABEL_NAMES for name in free if normalise_column_name(name) == want), None
+    )
 
 
 def _describes_items(source: Source, column: str, used: Mapping[str, str]) -> bool:
@@ -200,7 +202,7 @@ def long_rows(
         raise InputError(f"{source.name}: column {used['judge']!r} says who judged; leave --set judge out")
     renamed = {column: name for column, name in used.items() if column not in fields}
     kept = {name: name for name in further} | renamed
-    answer = ANSWERS[kind]
+    answer = ANSWER_COLUMNS[kind]
     labels, winners = LabelCells(asked), WinnerCells(source, used, asked.winners or {})
     about_items = {name: used[name] for name in (*fields, "system") if name in used and name != answer}
     subjects = Subjects(source, about_items, kept)

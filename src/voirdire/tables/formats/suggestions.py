@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from shlex import quote
 from typing import Any
 
-from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_column_name
+from voirdire.tables.columns import ANSWER_COLUMNS, NEEDED_COLUMNS, find_roles, normalise_column_name
 from voirdire.tables.formats.column_samples import (
     FEW,
     ColumnSample,
@@ -25,7 +25,7 @@ from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, are_called_alike, suggest_votes
 
-_NEEDED = frozenset(name for names in NEEDED.values() for name in names)
+_NEEDED = frozenset(name for names in NEEDED_COLUMNS.values() for name in names)
 _OUTCOMES = frozenset({"first", "second"})
 _TEXTS = 40  # columns of texts that are compared with each other
 _LINES = 6  # first lines that are looked at
@@ -55,7 +55,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     roles = find_roles([one.name for one in held])
     free = [one for one in held if one.name not in roles.values() and not is_key(one.name)]
     numeric = [one for one in free if one.numeric]
-    answers = {*ANSWERS.values()} & roles.keys()
+    answers = {*ANSWER_COLUMNS.values()} & roles.keys()
     about = "item" in roles or {"context", "system"} <= roles.keys()
     who = "" if "judge" in roles else " --set judge=NAME"
     found = _suggest_role("rank", [one for one in free if _is_chains(one)], "rankings")

@@ -9,7 +9,7 @@ from functools import partial
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import (
-    ANSWERS,
+    ANSWER_COLUMNS,
     describe_unknown_columns,
     find_roles,
     table_kind,
@@ -90,7 +90,7 @@ def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
     """True where a table is known by its layout or by what an answer holds, not by the names of its columns alone."""
     if count_column(source.columns(), roles) is not None or names_contexts(source, roles):
         return True
-    if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
+    if set(ANSWER_COLUMNS.values()) & roles.keys() and not is_ambiguous(source, roles):
         return False
     return has_known_table_kind(source, Asked())
 

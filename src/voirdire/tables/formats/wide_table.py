@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
+from voirdire.tables.columns import ANSWER_COLUMNS, find_roles, list_names, normalise_column_name
 from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import (
     check_means,
@@ -224,7 +224,7 @@ def _answer_rows(
             try:
                 if takes_words and isinstance(said, str) and said in MISSING and said != asked.no_label:
                     raise Odd(f"label {said!r} stands for a missing value")
-                row = row_type(**about, **{ANSWERS[kind]: read(said)})
+                row = row_type(**about, **{ANSWER_COLUMNS[kind]: read(said)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:

@@ -1,7 +1,4 @@
-"""Sizes of a table of scores that the forms of its density need.
-
-Cells of answers of a table of scores, as the forms of a density give them to its latent Gaussian model.
-"""
+"""Sizes of a table of scores that the forms of its density need, and cells of answers for its latent Gaussian model."""
 
 from __future__ import annotations
 
@@ -27,22 +24,23 @@ from voirdire.typing import Ints
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """Answers whose probability depends on a few sums of latent values, with their terms beside strengths.
+    """Cells of answers that depend on a few sums of latent values, with terms other than the perceived strength.
 
     Attributes
     ----------
     codes : Cells
-        Judge, criterion and item (and context, -1 for none) of each.
+        Judge, criterion and item (and context, -1 for none) of each cell.
     terms : list of Term
-        Of the form's own.
+        Terms of the form of scores.
     predictors : int
+        Number of sums that a cell depends on.
     answers : CellAnswers
     location : str
-        The parameter that has the location of the scores under each criterion, and
+        The parameter that holds the location of the scores under each criterion.
     sign : float
-        whether strengths that are all larger make it larger (1) or smaller (-1).
+        1 if the location grows when all strengths grow, -1 if it falls.
     well_identified : set of str
-        Dimensions of values that many scores tell, so that they stay when the others are integrated out.
+        Dimensions of values that many scores inform; these values are not integrated out with the others.
     """
 
     codes: Cells
@@ -55,7 +53,7 @@ class ScoreCells:
 
 
 def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
-    """Distinct combinations of codes in their order, and which one each row is, shape (rows,).
+    """Return the sorted distinct combinations of codes, and the combination of each row, shape (rows,).
 
     Parameters
     ----------
@@ -76,42 +74,42 @@ def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], I
     return {name: code + lowest[name] for name, code in zip(about, codes, strict=True)}, row
 
 
-FACTOR_NAMES = ("judge", "criterion", "item")  # what a score is about, beside its context
+FACTOR_NAMES = ("judge", "criterion", "item")  # factors of a score, except its context
 
 
 @dataclass(frozen=True)
 class ScoresLayout(LogDensity):
-    """Sizes and structure of its table that a density of scores knows.
+    """Sizes and structure of the table of a density of scores.
 
     Parameters
     ----------
     model : Model
     judges, criteria, items : int
     levels : int
-        Levels of the scale; 0 where the model takes scores as numbers.
+        Levels of the scale; 0 if the model takes scores as numbers.
     groups : int
-        Groups of judges; 1 where the table has no such column.
+        Groups of judges; 1 if the table has no column ``group``.
     repeats : bool
-        Whether some judge scored an item more than once (in a context, where the model tells these apart); without that
-        the term of repeats is left out.
+        True if some judge scored an item more than once (in one context, if the model has contexts); else the term for
+        repeated scores is left out.
     voted : bool
-        Whether there are votes on criteria.
+        True if there are votes on criteria.
     fixed_weights : tuple of float, optional
-        Weights of the criteria, where they are given; they sum to one.
+        Weights of the criteria set by the user; they sum to one.
     answers, runs : float
-        Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
+        Mean number of judges of an item under a criterion, and of scores of each; they set the units of strengths.
     families : tuple of int
-        Family of each judge whose errors are shared with others, -1 for the others; empty where none are shared.
+        Family of each judge that shares errors with others, -1 for other judges; empty if no errors are shared.
     contexts : int
-        Contexts that the model tells apart; 0 where it does not, or the table has none in which items recur.
+        Contexts in the model; 0 if it has none, or no items of the table recur in contexts.
     tastes : bool
-        Whether the model has tastes of judges, and the table something to say of them.
+        True if the model has tastes of judges and the table identifies them.
     added : tuple of Term
-        Terms beside those of the sections of the model.
+        Terms in addition to the sections of the model.
     added_levels : tuple of (str, int)
-        Number of levels of each factor of these that is none of the others.
+        Number of levels of each factor of added terms that is not among the dimensions above.
     anchors : tuple of (share, count)
-        Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
+        Share of the cells (items under criteria) with each count of human scores; empty without anchors.
     """
 
     levels: int
@@ -144,19 +142,19 @@ class ScoresLayout(LogDensity):
 
     @property
     def integrates_repeats(self) -> bool:
-        """True if what a judge makes of an item in all its runs is integrated out, no latent value."""
+        """True if effects of judges on items, common to all runs, are integrated out and not latent values."""
         return self.repeats and self.model.repeats is not None and self.model.repeats.kind == JudgeItem.kind
 
     @cached_property
     def code_names(self) -> tuple[str, ...]:
-        """Names of the codes of a score: its factors, and its row of numbers where there are such."""
+        """Names of the codes of a score: its factors, and ``numbers``, its row of covariates, if terms have any."""
         known = (*FACTOR_NAMES, "context") if self.contexts else FACTOR_NAMES
         factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
         numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()
         return (*known, *sorted(factors), *numbers)
 
     def score_parts(self, data: Data) -> list[dict[str, Any]]:
-        """Scores of the judges, then those of people where there are such, with -1 for what these are not about."""
+        """Scores of the judges, then those of people if any, with -1 for codes that these do not have."""
         parts = [data["scores"]]
         if self.anchors:
             people = data["anchors"]
@@ -164,7 +162,7 @@ class ScoresLayout(LogDensity):
         return parts
 
     def about_rows(self, rows: tuple[Ints, ...]) -> dict[str, Ints]:
-        """Codes by name of rows that are told by :attr:`code_names`, or by the first of these; -1 of all others."""
+        """Name the codes in ``rows``, which are in the order of :attr:`code_names`; missing codes are -1."""
         missing = rows[0] * 0 - 1
         return {
             **dict.fromkeys((*self.code_names, "context"), missing),
@@ -173,12 +171,12 @@ class ScoresLayout(LogDensity):
 
 
 def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
-    """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 of context -1, and of models without contexts.
+    """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 for context -1, and in models without contexts.
 
     Parameters
     ----------
     about : dict of str to int array, shape (answers,)
-        Codes: criterion and item, and context where the model tells contexts apart.
+        Codes: criterion and item, and context if the model has contexts.
 
     Examples
     --------
@@ -195,7 +193,7 @@ def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> 
 
 
 def _in_contexts(values: Array, xp: Any) -> Array:
-    """Values whose last axis is contexts, with 0 for the last of these, -1, which is no context."""
+    """Append 0 to the last axis, contexts, so that context -1 (no context) has the value 0."""
     return xp.concatenate([values, 0.0 * values[..., :1]], axis=-1)
 
 
@@ -206,21 +204,21 @@ def perceived_strengths(
     about: Mapping[str, Array],
     xp: Any = np,
 ) -> Array:
-    """Worth of an item as a judge sees it, of each answer, elementwise; a_k is 1 where judges are alike.
+    """Perceived strength of each answer: the item's strength as the judge perceives it; a_k is 1 if judges are alike.
 
-    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i,x + shared_f(k),i) - severity, and what added terms are.
+    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i,x + shared_f(k),i) - severity + added terms.
 
     Parameters
     ----------
     panel : dict of array
         ``group`` of every judge, shape (judges,), and ``numbers`` of added terms, by row.
     about : dict of str to int array, shape (answers,)
-        As of :func:`item_strengths`, and judge, and what added terms are of.
+        As of :func:`item_strengths`, and the judge and the factors of added terms.
 
     Returns
     -------
     array, shape (..., answers)
-        Leading axes of the values (draws) are kept. In the unit of strengths.
+        Leading axes of the values (draws) are kept; in the unit of strengths.
     """
     judge, criterion, item = about["judge"], about["criterion"], about["item"]
     strength = item_strengths(values, about, xp)
@@ -238,7 +236,7 @@ def perceived_strengths(
         shared = values["family_item"][..., xp.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
     rater = RATERS[density.model.reliability.kind]
-    linked = rater.kind == LearnedLinkedPosition.kind  # a_k also of severities and of where the cutpoints are
+    linked = rater.kind == LearnedLinkedPosition.kind  # a_k also scales severities and the location of cutpoints
     perceived = strength if linked else rater.perceived_strength(values, strength, judge, xp)
     if "severity" in values:
         perceived = perceived - total_severity(values, panel["group"])[..., judge]

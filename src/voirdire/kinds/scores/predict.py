@@ -1,4 +1,4 @@
-"""Probabilities of scores, from a fit."""
+"""Predicted scores and their probabilities, from a fit."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from voirdire.typing import Floats, Ints
 def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
     """Predict each score of a table: the posterior mean probability of every level, and the expected score.
 
-    On a continuous scale the levels are its two ends: the probabilities that a score stands there.
+    On a continuous scale the levels are its two ends, with the probability of a score at each end.
 
     Parameters
     ----------
     table : path, dataframe or Scores
-        Judges, items and criteria that the fit knows; ``score`` is not needed. Where the model tells contexts
-        apart, rows without a context, and those of one that the fit does not know, are of any context like those known.
+        Judges, items and criteria of the fit; ``score`` is not needed. In models with contexts, rows without a context,
+        or with an unknown one, are predicted for a new context like those of the fit.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     Raises
     ------
     InputError
-        An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
+        An unknown item, judge or criterion, or a baseline, which has no model of single scores.
     """
     problems, scores = Problems("scores"), read_scores(table, answered=False)
     form = problem.form
@@ -71,7 +71,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
 
 
 def _with_families(problem: ScoresProblem, codes: dict[str, Ints]) -> dict[str, Ints]:
-    """Codes with the family of each judge, where judges share errors."""
+    """Codes with the family of each judge, if families share errors."""
     families = problem.density.families
     return codes | ({"family": np.array(families)[codes["judge"]]} if families else {})
 
@@ -80,29 +80,28 @@ JUDGE_SPECIFIC_TERMS = (
     "taste",
     "family_item",
     "judge_item_effect",
-)  # what single judges and families see in items, and others do not
+)  # effects of single judges and families on items
 
 
 def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
-    """Scores of the items of a table: expected, over the judges of the panel evenly, without their tastes.
+    """Expected scores of the items of a table: the mean over all judges of the panel, without their tastes.
 
     Parameters
     ----------
     problem : ScoresProblem
     table : path, dataframe or Scores
-        Column item (or context and system), and criterion where the fit has several; ``judge`` and ``score`` are not
-        looked at.
+        Column item (or context and system), and criterion if the fit has several; ``judge`` and ``score`` are ignored.
 
     Returns
     -------
     ItemQuestions
-        With expected, on the scale of the scores.
+        Questions with predictions ``expected``, on the scale of the scores.
 
     Raises
     ------
     InputError
-        The fit does not know an item or criterion, contexts are given to a fit that tells them apart, the criterion is
-        missing, or the model is one of a baseline.
+        An item or criterion is unknown, contexts are given to a fit with contexts, the criterion is missing, or the
+        model is a baseline.
     """
     form = problem.form
     if form not in (ordinal, continuous):
@@ -135,9 +134,9 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
 
 
 def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
-    """Score of every item under each criterion: the mean that the fit expects of the judges who scored it, or pooled.
+    """Score of every item under each criterion: the mean expected score of its judges, or the baseline's score.
 
-    The confidence is 1 / (1 + r), r the root mean square of the item's scores about that mean.
+    The confidence is 1 / (1 + r), with r the root mean square deviation of the item's scores from that score.
     """
     table = problem.table
     width = len(table.items)

@@ -72,7 +72,9 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
 MAX_HESSIAN_WORK = 3e8
 MAX_DRAW_NUMBERS = 2e7  # largest number of values in all draws
 MIN_DRAWS = 250  # smallest number of draws: the error of a standard deviation is 4.5%
-MAX_DENSE_PARAMETERS = 1500  # number of parameters other than items above which draws use products, not a matrix
+MAX_DENSE_PARAMETERS = (
+    1500  # number of parameters other than items above which draws use products, not a matrix
+)
 
 
 def can_eliminate_items(density: ScoresLayout, data: Data) -> bool:

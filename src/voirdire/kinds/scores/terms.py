@@ -164,7 +164,9 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     if len(table.judges) < 2:
         missing["taste"] = "there is one judge, to whom an item is worth what it is worth"
     elif not can_learn_tastes(table, TERM_SECTIONS["context"] in factor_sets and missing["context"] is None):
-        if has_repeats(table):  # repeated runs identify a judge's effect on an item, as criteria and contexts do
+        if has_repeats(
+            table
+        ):  # repeated runs identify a judge's effect on an item, as criteria and contexts do
             sections["repeats"] = sections.pop("taste")
         else:
             missing["taste"] = "no judge scores an item twice"

@@ -73,7 +73,7 @@ class Gap:
         Examples
         --------
         >>> drawn = np.array([[1.0, -1.0]]) + np.zeros((4000, 1))
-        >>> found = Gap(0.0, 1e-6).of(drawn)
+        >>> found = Gap(0.0, 1e-6).to_target(drawn)
         >>> found.mean(axis=0).round(1).tolist(), found.std(axis=0).round(1).tolist()
         ([0.5, -0.5], [0.7, 0.7])
         """

@@ -22,7 +22,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Bools, Floats
 
 
-def score_held_out(whole: LabelsProblem, here: Bools) -> PredictionScores:
+def score_held_out(problem: LabelsProblem, held_out: Bools) -> PredictionScores:
     """Log probability of held-out labels of a problem, from a fit that has not seen them.
 
     Raises
@@ -30,25 +30,29 @@ def score_held_out(whole: LabelsProblem, here: Bools) -> PredictionScores:
     InputError
         The model has no classes to predict labels from.
     """
-    check_answer_probabilities(whole)
-    return score_predictions(predict_held_out(whole, here), whole.answer_codes(whole.table)[here])
+    check_answer_probabilities(problem)
+    return score_predictions(
+        predict_held_out(problem, held_out), problem.answer_codes(problem.table)[held_out]
+    )
 
 
-def predict_held_out(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -> Floats:
+def predict_held_out(problem: LabelsProblem, held_out: Bools, tolerance: float = TOLERANCE) -> Floats:
     """Probability of every label in held-out rows, from the mode of a fit that has not seen them; (rows, labels).
 
     Parameters
     ----------
-    here : bool array, shape (rows,)
+    held_out : bool array, shape (rows,)
         True for held-out rows.
     tolerance : float
         Gradient at which the search for the mode stops.
     """
-    table = whole.table
-    classes, families = whole.labels[: whole.classes], whole.families
-    seen = encode_labels(whole.model, table.subset(~here), classes=classes, families=families)
+    table = problem.table
+    classes, families = problem.labels[: problem.classes], problem.families
+    seen = encode_labels(problem.model, table.subset(~held_out), classes=classes, families=families)
     values = seen.density.values(find_mode(seen, tolerance=tolerance).x, np)
-    return label_probabilities(seen, values, (table.judge[here], table.criterion[here], table.item[here]))
+    return label_probabilities(
+        seen, values, (table.judge[held_out], table.criterion[held_out], table.item[held_out])
+    )
 
 
 CALIBRATION_DRAWS = 50  # draws that calibration averages over

@@ -39,7 +39,7 @@ def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list
 
 
 def judges_changing_first(
-    problem: LabelsProblem, posterior: Posterior, worth: Floats
+    problem: LabelsProblem, posterior: Posterior, grades: Floats
 ) -> list[tuple[str, str]]:
     """Judges without whom another system is first, with that system; those with the most labels first.
 
@@ -47,7 +47,7 @@ def judges_changing_first(
 
     Parameters
     ----------
-    worth : array, shape (classes,)
+    grades : array, shape (classes,)
         Value of each class in a system's score.
     """
     layout = systems_and_contexts(problem.table)
@@ -59,7 +59,7 @@ def judges_changing_first(
     beliefs_without = np.exp(
         log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np)
     )
-    first_system = int(np.argmax(_system_scores(problem, beliefs, system, worth)))
+    first_system = int(np.argmax(_system_scores(problem, beliefs, system, grades)))
     labelled, names = np.bincount(pairs.unit, minlength=len(beliefs)), problem.table.systems
     changes = []
     for judge in np.argsort(-np.bincount(pairs.judge), kind="stable")[:MAX_LEFT_OUT_JUDGES]:
@@ -69,15 +69,15 @@ def judges_changing_first(
             continue
         left_beliefs = beliefs.copy()
         left_beliefs[pairs.unit[judge_pairs]] = beliefs_without[judge_pairs]
-        new_first = int(np.argmax(_system_scores(problem, left_beliefs, system, worth)))
+        new_first = int(np.argmax(_system_scores(problem, left_beliefs, system, grades)))
         if new_first != first_system:
             changes.append((problem.judges[int(judge)], names[new_first]))
     return changes
 
 
-def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: Floats) -> Floats:
+def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, grades: Floats) -> Floats:
     """Scores of systems at the most probable shares, shape (systems,)."""
-    return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ worth)
+    return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ grades)
 
 
 CONSTANT_CONSEQUENCE = "and the judge's labels for the other classes are set by the prior."

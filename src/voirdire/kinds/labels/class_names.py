@@ -49,15 +49,15 @@ def misnamed_class_rates(problem: LabelsProblem, posterior: Posterior) -> Floats
     return rates if _effective_judges(residuals) < MAX_DEPENDENT_SHARE * len(residuals.judges) else None
 
 
-def _effective_judges(left: Residuals) -> float:
+def _effective_judges(residuals: Residuals) -> float:
     """Effective number of judges: the smaller of two estimates, from pairwise and from mean correlation of residuals.
 
     The former (:class:`voirdire.trust.dependence.Dependence`) detects a few strong correlations, the latter,
     K / (1 + (K - 1) rho) with rho the mean correlation (Kish 1965), weak correlations of all judges.
     """
-    judges = len(left.judges)
-    rho = residual_correlations(left).rho[~np.eye(judges, dtype=bool)].mean()
-    return min(effective_size(left), judges / (1.0 + (judges - 1) * max(float(rho), 0.0)))
+    judges = len(residuals.judges)
+    rho = residual_correlations(residuals).rho[~np.eye(judges, dtype=bool)].mean()
+    return min(effective_size(residuals), judges / (1.0 + (judges - 1) * max(float(rho), 0.0)))
 
 
 def _rates_if_misnamed(problem: LabelsProblem, values: Values) -> Floats | None:
@@ -183,24 +183,24 @@ def tied_units(problem: LabelsProblem) -> list[tuple[int, list[int]]]:
     return ties
 
 
-def _alike_classes(counts: Floats, names: list[tuple[Ints, Ints]], classes: int) -> Ints:
+def _alike_classes(counts: Floats, exchanges: list[tuple[Ints, Ints]], classes: int) -> Ints:
     """For each class, the first class that it is exchanged with while the item is unchanged; (items, classes)."""
     first_class = np.tile(np.arange(classes), (len(counts), 1))
-    for judges, labels in names:
+    for judges, labels in exchanges:
         is_unchanged = (counts[:, judges][..., labels] == counts).all(axis=(1, 2))
         first_class[is_unchanged] = np.minimum(first_class[is_unchanged], labels)
     return first_class
 
 
-def ties_check(problem: LabelsProblem, chance: Floats) -> list[Check]:
+def ties_check(problem: LabelsProblem, probability: Floats) -> list[Check]:
     """Warn of items that are ties, if any: several classes have the highest probability.
 
     Parameters
     ----------
-    chance : array, shape (units, classes)
+    probability : array, shape (units, classes)
         P(class).
     """
-    ties = [(unit, group) for unit, group in tied_units(problem) if chance[unit].argmax() in group]
+    ties = [(unit, group) for unit, group in tied_units(problem) if probability[unit].argmax() in group]
     if not ties:
         return []
     names = problem.coords["unit"]

@@ -83,12 +83,14 @@ MIN_AVERAGED_DRAWS = 16  # smallest number of draws for averages
 _panel_cache: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # slow to compute
 
 
-def collect_panel_probabilities(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
+def collect_panel_probabilities(
+    problem: LabelsProblem, probability: Floats, data: Data | None = None
+) -> Panel:
     """Collect a panel's probabilities and labels of items.
 
     Parameters
     ----------
-    chance : array, shape (units, classes)
+    probability : array, shape (units, classes)
         P(class) by the model.
     data : dict, optional
         Labels of other items, one row each; by default those of all units of the problem.
@@ -105,7 +107,7 @@ def collect_panel_probabilities(problem: LabelsProblem, chance: Floats, data: Da
     if data is None:
         of_item = of_item[problem.unit_row]
     total = np.ones(len(of_item)) if density.has_grades else of_item.sum(axis=1)
-    return Panel(chance, of_item[:, : problem.classes], total)
+    return Panel(probability, of_item[:, : problem.classes], total)
 
 
 def model_probabilities(
@@ -203,8 +205,8 @@ def other_subject(problem: LabelsProblem) -> Literal["panel", "target"]:
     return "panel" if problem.about == TARGET else "target"
 
 
-def _set_known_classes(problem: LabelsProblem, chance: Floats) -> Floats:
-    probabilities, known_units = chance.copy(), np.flatnonzero(problem.known >= 0)
+def _set_known_classes(problem: LabelsProblem, probability: Floats) -> Floats:
+    probabilities, known_units = probability.copy(), np.flatnonzero(problem.known >= 0)
     if not problem.density.latent or problem.answered is not None:
         probabilities[known_units] = np.eye(problem.classes)[problem.known[known_units]]
     for unit, classes in tied_units(problem):
@@ -234,28 +236,28 @@ def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str
     ]
 
 
-def class_columns(problem: LabelsProblem, chance: Floats, other: Floats) -> Columns:
+def class_columns(problem: LabelsProblem, probability: Floats, other_probability: Floats) -> Columns:
     """Columns of the most probable class, its probability about both subjects, and the probability of every class.
 
     Parameters
     ----------
-    chance, other : array, shape (rows, classes)
+    probability, other_probability : array, shape (rows, classes)
         P(class) about the subject of the problem (panel or target), and about the other one.
     """
-    label = chance.argmax(axis=1)
+    label = probability.argmax(axis=1)
     return {
         "label": np.array(problem.labels, dtype=object)[label],
-        "probability": chance.max(axis=1),
-        f"probability_{other_subject(problem)}": other[np.arange(len(chance)), label],
-    } | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+        "probability": probability.max(axis=1),
+        f"probability_{other_subject(problem)}": other_probability[np.arange(len(probability)), label],
+    } | {f"p_{name}": probability[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
 
 
 def claimed_classes(problem: LabelsProblem, posterior: Posterior) -> Claims:
     """The most probable class of every item under each criterion, with its probability as confidence."""
     chance = shown_probabilities(problem, posterior)[0]
-    about = {
+    columns = {
         "criterion": np.array(problem.criteria)[problem.unit_criterion],
         "item": np.array(problem.items)[problem.unit_item],
     }
     answer = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
-    return Claims(about, answer, chance.max(axis=1), problem.known >= 0)
+    return Claims(columns, answer, chance.max(axis=1), problem.known >= 0)

@@ -74,17 +74,19 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
     return out
 
 
-def _subtract_missing_information(out: Floats, expected: ExpectedLabels, found: Belief, here: slice) -> None:
+def _subtract_missing_information(
+    out: Floats, expected: ExpectedLabels, belief: Belief, batch: slice
+) -> None:
     """Subtract the missing information of some items, whose classes are unknown."""
-    weight, counts = expected.weight[here], expected.counts.rows(here)
+    weight, counts = expected.weight[batch], expected.counts.rows(batch)
     counts = counts.reshape(len(weight), expected.judges, -1)
-    labelled, q = counts.sum(axis=-1, keepdims=True), found.of_item[:, here] / weight
+    labelled, q = counts.sum(axis=-1, keepdims=True), belief.of_item[:, batch] / weight
     mean = np.zeros((len(weight), expected.density.size))
     for j, probability in enumerate(q):
-        share_slope = (np.eye(len(q))[j] - found.shares) @ expected.of_classes  # (criteria, classes - 1)
-        share_slope = expected.under[:, here].T[:, :, None] * share_slope
+        share_slope = (np.eye(len(q))[j] - belief.shares) @ expected.of_classes  # (criteria, classes - 1)
+        share_slope = expected.under[:, batch].T[:, :, None] * share_slope
         label_slope = (
-            counts - labelled * found.rates[:, j]
+            counts - labelled * belief.rates[:, j]
         ) @ expected.of_labels  # (items, judges, labels - 1)
         slope, columns = _class_gradients(expected, j, share_slope, label_slope)
         mean[:, columns] += probability[:, None] * slope
@@ -94,16 +96,18 @@ def _subtract_missing_information(out: Floats, expected: ExpectedLabels, found: 
     out += mean.T @ mean
 
 
-def _class_gradients(expected: ExpectedLabels, j: int, of_share: Floats, own: Floats) -> tuple[Floats, Ints]:
+def _class_gradients(
+    expected: ExpectedLabels, j: int, share_slope: Floats, label_slope: Floats
+) -> tuple[Floats, Ints]:
     """Nonzero columns of the gradients given class j, shape (items, columns), and the indices of these columns."""
-    slices, (items, judges, size) = expected.density.parameter_slices, own.shape
+    slices, (items, judges, size) = expected.density.parameter_slices, label_slope.shape
     share, label_columns = slices["class_share"], np.arange(size)
-    parts, columns = [of_share.reshape(items, -1)], [np.arange(share.start, share.stop)]
+    parts, columns = [share_slope.reshape(items, -1)], [np.arange(share.start, share.stop)]
     if "confusion" in slices:
-        parts.append(own.sum(axis=1))
+        parts.append(label_slope.sum(axis=1))
         columns.append(slices["confusion"].start + j * size + label_columns)
     if "confusion_judge" in slices:
-        parts.append(own.reshape(items, -1))
+        parts.append(label_slope.reshape(items, -1))
         row = np.arange(judges)[:, None] * expected.density.classes + j
         columns.append(slices["confusion_judge"].start + (row * size + label_columns).ravel())
     return np.concatenate(parts, axis=1), np.concatenate(columns)

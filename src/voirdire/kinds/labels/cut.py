@@ -83,7 +83,7 @@ def class_likelihoods(density: LabelsDensity, values: Values, data: Data) -> lis
     return [Likelihoods(lik[:, row], part["weight"][row]) for row in rows]
 
 
-def share_modes(found: Likelihoods, sd: float) -> ShareModes:
+def share_modes(likelihoods: Likelihoods, sd: float) -> ShareModes:
     """Modes of the log shares in free coordinates, for every set of rates.
 
     Parameters
@@ -99,15 +99,15 @@ def share_modes(found: Likelihoods, sd: float) -> ShareModes:
     >>> np.exp(log_shares(share_modes(certain, 1e3).x, 2)).round(3).tolist()
     [[0.25, 0.75]]
     """
-    size, classes = len(found.of_class), found.of_class.shape[-1]
-    plane, total = np.asarray(zero_sum(np.eye(classes - 1), classes, np)).T, found.weight.sum()
+    size, classes = len(likelihoods.of_class), likelihoods.of_class.shape[-1]
+    plane, total = np.asarray(zero_sum(np.eye(classes - 1), classes, np)).T, likelihoods.weight.sum()
     x = np.zeros((size, classes - 1))
-    value = log_density(x, found, sd)
+    value = log_density(x, likelihoods, sd)
     for _ in range(MAX_STEPS):
         shares = np.exp(log_shares(x, classes))
-        belief = found.of_class * shares[:, None]
+        belief = likelihoods.of_class * shares[:, None]
         belief /= belief.sum(axis=-1, keepdims=True)
-        weighted = belief * found.weight[:, None]
+        weighted = belief * likelihoods.weight[:, None]
         expected = weighted.sum(axis=1)
         slope = (expected - total * shares) @ plane - x / sd**2
         complete = (
@@ -123,7 +123,7 @@ def share_modes(found: Likelihoods, sd: float) -> ShareModes:
             break
         step, length = np.linalg.solve(metric, slope[..., None])[..., 0], np.ones((size, 1))
         for _ in range(MAX_HALVINGS):
-            new_value = log_density(x + length * step, found, sd)
+            new_value = log_density(x + length * step, likelihoods, sd)
             is_worse = new_value < value - 1e-12 * np.abs(value)
             if not is_worse.any():
                 break
@@ -133,24 +133,28 @@ def share_modes(found: Likelihoods, sd: float) -> ShareModes:
     return ShareModes(x, np.asarray(root, dtype=float), gradient)
 
 
-def draw_shares(found: Likelihoods, at: ShareModes, sd: float, each: int, rng: np.random.Generator) -> Floats:
+def draw_shares(
+    likelihoods: Likelihoods, modes: ShareModes, sd: float, count: int, rng: np.random.Generator
+) -> Floats:
     """Draw log shares in free coordinates, shape (rates, each, classes - 1)."""
-    size, width = at.x.shape
+    size, width = modes.x.shape
     z = rng.standard_normal((PROPOSALS_PER_DRAW, size, width))
     z /= np.sqrt(rng.chisquare(DEGREES_OF_FREEDOM, (PROPOSALS_PER_DRAW, size, 1)) / DEGREES_OF_FREEDOM)
-    proposed = at.x + np.einsum("dab,pdb->pda", at.root, z)
+    proposed = modes.x + np.einsum("dab,pdb->pda", modes.root, z)
     log_proposal = -0.5 * (DEGREES_OF_FREEDOM + width) * np.log1p((z * z).sum(axis=-1) / DEGREES_OF_FREEDOM)
-    weight = np.stack([log_density(x, found, sd) for x in proposed]) - log_proposal
+    weight = np.stack([log_density(x, likelihoods, sd) for x in proposed]) - log_proposal
     # the argmax of log weights plus Gumbel noise is a draw by the weights
-    chosen = (weight[..., None] + rng.gumbel(size=(PROPOSALS_PER_DRAW, size, each))).argmax(axis=0)
+    chosen = (weight[..., None] + rng.gumbel(size=(PROPOSALS_PER_DRAW, size, count))).argmax(axis=0)
     return np.asarray(proposed[chosen, np.arange(size)[:, None]])
 
 
-def log_density(x: Floats, found: Likelihoods, sd: float) -> Floats:
+def log_density(x: Floats, likelihoods: Likelihoods, sd: float) -> Floats:
     """Log density of log shares in free coordinates, shape (rates,), up to a constant for each set of rates."""
-    shares = np.exp(log_shares(x, found.of_class.shape[-1]))
-    mixed = (found.of_class @ shares[..., None])[..., 0]
-    return np.asarray(np.log(np.maximum(mixed, 1e-300)) @ found.weight - 0.5 * (x * x).sum(axis=-1) / sd**2)
+    shares = np.exp(log_shares(x, likelihoods.of_class.shape[-1]))
+    mixed = (likelihoods.of_class @ shares[..., None])[..., 0]
+    return np.asarray(
+        np.log(np.maximum(mixed, 1e-300)) @ likelihoods.weight - 0.5 * (x * x).sum(axis=-1) / sd**2
+    )
 
 
 def log_shares(x: Floats, classes: int) -> Floats:
@@ -241,9 +245,9 @@ def _rate_draws(
     return draws, k
 
 
-def _draw_reliability_logits(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
+def _draw_reliability_logits(anchored: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
     """Exact draws of the log-odds of judges' coins, shape (count, judges)."""
-    part, labels, prior = given.data["labels"], given.density.labels, given.model.reliability.numbers
+    part, labels, prior = anchored.data["labels"], anchored.density.labels, anchored.model.reliability.numbers
     counts = part["counts"].reshape(len(part["counts"]), -1, labels) * part["weight"][:, None, None]
     right = counts[np.arange(len(counts)), :, part["known"].argmax(axis=1)].sum(axis=0)
     wrong = counts.sum(axis=(0, 2)) - right

@@ -81,7 +81,7 @@ def _shared_units(problem: LabelsProblem) -> bool:
 
 
 def _residuals_given_effects(
-    problem: LabelsProblem, values: Values, given: Ints, unit: Ints, place: Ints, rng: np.random.Generator
+    problem: LabelsProblem, values: Values, counts: Ints, unit: Ints, place: Ints, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Residuals and variances of judges, shape (judges, units), given the state of items and family effects.
 
@@ -92,14 +92,14 @@ def _residuals_given_effects(
     score = (
         np.eye(len(problem.labels))[state] if not density.has_grades else np.arange(len(problem.labels))[None]
     )
-    r, v = np.zeros_like(given, dtype=float), np.zeros_like(given, dtype=float)
+    r, v = np.zeros_like(counts, dtype=float), np.zeros_like(counts, dtype=float)
     score_row = np.arange(len(state)) if not density.has_grades else np.zeros(len(state), dtype=np.int64)
     for k, chance in rates:
         mean = (chance * score).sum(axis=1)
         of_judge = table.judge == k
         score_sum = np.bincount(unit[of_judge], score[score_row[unit[of_judge]], place[of_judge]], len(state))
-        r[k] = score_sum - given[k] * mean
-        v[k] = given[k] * np.maximum(
+        r[k] = score_sum - counts[k] * mean
+        v[k] = counts[k] * np.maximum(
             (chance * score**2).sum(axis=1) - mean**2, 0.0
         )  # negative by rounding only
     return r, v

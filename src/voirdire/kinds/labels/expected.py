@@ -145,13 +145,13 @@ class ExpectedLabels:
 
         return apply_metric
 
-    def complete(self, found: Belief) -> tuple[Floats, Floats]:
+    def complete(self, belief: Belief) -> tuple[Floats, Floats]:
         """Complete-data information (with known classes) of rows and shares, in free coordinates.
 
         Shapes (judges, classes, labels - 1, labels - 1) and (criteria, classes - 1, classes - 1).
         """
-        rows = _multinomial_information(found.counts.sum(axis=-1), found.rates, self.of_labels)
-        return rows, _multinomial_information(found.of_class.sum(axis=-1), found.shares, self.of_classes)
+        rows = _multinomial_information(belief.counts.sum(axis=-1), belief.rates, self.of_labels)
+        return rows, _multinomial_information(belief.of_class.sum(axis=-1), belief.shares, self.of_classes)
 
     def _prior_precision(self, name: str, size: int) -> Floats:
         return float(self.precision[self.density.parameter_slices[name]][0]) * np.eye(size)

@@ -170,12 +170,12 @@ def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
     )
 
 
-def _agreement_probability(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
+def _agreement_probability(pairs: _Agreements, first: int, second: int, expected: Floats) -> float:
     """Probability that two unrelated judges agree at least as often."""
     from scipy.special import bdtrc
 
-    shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
-    return float(bdtrc(agreed - 1, shared, expected[one, other]))
+    shared, agreed = int(pairs.shared[first, second]), int(pairs.agreed[first, second] + 1e-9)
+    return float(bdtrc(agreed - 1, shared, expected[first, second]))
 
 
 def _cohen_kappa(pairs: _Agreements) -> Floats:

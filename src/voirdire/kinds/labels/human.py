@@ -213,14 +213,14 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             problem, answered=average_predictions(self._panels_by_way, self.known, problem.known[self.known])
         )
 
-    def cut(self, how: Method) -> Inferred:
+    def cut(self, method: Method) -> Inferred:
         """The cut posterior, with a check that classes keep their names."""
         problem = self.problem
         mode = cut_mode(problem)
         checks = [check.check_convergence(mode.gradient, mode.converged)]
-        if how.name == "map":
+        if method.name == "map":
             return infer_at_mode(problem, mode, checks)
-        rng = np.random.default_rng(how.seed)
+        rng = np.random.default_rng(method.seed)
         draws, k = cut_draws(problem, mode, LAPLACE_DRAWS, rng)
         draws = draws[None]
         checks += check.check_importance_weights(k)
@@ -245,9 +245,9 @@ def _mode_probabilities(problem: LabelsProblem, name: str, hidden: Ints, data: D
     return np.asarray(class_probabilities(encoded.density, [values], encoded.data)[encoded.unit_row])
 
 
-def _as_one_answer(panel: Panel, chance: Floats) -> Panel:
+def _as_one_answer(panel: Panel, probability: Floats) -> Panel:
     """Panel with one answer per item, for probabilities that already account for dependence between judges."""
-    return replace(panel, chance=chance, count=np.ones(len(chance)))
+    return replace(panel, chance=probability, count=np.ones(len(probability)))
 
 
 def _label_shares(counts: Floats) -> Floats:

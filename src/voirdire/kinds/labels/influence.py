@@ -41,8 +41,8 @@ class KnownLabels(NamedTuple):
     counts: Floats
 
 
-def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabels:
-    """Pairs of units and judges with their labels; only units in ``some``, if given.
+def labels_given(problem: LabelsProblem, units: Ints | None = None) -> KnownLabels:
+    """Pairs of units and judges with their labels; only units in ``units``, if given.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabel
     """
     judges, unit = len(problem.judges), label_units(problem)
     judge, label = problem.table.judge, problem.answer_codes(problem.table)
-    if some is not None:
-        is_named = np.isin(unit, some)
+    if units is not None:
+        is_named = np.isin(unit, units)
         unit, judge, label = unit[is_named], judge[is_named], label[is_named]
     pairs, row = np.unique(unit * judges + judge, return_inverse=True)
     counts = np.zeros((len(pairs), len(problem.labels)))
@@ -121,9 +121,9 @@ def _beliefs_with_shared_errors(
     return other_belief, label_probability
 
 
-def count_decided_units(problem: LabelsProblem, posterior: Posterior, some: Ints | None = None) -> Ints:
-    """Number of units (or of those in ``some``) with a class that would change without each judge, shape (judges,)."""
-    values, pairs = posterior.central_values, labels_given(problem, some)
+def count_decided_units(problem: LabelsProblem, posterior: Posterior, units: Ints | None = None) -> Ints:
+    """Number of units (or of those in ``units``) with a class that would change without each judge, shape (judges,)."""
+    values, pairs = posterior.central_values, labels_given(problem, units)
     beliefs, _ = beliefs_without_judge(problem, values, pairs)
     joint = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
     changed = beliefs.argmax(axis=1) != joint.argmax(axis=1)

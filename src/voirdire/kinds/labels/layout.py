@@ -205,9 +205,9 @@ class DenseCounts:
         """Sum values of items, shape (classes, items), over the items of each label, (classes, judges x labels)."""
         return np.asarray(belief @ self._counts)
 
-    def rows(self, here: slice) -> Floats:
+    def rows(self, batch: slice) -> Floats:
         """Counts of a slice of the items, shape (items, judges x labels)."""
-        return self._counts[here]
+        return self._counts[batch]
 
 
 class SparseCounts:
@@ -235,9 +235,9 @@ class SparseCounts:
         """See :class:`DenseCounts`."""
         return np.ascontiguousarray((self._counts.T @ np.ascontiguousarray(belief.T)).T)
 
-    def rows(self, here: slice) -> Floats:
+    def rows(self, batch: slice) -> Floats:
         """See :class:`DenseCounts`."""
-        return np.asarray(self._counts[here].toarray())
+        return np.asarray(self._counts[batch].toarray())
 
     def parts(self, columns: int) -> Iterator[tuple[slice, CountMatrix]]:
         """Yield slices of items with their counts, small enough for tables with ``columns`` columns."""

@@ -94,26 +94,26 @@ def laplace_draws(
 
 
 def _lanczos_draws(
-    times: Callable[[Floats], Floats],
-    placed: Callable[[Floats], Floats],
+    white_product: Callable[[Floats], Floats],
+    to_parameters: Callable[[Floats], Floats],
     shape: tuple[int, int],
     rng: np.random.Generator,
 ) -> tuple[Floats, bool]:
     """Draw one by one by Lanczos's method; True if the mode is a proper maximum."""
     out, smallest = np.empty(shape), np.inf
     for row in out:
-        draw, curvature = inverse_root(lambda z: times(z[None])[0], rng.standard_normal(shape[1]))
+        draw, curvature = inverse_root(lambda z: white_product(z[None])[0], rng.standard_normal(shape[1]))
         row[:], smallest = draw, min(smallest, curvature)
-    return placed(out), smallest > 0
+    return to_parameters(out), smallest > 0
 
 
-def _count_series_terms(beyond: Callable[[Floats], Floats], probes: Floats) -> int | None:
+def _count_series_terms(apply_remainder: Callable[[Floats], Floats], probes: Floats) -> int | None:
     """Number of terms of the series needed after the first, from random directions; None if there are too many."""
-    first_image = beyond(probes)
+    first_image = apply_remainder(probes)
     share = np.linalg.norm(first_image) / np.linalg.norm(probes)
     if share <= MAX_REMAINDER:
         return 0
-    ratio = float(np.linalg.norm(beyond(first_image)) / np.linalg.norm(first_image))
+    ratio = float(np.linalg.norm(apply_remainder(first_image)) / np.linalg.norm(first_image))
     if ratio >= 1.0:
         return None
     terms = max(2, int(np.ceil(np.log(MAX_SERIES_REST / share) / np.log(ratio))))

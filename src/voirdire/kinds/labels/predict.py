@@ -73,11 +73,11 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
         target = HumanLabels(problem).classify_new_items(data)
-    chance, other = (target, panel) if problem.about == TARGET else (panel, target)
+    chance, other_probability = (target, panel) if problem.about == TARGET else (panel, target)
     name_columns: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
         name_columns["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
-    return name_columns | class_columns(problem, chance, other)
+    return name_columns | class_columns(problem, chance, other_probability)
 
 
 def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
@@ -216,8 +216,10 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         unknown = "no judge has labelled that item under that criterion; leave it out"
         problems.rows(np.flatnonzero(row < 0) + 1, unknown)
     problems.raise_any()
-    chance, other = (probabilities[row] for probabilities in shown_probabilities(problem, posterior))
-    return {**name_columns, **class_columns(problem, chance, other)}
+    chance, other_probability = (
+        probabilities[row] for probabilities in shown_probabilities(problem, posterior)
+    )
+    return {**name_columns, **class_columns(problem, chance, other_probability)}
 
 
 def _has_labels(table: object) -> bool:
@@ -237,11 +239,11 @@ def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) 
 
 
 def _encode_rows(
-    problem: LabelsProblem, given: Scores, names: tuple[str, ...]
+    problem: LabelsProblem, questions: Scores, names: tuple[str, ...]
 ) -> tuple[dict[str, Ints], Columns]:
     """Codes of rows by the levels of a problem, and the columns with their names."""
     problems = Problems("labels")
-    codes, name_columns = fit_codes(problem, given, names, problems)
+    codes, name_columns = fit_codes(problem, questions, names, problems)
     problems.raise_any()
     if not problem.table.has_criteria:
         name_columns.pop("criterion", None)

@@ -334,7 +334,7 @@ def _known_classes(
     table: Labels,
     anchors: Labels | None,
     unit: Ints,
-    wide: int,
+    item_count: int,
     classes: tuple[str, ...],
     problems: Problems,
 ) -> Ints:
@@ -354,7 +354,7 @@ def _known_classes(
     for row in range(anchors.rows):
         item, label = anchors.items[anchors.item[row]], anchors.labels[anchors.label[row]]
         criterion = anchors.criteria[anchors.criterion[row]] if anchors.has_criteria else table.criteria[0]
-        code = criteria.get(criterion, -1) * wide + items.get(item, -1)
+        code = criteria.get(criterion, -1) * item_count + items.get(item, -1)
         this_row = [row + 1]
         if item not in items or criterion not in criteria or code not in row_of:
             suffix = f" under criterion {criterion!r}" if anchors.has_criteria else ""

@@ -22,11 +22,11 @@ def item_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Col
     ``probability_target``, is the probability of the same class about the other subject. Anchored items have ``known``
     True. A table with criteria has the column ``criterion``.
     """
-    chance, other = shown_probabilities(problem, posterior)
+    chance, other_probability = shown_probabilities(problem, posterior)
     columns: Columns = {"item": name_array(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:
         columns["criterion"] = name_array(problem.criteria)[problem.unit_criterion]
-    return columns | class_columns(problem, chance, other) | {"known": problem.known >= 0}
+    return columns | class_columns(problem, chance, other_probability) | {"known": problem.known >= 0}
 
 
 def judge_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:

@@ -170,13 +170,13 @@ def unknown_success_error(classes: Sequence[str]) -> InputError:
     )
 
 
-def _is_worse(word: str, success: str, alone: bool) -> bool:
+def _is_worse(word: str, success: str, only_other: bool) -> bool:
     """True if the words of a label make it worse than a word of success, or neutral."""
     if word in FAILURE_WORDS or word in NEUTRAL_WORDS:
         return True
     if word in {f"{no}{success}" for no in ("not ", "no ", "non ", "non", "un", "in", "ir", "im", "dis")}:
         return True
-    return alone and success in BEST_WORDS and success not in word.split()
+    return only_other and success in BEST_WORDS and success not in word.split()
 
 
 def _is_number(word: str) -> bool:

@@ -48,11 +48,11 @@ SEED_STREAM = 1987  # makes the random numbers different from those of simulatio
 
 
 def system_shares(
-    problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each: bool = False
+    problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, per_draw: bool = False
 ) -> Floats:
     """Draws of the share of every class in every system, shape (draws, systems, classes); see the module.
 
-    With ``each``, one draw for each draw of the fit, in its order; else 1,000 or more, from a subset of its draws.
+    With ``per_draw``, one draw for each draw of the fit, in its order; else 1,000 or more, from a subset of its draws.
 
     Raises
     ------
@@ -63,8 +63,8 @@ def system_shares(
     assert posterior.values is not None  # else refused
     rng = np.random.default_rng((seed, SEED_STREAM))
     system, context = layout.system[problem.unit_item], layout.context[problem.unit_item]
-    draw_count = len(next(iter(posterior.values.values()))) if each else SYSTEM_DRAWS
-    beliefs = _draw_beliefs(problem, posterior, draw_count if each else None)
+    draw_count = len(next(iter(posterior.values.values()))) if per_draw else SYSTEM_DRAWS
+    beliefs = _draw_beliefs(problem, posterior, draw_count if per_draw else None)
     repeats = -(-draw_count // len(beliefs))
     batch_size = max(1, BATCH_SIZE // max(1, repeats * beliefs[0].size))
     shares = [
@@ -162,7 +162,7 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
 
 
 def difference_variance_over_contexts(
-    problem: LabelsProblem, posterior: Posterior, two: tuple[str, str]
+    problem: LabelsProblem, posterior: Posterior, pair: tuple[str, str]
 ) -> float:
     """Variance over contexts of the difference between two systems' grades, including the uncertainty about classes.
 
@@ -179,7 +179,7 @@ def difference_variance_over_contexts(
     mean = chance @ grades
     variance = chance @ grades**2 - mean**2
     difference, uncertainty = np.zeros((2, len(problem.table.contexts)))
-    for sign, name in zip((1.0, -1.0), two, strict=True):
+    for sign, name in zip((1.0, -1.0), pair, strict=True):
         of_system = system == problem.table.systems.index(name)
         count = np.bincount(context[of_system], minlength=len(difference))
         with np.errstate(invalid="ignore"):
@@ -232,7 +232,7 @@ def system_quantities(problem: LabelsProblem, posterior: Posterior) -> Quantitie
     beliefs = posterior.draws[..., 0].size * len(problem.unit_item) * problem.classes
     if systems_and_contexts(problem.table) is None or beliefs > MAX_SHARE_NUMBERS:
         return {}
-    shares, grades = system_shares(problem, posterior, each=True), class_grades(problem)
+    shares, grades = system_shares(problem, posterior, per_draw=True), class_grades(problem)
     scores = {} if grades is None else {"system_score": Quantity(np.asarray(shares @ grades), ("system",))}
     return scores | {"system_share": Quantity(shares, ("system", "class"))}
 

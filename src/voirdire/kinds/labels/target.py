@@ -61,9 +61,13 @@ class Panel:
         """Select some items."""
         return Panel(self.chance[rows], self.labels[rows], self.count[rows])
 
-    def with_items(self, more: Panel) -> Panel:
+    def with_items(self, new_items: Panel) -> Panel:
         """Append other items."""
-        pairs = ((self.chance, more.chance), (self.labels, more.labels), (self.count, more.count))
+        pairs = (
+            (self.chance, new_items.chance),
+            (self.labels, new_items.labels),
+            (self.count, new_items.count),
+        )
         return Panel(*(np.concatenate(pair) for pair in pairs))
 
     @cached_property
@@ -143,7 +147,7 @@ class Target:
         return float(np.logaddexp.reduce(self.log_weight.ravel()))
 
 
-def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
+def average_predictions(panels: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
     """P(class) about the target, averaged over several methods by their predictions of held-out known items.
 
     Each method is also charged for one further wrong prediction with its mean certainty, because with few known items
@@ -151,15 +155,15 @@ def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Flo
 
     Parameters
     ----------
-    ways : sequence of Panel
+    panels : sequence of Panel
         Probabilities of all items by each method, with known items held out.
     known, answer : int array, shape (known,)
         Indices of the known items, and their classes.
     """
-    other_ways = max(len(ways) - 1, 1)
-    log = np.log([0.5] + [0.5 / other_ways] * (len(ways) - 1))
+    other_ways = max(len(panels) - 1, 1)
+    log = np.log([0.5] + [0.5 / other_ways] * (len(panels) - 1))
     predictions = []
-    for number, panel in enumerate(ways):
+    for number, panel in enumerate(panels):
         known_panel = panel.select_rows(known)
         target = Target.prior().learned(known_panel, answer)
         error_probability = 1.0 - target.to_target(known_panel).max(axis=1)

@@ -55,9 +55,9 @@ def judge_unit_matrix(judge: Ints, unit: Ints, values: Floats, shape: tuple[int,
     return coo_array((values, (judge.astype(np.int32), unit.astype(np.int32))), shape).tocsr()
 
 
-def row_products(one: Any, other: Any) -> Floats:
+def row_products(first: Any, second: Any) -> Floats:
     """Inner products of all pairs of rows of two compressed matrices, shape (rows, rows)."""
-    return np.asarray((one @ other.T).toarray(), dtype=float)
+    return np.asarray((first @ second.T).toarray(), dtype=float)
 
 
 ITEM_GROUPS = 20  # groups of items

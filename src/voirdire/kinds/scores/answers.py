@@ -40,7 +40,7 @@ DENSITY_DRAWS = (
 def score_held_out(
     model: Model,
     table: Scores,
-    here: Bools,
+    held_out: Bools,
     levels: Sequence[object] | None = None,
     families: dict[str, str] | None = None,
 ) -> PredictionScores:
@@ -65,24 +65,24 @@ def score_held_out(
     }
     options["families"] = families
     options["contexts"] = problem.density.contexts > 0
-    seen = encode_scores(model, table.subset(~here), **options)  # type: ignore[arg-type]
+    seen = encode_scores(model, table.subset(~held_out), **options)  # type: ignore[arg-type]
     draws = _prediction_values(seen)
-    held_out = {name: code[here] for name, code in names.items()}
-    if "context" in held_out:  # -1: a new context
-        is_known = np.isin(held_out["context"], names["context"][~here])
-        held_out["context"] = np.where(is_known, held_out["context"], -1)
+    held_out_codes = {name: code[held_out] for name, code in names.items()}
+    if "context" in held_out_codes:  # -1: a new context
+        is_known = np.isin(held_out_codes["context"], names["context"][~held_out])
+        held_out_codes["context"] = np.where(is_known, held_out_codes["context"], -1)
     # the problem of the whole table knows the group of a judge whose scores are all held out
     if form is continuous:
         logs = [
-            log_score_density(problem, values, table.score[here], tuple(held_out.values()))
+            log_score_density(problem, values, table.score[held_out], tuple(held_out_codes.values()))
             for values in draws
         ]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
     probability = np.mean(
-        [score_probabilities(problem, values, tuple(held_out.values())) for values in draws], axis=0
+        [score_probabilities(problem, values, tuple(held_out_codes.values())) for values in draws], axis=0
     )
-    return score_predictions(probability, np.searchsorted(problem.scale.levels, table.score[here]))
+    return score_predictions(probability, np.searchsorted(problem.scale.levels, table.score[held_out]))
 
 
 def _prediction_values(problem: ScoresProblem) -> list[Values]:
@@ -123,9 +123,9 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
     counts, probability : array, shape (cells, levels)
     """
     table, part = problem.table, problem.data["scores"]
-    about = problem.codes(table)
+    row_codes = problem.codes(table)
     combinations, cell = distinct_combinations(
-        {name: np.concatenate([code, part[name]]) for name, code in about.items()}
+        {name: np.concatenate([code, part[name]]) for name, code in row_codes.items()}
     )
     row, answers, codes = (
         cell[: table.rows],
@@ -211,9 +211,9 @@ def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
     return np.asarray(origin + unit * mean)
 
 
-def _answer_names(problem: ScoresProblem, part: dict[str, Ints], which: Ints) -> dict[str, np.ndarray]:
+def _answer_names(problem: ScoresProblem, part: dict[str, Ints], rows: Ints) -> dict[str, np.ndarray]:
     names = {"judge": problem.judges, "criterion": problem.criteria, "item": problem.items}
-    columns = {name: np.array(levels)[part[name]][which] for name, levels in names.items() if name in part}
+    columns = {name: np.array(levels)[part[name]][rows] for name, levels in names.items() if name in part}
     if "context" in part and problem.density.contexts:
-        columns["context"] = np.array(problem.table.contexts)[part["context"]][which]
+        columns["context"] = np.array(problem.table.contexts)[part["context"]][rows]
     return columns

@@ -90,7 +90,7 @@ class ArrowFactor:
         return g_draws, noise - self.items.divide(shift)
 
 
-def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> ArrowFactor:
+def factor_arrow(matrix: Floats, across: Floats, diagonal: Floats) -> ArrowFactor:
     """Factor an arrow-shaped Hessian.
 
     Parameters
@@ -99,10 +99,10 @@ def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> ArrowFactor:
         H.
     across : array, shape (g, criteria, items)
         B.
-    own : array, shape (criteria, items)
+    diagonal : array, shape (criteria, items)
         The diagonal of D.
     """
-    items = ZeroSumInverse(1.0 / own)
+    items = ZeroSumInverse(1.0 / diagonal)
     scaled = across * items.inverse
     reduced = matrix - scaled.reshape(len(matrix), -1) @ across.reshape(len(matrix), -1).T
     sums = scaled.sum(axis=-1)

@@ -104,8 +104,8 @@ def encode_centres(
 class _Errors:
     """Standard errors of the mean or median of n judges, from the residuals of one criterion."""
 
-    def __init__(self, left: Floats, pool: str) -> None:
-        self.left, self.pool = left, pool
+    def __init__(self, residuals: Floats, pool: str) -> None:
+        self.left, self.pool = residuals, pool
         self.known: dict[int, float] = {}
 
     def standard_error(self, n: int) -> float:

@@ -110,9 +110,11 @@ def _concordant_share(agreed: float, pairs: float) -> float:
     return float(0.5 + 0.5 * agreed / pairs)
 
 
-def _bootstrap_interval(same: Floats, theirs: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    count = same.shape[1]
-    agreed, decided = (same * theirs).sum(axis=0), np.abs(theirs).sum(axis=0)
+def _bootstrap_interval(
+    panel_order: Floats, people_order: Floats, rng: np.random.Generator
+) -> tuple[float, float]:
+    count = panel_order.shape[1]
+    agreed, decided = (panel_order * people_order).sum(axis=0), np.abs(people_order).sum(axis=0)
     weight = rng.multinomial(count, np.full(count, 1.0 / count), RESAMPLES).astype(float)
     agreed_total, decided_total = (((weight @ matrix) * weight).sum(axis=1) for matrix in (agreed, decided))
     shares = 0.5 + 0.5 * agreed_total[decided_total > 0] / decided_total[decided_total > 0]
@@ -121,12 +123,18 @@ def _bootstrap_interval(same: Floats, theirs: Floats, rng: np.random.Generator) 
 
 
 def _chance_concordance(
-    same: Floats, human: Floats, known: npt.NDArray[np.bool_], share: float, rng: np.random.Generator
+    panel_pair_order: Floats,
+    human: Floats,
+    has_score: npt.NDArray[np.bool_],
+    share: float,
+    rng: np.random.Generator,
 ) -> tuple[float, float]:
     """Probabilities that human scores permuted over items give at least, and at most, the share ``share``."""
     above, below = 1, 1
-    known_items = [np.flatnonzero(row) for row in known]
-    panel_orders = [order[np.ix_(items, items)] for order, items in zip(same, known_items, strict=True)]
+    known_items = [np.flatnonzero(row) for row in has_score]
+    panel_orders = [
+        order[np.ix_(items, items)] for order, items in zip(panel_pair_order, known_items, strict=True)
+    ]
     people_orders = [_pair_order(row[None, items])[0] for row, items in zip(human, known_items, strict=True)]
     pairs = sum(float(np.abs(order).sum()) for order in people_orders)
     for _ in range(RESAMPLES):

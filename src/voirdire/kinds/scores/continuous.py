@@ -27,12 +27,12 @@ INITIAL_SPREAD = 0.1  # starting value of the spreads of tastes and severities
 SCORE_COLUMNS = ("score", "end", "weight")
 
 
-def encode_numbers(about: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
+def encode_numbers(codes: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
     """Encode single scores.
 
     Parameters
     ----------
-    about : dict of str to int array, shape (rows,)
+    codes : dict of str to int array, shape (rows,)
         Judge, criterion, item and further codes of each score.
     score : array, shape (rows,)
         From -1/2 to 1/2.
@@ -44,7 +44,7 @@ def encode_numbers(about: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
     [1, 0, -1]
     """
     end = np.where(score <= -HALF_RANGE, -1, np.where(score >= HALF_RANGE, 1, 0))
-    return {**about, "score": score, "end": end, "weight": np.ones(len(score))}
+    return {**codes, "score": score, "end": end, "weight": np.ones(len(score))}
 
 
 def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:

@@ -121,27 +121,29 @@ def _shares_above(criterion: Ints, level: Ints, weight: Floats, criteria: int, l
     return np.asarray(1.0 - count.cumsum(axis=1)[:, :-1] / count.sum(axis=1, keepdims=True))
 
 
-def _log_levels(seen: Floats, above: Floats) -> Floats:
+def _log_levels(perceived: Floats, above: Floats) -> Floats:
     """Log probability of each level given the perceived strength, shape (criteria, levels, grid, nodes).
 
     Cutpoints are such that the mean of P(y > level) over the nodes is the share ``above``.
 
     Parameters
     ----------
-    seen : array, shape (grid, nodes)
+    perceived : array, shape (grid, nodes)
         Perceived strengths.
     above : array, shape (criteria, levels - 1)
         Shares of the scores above each level.
     """
     weight = np.exp(normal_quadrature()[1])
-    low = np.full((*above.shape, len(seen)), -MAX_CUTPOINT)
+    low = np.full((*above.shape, len(perceived)), -MAX_CUTPOINT)
     high = -low
     for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
-        is_higher = expit(seen - middle[..., None]) @ weight > above[..., None]  # the cutpoint lies higher
+        is_higher = (
+            expit(perceived - middle[..., None]) @ weight > above[..., None]
+        )  # the cutpoint lies higher
         low, high = np.where(is_higher, middle, low), np.where(is_higher, high, middle)
-    upper = expit(seen - (0.5 * (low + high))[..., None])  # criteria, levels - 1, grid, nodes
-    ends = np.zeros((len(above), 1, *seen.shape))
+    upper = expit(perceived - (0.5 * (low + high))[..., None])  # criteria, levels - 1, grid, nodes
+    ends = np.zeros((len(above), 1, *perceived.shape))
     probability = np.concatenate([ends + 1.0, upper], axis=1) - np.concatenate([upper, ends], axis=1)
     return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
@@ -228,7 +230,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         people = problem.anchors.table
         level = np.searchsorted(problem.scale.levels, people.score)
         cells, cell = np.unique(people.criterion * len(problem.items) + people.item, return_inverse=True)
-        about = problem.codes(people)
+        codes = problem.codes(people)
         probabilities = {
             name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)
         }
@@ -240,7 +242,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
             joint_mode = find_modes(problem.density, [data], starts=[joint])[0]
             for name, mode in ((JOINT, joint_mode), (CUT, cut_mode(problem, hidden, data))):
                 probabilities[name][rows] = _level_probabilities(
-                    problem, mode.x, {n: c[rows] for n, c in about.items()}
+                    problem, mode.x, {n: c[rows] for n, c in codes.items()}
                 )
         return {
             name: LeftOut.from_answer_probabilities(p, level, name != BASELINE)
@@ -262,9 +264,9 @@ def _hide_cells(problem: ScoresProblem, cells: Ints) -> Data:
     return problem.data | {"anchors": part | {"weight": part["weight"] * ~hidden}}
 
 
-def _level_probabilities(problem: ScoresProblem, x: Floats, about: dict[str, Ints]) -> Floats:
+def _level_probabilities(problem: ScoresProblem, x: Floats, codes: dict[str, Ints]) -> Floats:
     """Probability of every level for each human score, shape (scores, levels)."""
     density = problem.density
-    eta, cuts = ordinal.people_perceptions(density, density.values(x, np), about, np)
-    logs = level_log_probabilities(eta, cuts[about["criterion"]], density.levels, np)
+    eta, cuts = ordinal.people_perceptions(density, density.values(x, np), codes, np)
+    logs = level_log_probabilities(eta, cuts[codes["criterion"]], density.levels, np)
     return np.asarray(np.exp(np.stack(logs, axis=-1)))

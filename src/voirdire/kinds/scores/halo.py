@@ -60,11 +60,11 @@ def reason_for_fixed_spread(table: Scores) -> str | None:
     return None
 
 
-def _is_large(table: Scores, each: int, contexts: int = 0) -> bool:
-    """True if a table would take minutes, with ``each`` latent values per item and those for repeated scores."""
+def _is_large(table: Scores, values_per_item: int, contexts: int = 0) -> bool:
+    """True if a table would take minutes, with ``values_per_item`` latent values and those for repeated scores."""
     opinions = _values_of_repeats(table, contexts)
     return (
-        (each + opinions) * len(table.items) > MAX_LATENT_VALUES
+        (values_per_item + opinions) * len(table.items) > MAX_LATENT_VALUES
         or table.rows > MAX_SCORES
         or (opinions > 0 and len(table.judges) > MAX_REPEATING_JUDGES)
     )
@@ -231,5 +231,5 @@ def can_learn_tastes(table: Scores, contexts: bool) -> bool:
     if len(np.unique(table.judge)) < 2:
         return False
     pair = table.judge * len(table.items) + table.item
-    about = [pair, table.criterion, *([] if table.context is None else [table.context])]
-    return bool(np.unique(np.stack(about), axis=1).shape[1] > len(np.unique(pair)))
+    columns = [pair, table.criterion, *([] if table.context is None else [table.context])]
+    return bool(np.unique(np.stack(columns), axis=1).shape[1] > len(np.unique(pair)))

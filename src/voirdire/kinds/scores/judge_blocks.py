@@ -49,9 +49,9 @@ class JudgeBlocks:
     """
 
     def __init__(
-        self, effects: JudgeEffects, g: Floats, h: Floats, at: AnswerDerivatives, by_h: Floats
+        self, effects: JudgeEffects, g: Floats, h: Floats, derivatives: AnswerDerivatives, by_h: Floats
     ) -> None:
-        small, sums = effects.small, _derivative_sums(effects.small, h, at, by_h)
+        small, sums = effects.small, _derivative_sums(effects.small, h, derivatives, by_h)
         block_cuts = 1 if _count_numbers(small) > MAX_BLOCK_NUMBERS else small.levels - 1
         self._own, self._shared, self._alone = _parameter_places(small, block_cuts)
         judge_hessian, border, shared_hessian = _block_hessians(effects, g, sums, block_cuts)
@@ -229,8 +229,10 @@ class _DerivativeSums(NamedTuple):
         return np.maximum(_derivatives_by_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 
-def _derivative_sums(small: ScoresLayout, h: Floats, at: AnswerDerivatives, by_h: Floats) -> _DerivativeSums:
-    judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, at.answers
+def _derivative_sums(
+    small: ScoresLayout, h: Floats, derivatives: AnswerDerivatives, by_h: Floats
+) -> _DerivativeSums:
+    judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, derivatives.answers
     cells, no_cut = judges * criteria, judges * criteria * top
     lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, no_cut)
     upper = np.where(runs.level < top, runs.cell * top + runs.level, no_cut)
@@ -242,16 +244,19 @@ def _derivative_sums(small: ScoresLayout, h: Floats, at: AnswerDerivatives, by_h
         total = np.bincount(lower, below, no_cut + 1) + np.bincount(upper, above, no_cut + 1)
         return np.asarray(total[:-1].reshape(judges, criteria, top))
 
-    below, above = at.curvature_sums
-    slope_below, slope_above = runs.by_run(at.bend_below * at.z), runs.by_run(at.bend_above * at.z)
+    below, above = derivatives.curvature_sums
+    slope_below, slope_above = (
+        runs.by_run(derivatives.bend_below * derivatives.z),
+        runs.by_run(derivatives.bend_above * derivatives.z),
+    )
     cut_span = slice(judges * (criteria + 1), runs.effects)
     cuts, pull = (row[cut_span].reshape(-1, criteria, top) for row in (h, by_h))
-    cut = by_cut(below + at.bend_gap, above + at.bend_gap)
-    next_cut = by_cut(-at.bend_gap, 0.0 * at.bend_gap)[..., :-1]
+    cut = by_cut(below + derivatives.bend_gap, above + derivatives.bend_gap)
+    next_cut = by_cut(-derivatives.bend_gap, 0.0 * derivatives.bend_gap)[..., :-1]
     if not ordinal.has_judge_cutpoints(small):
         cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
     return _DerivativeSums(
-        by_cell(runs.by_run(at.bend * at.z**2)),
+        by_cell(runs.by_run(derivatives.bend * derivatives.z**2)),
         by_cell(-slope_below - slope_above),
         by_cell(below + above),
         by_cut(-slope_below, -slope_above),

@@ -78,12 +78,12 @@ def sums_of_scores(
         "family": np.where(judge < 0, -1, families[judge]),
         "group": np.where(judge < 0, -1, group[judge]),
     }
-    about = replace(form.codes, factors=factors)
+    cells = replace(form.codes, factors=factors)
     if "numbers" in factors:
-        about = replace(about, numbers=panel["numbers"][factors["numbers"]])
+        cells = replace(cells, numbers=panel["numbers"][factors["numbers"]])
     judge_item_term = Term("judge_item_effect", places.dims.get("judge_item_effect", ()), 0)
     terms = [*PERCEPTION_TERMS, judge_item_term, *form.terms, *density.added]
-    design, learned = (build_design(terms, about, layout) for layout in (places, places.of_learned))
+    design, learned = (build_design(terms, cells, layout) for layout in (places, places.of_learned))
     return AnsweredSums(design.used, form.answers, form.predictors, learned)
 
 

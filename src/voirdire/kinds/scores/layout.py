@@ -52,12 +52,12 @@ class ScoreCells:
     well_identified: frozenset[str]
 
 
-def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
+def distinct_combinations(codes: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
     """Return the sorted distinct combinations of codes, and the combination of each row, shape (rows,).
 
     Parameters
     ----------
-    about : dict of str to int array, shape (rows,)
+    codes : dict of str to int array, shape (rows,)
         Codes by name; the first changes slowest.
 
     Examples
@@ -66,12 +66,12 @@ def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], I
     >>> {name: code.tolist() for name, code in found.items()}, row.tolist()
     ({'judge': [0, 1], 'item': [-1, 0]}, [1, 0, 1])
     """
-    lowest = {name: int(code.min(initial=0)) for name, code in about.items()}
-    shape = [int(code.max(initial=0)) + 1 - lowest[name] for name, code in about.items()]
-    number = np.ravel_multi_index([code - lowest[name] for name, code in about.items()], shape)
+    lowest = {name: int(code.min(initial=0)) for name, code in codes.items()}
+    shape = [int(code.max(initial=0)) + 1 - lowest[name] for name, code in codes.items()]
+    number = np.ravel_multi_index([code - lowest[name] for name, code in codes.items()], shape)
     numbers, row = np.unique(number, return_inverse=True)
-    codes = np.unravel_index(numbers, shape)
-    return {name: code + lowest[name] for name, code in zip(about, codes, strict=True)}, row
+    combination_codes = np.unravel_index(numbers, shape)
+    return {name: code + lowest[name] for name, code in zip(codes, combination_codes, strict=True)}, row
 
 
 FACTOR_NAMES = ("judge", "criterion", "item")  # factors of a score, except its context
@@ -170,12 +170,12 @@ class ScoresLayout(LogDensity):
         }
 
 
-def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
+def item_strengths(values: Values, codes: Mapping[str, Array], xp: Any = np) -> Array:
     """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 for context -1, and in models without contexts.
 
     Parameters
     ----------
-    about : dict of str to int array, shape (answers,)
+    codes : dict of str to int array, shape (answers,)
         Codes: criterion and item, and context if the model has contexts.
 
     Examples
@@ -185,11 +185,11 @@ def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> 
     >>> item_strengths(values, about).tolist()
     [1.25, 1.0]
     """
-    criterion, item = about["criterion"], about["item"]
+    criterion, item = codes["criterion"], codes["item"]
     strength = values["strength"][..., criterion, item]
     if "context_strength" not in values:
         return strength
-    return strength + _in_contexts(values["context_strength"], xp)[..., criterion, item, about["context"]]
+    return strength + _in_contexts(values["context_strength"], xp)[..., criterion, item, codes["context"]]
 
 
 def _in_contexts(values: Array, xp: Any) -> Array:
@@ -201,7 +201,7 @@ def perceived_strengths(
     density: ScoresLayout,
     values: Values,
     panel: Mapping[str, Array],
-    about: Mapping[str, Array],
+    codes: Mapping[str, Array],
     xp: Any = np,
 ) -> Array:
     """Perceived strength of each answer: the item's strength as the judge perceives it; a_k is 1 if judges are alike.
@@ -212,7 +212,7 @@ def perceived_strengths(
     ----------
     panel : dict of array
         ``group`` of every judge, shape (judges,), and ``numbers`` of added terms, by row.
-    about : dict of str to int array, shape (answers,)
+    codes : dict of str to int array, shape (answers,)
         As of :func:`item_strengths`, and the judge and the factors of added terms.
 
     Returns
@@ -220,14 +220,14 @@ def perceived_strengths(
     array, shape (..., answers)
         Leading axes of the values (draws) are kept; in the unit of strengths.
     """
-    judge, criterion, item = about["judge"], about["criterion"], about["item"]
-    strength = item_strengths(values, about, xp)
+    judge, criterion, item = codes["judge"], codes["criterion"], codes["item"]
+    strength = item_strengths(values, codes, xp)
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
     if "judge_item_effect" in values:
         judge_item = values["judge_item_effect"]
         if density.contexts:
-            judge_item = _in_contexts(judge_item, xp)[..., judge, criterion, item, about["context"]]
+            judge_item = _in_contexts(judge_item, xp)[..., judge, criterion, item, codes["context"]]
         else:
             judge_item = judge_item[..., judge, criterion, item]
         strength = strength + judge_item
@@ -244,8 +244,8 @@ def perceived_strengths(
         perceived = perceived - total_severity(values, panel["group"])[..., judge]
     if "severity_criterion" in values:
         perceived = perceived - values["severity_criterion"][..., criterion, judge]
-    numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
-    perceived = perceived + sum_of_terms(density.added, values, about, numbers)
+    numbers = panel["numbers"][codes["numbers"]] if "numbers" in codes else None
+    perceived = perceived + sum_of_terms(density.added, values, codes, numbers)
     if not linked:
         return perceived
     location = values["cut_location"][..., criterion]

@@ -51,12 +51,12 @@ POWER_ITERATIONS = 50
 WELL_IDENTIFIED = frozenset({"judge", "group", "criterion", "gap"})  # dimensions that many scores inform
 
 
-def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
+def encode_levels(codes: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
     """Encode distinct scores with their weights or, with ``repeats``, judges' distinct items with counts of levels.
 
     Parameters
     ----------
-    about : dict of str to int array, shape (rows,)
+    codes : dict of str to int array, shape (rows,)
         Judge, criterion and item of each score; context if the model has contexts.
     level : int array, shape (rows,)
     levels : int
@@ -71,11 +71,11 @@ def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: 
     [1.0, 2.0]
     """
     if repeats:
-        combinations, row = distinct_combinations(about)
+        combinations, row = distinct_combinations(codes)
         size = len(combinations["judge"])
         counts = np.bincount(row * levels + level, minlength=size * levels).reshape(size, levels)
         return {**combinations, "counts": counts.astype(float), "weight": np.ones(size)}
-    combinations, row = distinct_combinations({**about, "level": level})
+    combinations, row = distinct_combinations({**codes, "level": level})
     return {
         **combinations,
         # indices of the cutpoints on either side; see `log_level_probability`
@@ -99,10 +99,10 @@ def judge_cutpoints(density: ScoresLayout, values: Values, xp: Any) -> Array:
     return cuts if term.by_judge else cuts[..., None, :, :]
 
 
-def answer_cutpoints(density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any) -> Array:
+def answer_cutpoints(density: ScoresLayout, values: Values, codes: Mapping[str, Array], xp: Any) -> Array:
     """Cutpoints of the judge and criterion of each answer, shape (..., answers, levels - 1)."""
-    judge = about["judge"] if has_judge_cutpoints(density) else about["judge"] * 0
-    return judge_cutpoints(density, values, xp)[..., judge, about["criterion"], :]
+    judge = codes["judge"] if has_judge_cutpoints(density) else codes["judge"] * 0
+    return judge_cutpoints(density, values, xp)[..., judge, codes["criterion"], :]
 
 
 def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
@@ -140,12 +140,12 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
 
 
 def people_perceptions(
-    density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any
+    density: ScoresLayout, values: Values, codes: Mapping[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """Items as people perceive them, shape (..., scores), and panel cutpoints, shape (..., criteria, levels - 1)."""
     assert density.model.anchors is not None  # else there are no human scores
     term = SCORE_ANCHORS[density.model.anchors.kind]
-    eta = term.perceived_strength(values, item_strengths(values, about, xp), about["criterion"], xp)
+    eta = term.perceived_strength(values, item_strengths(values, codes, xp), codes["criterion"], xp)
     return eta, SharedCutpoints().cutpoint_values(values, density.levels, xp)
 
 

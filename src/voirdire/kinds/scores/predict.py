@@ -54,12 +54,14 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
         problems.stop(single_scores_message(problem.model.name))
     codes, columns = fit_codes(problem, scores, ("judge", "criterion", "item"), problems)
     problems.raise_any()
-    about = dict(codes)
+    row_codes = dict(codes)
     if problem.density.contexts and scores.context is not None:
-        about["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]
-    table_codes = {name: getattr(problem.table, name) for name in about}
-    draws = predictive_draws(posterior, _with_families(problem, table_codes), _with_families(problem, about))
-    rows = tuple(about.values())
+        row_codes["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]
+    table_codes = {name: getattr(problem.table, name) for name in row_codes}
+    draws = predictive_draws(
+        posterior, _with_families(problem, table_codes), _with_families(problem, row_codes)
+    )
+    rows = tuple(row_codes.values())
     if form is continuous:
         moments = np.mean([ends_and_mean(problem, values, rows) for values in draws], axis=0)
         probability, expected = moments[:, :2], problem.scale.scores(moments[:, 2])
@@ -121,11 +123,11 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     judge = np.tile(np.arange(judges), cells.shape[1])
     rows = (judge, *np.repeat(cells, judges, axis=1))
 
-    def predict_answers(values: Values, worth: Floats) -> Predicted:
+    def predict_answers(values: Values, strengths: Floats) -> Predicted:
         shared = {name: value for name, value in values.items() if name not in JUDGE_SPECIFIC_TERMS}
         draws = [
-            {name: value[n] for name, value in shared.items()} | {"strength": worth[n, :-1]}
-            for n in range(len(worth))
+            {name: value[n] for name, value in shared.items()} | {"strength": strengths[n, :-1]}
+            for n in range(len(strengths))
         ]
         expected = np.stack([expected_scores(problem, draw, rows) for draw in draws])
         return {"expected": expected.reshape(len(expected), -1, judges).mean(axis=2)[:, row.ravel()]}
@@ -148,7 +150,7 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
         origin, unit_size = problem.unit
         answer = origin + unit_size * posterior.central_values["strength"].ravel()[units]
     rms_deviation = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
-    about = {
+    columns = {
         "criterion": np.array(table.criteria)[units // width],
         "item": np.array(table.items)[units % width],
     }
@@ -156,4 +158,4 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
     if problem.anchors is not None:
         people = problem.anchors.table
         answered = np.isin(units, people.criterion * width + people.item)
-    return Claims(about, answer, 1.0 / (1.0 + rms_deviation), answered)
+    return Claims(columns, answer, 1.0 / (1.0 + rms_deviation), answered)

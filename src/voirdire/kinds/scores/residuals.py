@@ -78,9 +78,11 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     (1, 3, 6)
     """
     table = problem.table
-    about, cell = distinct_combinations(problem.codes(table))
-    questions, unit = distinct_combinations({name: code for name, code in about.items() if name != "judge"})
-    judge, units = about["judge"], len(questions["item"])
+    combinations, cell = distinct_combinations(problem.codes(table))
+    questions, unit = distinct_combinations(
+        {name: code for name, code in combinations.items() if name != "judge"}
+    )
+    judge, units = combinations["judge"], len(questions["item"])
     count = np.bincount(cell).astype(float)
     total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
     scored = np.bincount(table.judge, minlength=len(problem.judges))
@@ -90,7 +92,7 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     r: list[Floats] = []
     v: list[Floats] = []
     for values in thinned_draws(posterior, RESIDUAL_DRAWS):
-        mean, variance = _score_moments(problem, values, tuple(about.values()), count)
+        mean, variance = _score_moments(problem, values, tuple(combinations.values()), count)
         mean_variance = max(float(variance.mean()), MIN_VARIANCE)
         for arrays, cell_values in ((r, (total - mean) / mean_variance**0.5), (v, variance / mean_variance)):
             arrays.append(np.zeros((len(examined), units)))
@@ -100,23 +102,23 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
 
 
 def _score_moments(
-    problem: ScoresProblem, values: Values, about: tuple[Ints, ...], given: Floats
+    problem: ScoresProblem, values: Values, codes: tuple[Ints, ...], counts: Floats
 ) -> tuple[Floats, Floats]:
-    """Mean and variance of the sums of a judge's ``given`` scores of an item, in parts of the scale, shape (cells,)."""
+    """Mean and variance of sums of a judge's ``counts`` scores of an item, in parts of the scale, shape (cells,)."""
     part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
-    middle, within, between = np.empty((3, len(given)))
+    middle, within, between = np.empty((3, len(counts)))
     # a judge's effect on an item may be shared with other judges: it is not noise of the judge
     values = {name: value for name, value in values.items() if name != "judge_item_effect"}
     effects = len(normal_quadrature()[0]) if "log_judge_item" in values else 1
     step = max(1, MAX_PROBABILITIES // (len(part) * effects))
-    for start in range(0, len(given), step):
+    for start in range(0, len(counts), step):
         batch = slice(start, start + step)
-        above, weight = exceedance_probabilities(problem, values, tuple(code[batch] for code in about))
+        above, weight = exceedance_probabilities(problem, values, tuple(code[batch] for code in codes))
         mean = part[0] + above @ np.diff(part)
         middle[batch] = mean @ weight
         within[batch] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight
         between[batch] = np.maximum(mean**2 @ weight - middle[batch] ** 2, 0.0)
-    return given * middle, given * within + given**2 * between
+    return counts * middle, counts * within + counts**2 * between
 
 
 MIN_OTHER_JUDGES = 2  # smallest number of judges other than a pair, to estimate the covariance of its errors
@@ -159,12 +161,12 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     n, total, square = has_score.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
 
     def mean_of_others(
-        left: Floats, squares: Floats, count: int
+        excluded: Floats, excluded_squares: Floats, count: int
     ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Mean of the other judges, its variance, and True where there are enough of them."""
         others = n - count
-        mean = (total - left) / np.maximum(others, 1)
-        variance = (square - squares) - others * mean**2
+        mean = (total - excluded) / np.maximum(others, 1)
+        variance = (square - excluded_squares) - others * mean**2
         return mean, variance / np.maximum(others * (others - 1), 1), others >= MIN_OTHER_JUDGES
 
     mean, error, enough = mean_of_others(y, y**2, 1)
@@ -173,12 +175,12 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     # two judges alone give no variances: the square of the floor must still be above zero
     floor = MIN_VARIANCE_SHARE * max(float(np.maximum(variances, 0.0).mean()), NEGLIGIBLE_VARIANCE)
     v = np.maximum(variances, floor)
-    one, other = np.triu_indices(len(examined), 1)
-    products, variance = np.zeros((2, len(one), y.shape[1]))
+    first, second = np.triu_indices(len(examined), 1)
+    products, variance = np.zeros((2, len(first), y.shape[1]))
     known = np.zeros(products.shape, dtype=bool)
     total_variance, others = v @ has_score, np.maximum(n - 2, 1)
     for judge in range(len(examined) - 1):
-        with_judge, later = one == judge, slice(judge + 1, None)
+        with_judge, later = first == judge, slice(judge + 1, None)
         mean, error, enough = mean_of_others(y[judge] + y[later], y[judge] ** 2 + y[later] ** 2, 2)
         mask = has_score[judge] & has_score[later] & enough
         scale, other_variance = (v[judge] * v[later])[:, None], v[later, None]
@@ -188,7 +190,7 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
         spread = spread + w**2 * (1.0 + 2.0 / np.maximum(others - 1, 1))
         products[with_judge] = np.where(mask, (own_errors * other_errors - error) / np.sqrt(scale), 0.0)
         variance[with_judge], known[with_judge] = np.where(mask, spread / scale, 0.0), mask
-    return SharedErrors(examined, one, other, products, variance, known)
+    return SharedErrors(examined, first, second, products, variance, known)
 
 
 def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, Floats, int]:

@@ -73,14 +73,14 @@ def _perceptions_and_cutpoints(
 ) -> tuple[Floats, Floats, Floats]:
     """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and weights, (effects,)."""
     density = problem.density
-    about = density.about_rows(rows)
-    perceived = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
-    variance, weight = _unknown_effect_variance(problem, values, about), np.ones(1)
+    codes = density.about_rows(rows)
+    perceived = perceived_strengths(density, values, problem.data["panel"], codes)[:, None]
+    variance, weight = _unknown_effect_variance(problem, values, codes), np.ones(1)
     if variance.any():
         z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)
         perceived = perceived + np.sqrt(variance)[:, None] * z
-    cutpoints = ordinal.answer_cutpoints(density, values, about, np)
+    cutpoints = ordinal.answer_cutpoints(density, values, codes, np)
     return perceived, cutpoints[:, None, :], weight
 
 
@@ -123,29 +123,29 @@ def predicted_moments(
         As in :func:`.scores.response_probabilities.score_probabilities`.
     """
     density = problem.density
-    about = density.about_rows(rows)
-    mu = perceived_strengths(density, values, problem.data["panel"], about)
+    codes = density.about_rows(rows)
+    mu = perceived_strengths(density, values, problem.data["panel"], codes)
     log = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
-    variance = np.exp(2.0 * log[about["judge"], about["criterion"]])
-    return mu, np.sqrt(variance + _unknown_effect_variance(problem, values, about))
+    variance = np.exp(2.0 * log[codes["judge"], codes["criterion"]])
+    return mu, np.sqrt(variance + _unknown_effect_variance(problem, values, codes))
 
 
-def _unknown_effect_variance(problem: ScoresProblem, values: Values, about: dict[str, Ints]) -> Floats:
+def _unknown_effect_variance(problem: ScoresProblem, values: Values, codes: dict[str, Ints]) -> Floats:
     """Variance of the unknown effects on each score: of a context that is not named, and of judge and item.
 
     The effect of judge and item is unknown without a context, and in all rows where it is integrated out.
     """
-    density, no_context = problem.density, about["context"] < 0
+    density, no_context = problem.density, codes["context"] < 0
     variance = np.zeros(len(no_context))
     if "log_judge_item" in values:
-        own_variance = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
+        own_variance = np.exp(2.0 * values["log_judge_item"])[codes["judge"]]
         variance += own_variance * (
             ("judge_item_effect" not in values) | (no_context & (density.contexts > 0))
         )
     if "log_context_spread" in values:
         variance += np.where(no_context, np.exp(2.0 * values["log_context_spread"]), 0.0)
     slope = None if density.integrates_repeats else judge_discriminations(values, np)
-    return variance if slope is None else slope[about["judge"]] ** 2 * variance
+    return variance if slope is None else slope[codes["judge"]] ** 2 * variance
 
 
 def log_score_density(

@@ -239,13 +239,13 @@ def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
     return quantities | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
 
 
-def with_cutpoints(found: Quantities, problem: ScoresProblem, values: Values) -> Quantities:
+def with_cutpoints(quantities: Quantities, problem: ScoresProblem, values: Values) -> Quantities:
     """Replace the parameters of cutpoints by cutpoints of the panel or of every judge; see :func:`cutpoint_table`."""
     cuts = _cutpoint_values(problem, values)
     dims = ("judge", "criterion", "limit")
     by_judge = cuts.shape[-3] > 1 or problem.density.judges == 1
     parts = {"cut_location", "cut_gap", "cut_gap_judge", *({"shift"} if by_judge else ())}
-    kept = {name: quantity for name, quantity in found.items() if name not in parts}
+    kept = {name: quantity for name, quantity in quantities.items() if name not in parts}
     return kept | {"cutpoint": Quantity(cuts, dims) if by_judge else Quantity(cuts[..., 0, :, :], dims[1:])}
 
 

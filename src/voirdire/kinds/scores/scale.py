@@ -235,7 +235,7 @@ def _report_outside(score: Floats, scale: Scale, problems: Problems, inside: npt
             problems.rows(rows, f"score {value:g} is outside the scale from {scale.low:g} to {scale.high:g}")
 
 
-def _distinct_values(score: Floats, at: npt.NDArray[np.bool_]) -> list[tuple[float, Ints]]:
+def _distinct_values(score: Floats, selected: npt.NDArray[np.bool_]) -> list[tuple[float, Ints]]:
     """Distinct values of the selected scores, with their rows counted from 1."""
     levels, code = np.unique(score, return_inverse=True)
-    return [(float(levels[number]), rows + 1) for number, rows in rows_by_code(np.where(at, code, -1))]
+    return [(float(levels[number]), rows + 1) for number, rows in rows_by_code(np.where(selected, code, -1))]

@@ -181,13 +181,13 @@ def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> ShrinkageRem
     return _removal_along(root @ vectors, 1.0 / (1.0 + np.maximum(values, 0.0)))
 
 
-def shrinkage_removal_from_covariances(sigma: Floats, left: Floats) -> ShrinkageRemoval:
-    """B = 1 - V Sigma^-1 for Sigma ``sigma`` and V ``left``, shape (criteria, criteria) each.
+def shrinkage_removal_from_covariances(sigma: Floats, covariance: Floats) -> ShrinkageRemoval:
+    """B = 1 - V Sigma^-1 for Sigma ``sigma`` and V ``covariance``, shape (criteria, criteria) each.
 
     With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
     """
     root = np.asarray(np.linalg.cholesky(sigma[None]), dtype=float)
-    values, vectors = _white_eigenvalues(root, left[None])
+    values, vectors = _white_eigenvalues(root, covariance[None])
     return _removal_along(root @ vectors, np.clip(1.0 - values, MIN_REMAINING_SHARE, 1.0))
 
 
@@ -205,29 +205,29 @@ def _removal_along(along: Floats, kept: Floats) -> ShrinkageRemoval:
     )
 
 
-def _shared_context_draws(found: Floats, items: Floats, where: Placement) -> Floats:
+def _shared_context_draws(draws: Floats, items: Floats, placement: Placement) -> Floats:
     """Draws of systems, shape (draws, systems), with only the uncertainty that is common to all contexts."""
-    count = np.bincount(where.system)
-    mean = np.stack([items[:, where.system == s].mean(axis=1) for s in range(len(count))], axis=1)
-    error = np.bincount(where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)) / np.maximum(
-        count - 1, 1
-    )
+    count = np.bincount(placement.system)
+    mean = np.stack([items[:, placement.system == s].mean(axis=1) for s in range(len(count))], axis=1)
+    error = np.bincount(
+        placement.system, (items - mean[:, placement.system]).var(axis=0, ddof=1)
+    ) / np.maximum(count - 1, 1)
     shrinkage = np.sqrt(
-        np.clip(1.0 - error / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
+        np.clip(1.0 - error / count / np.maximum(draws.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
     )
-    centre = found.mean(axis=0)
-    return np.asarray(centre + shrinkage * (found - centre))
+    centre = draws.mean(axis=0)
+    return np.asarray(centre + shrinkage * (draws - centre))
 
 
-def _sample_new_contexts(items: Floats, where: Placement, rng: np.random.Generator) -> Floats:
+def _sample_new_contexts(items: Floats, placement: Placement, rng: np.random.Generator) -> Floats:
     """Draws of the change of each system's mean in new contexts, shape (draws, systems), from draws of its items."""
-    count = np.bincount(where.system)
+    count = np.bincount(placement.system)
     y = items.mean(axis=0)
-    d = y - (np.bincount(where.system, y) / count)[where.system]
-    contexts = int(where.context.max()) + 1
+    d = y - (np.bincount(placement.system, y) / count)[placement.system]
+    contexts = int(placement.context.max()) + 1
     table, present = np.zeros((2, contexts, len(count)))
-    np.add.at(table, (where.context, where.system), d)
-    np.add.at(present, (where.context, where.system), 1.0)
+    np.add.at(table, (placement.context, placement.system), d)
+    np.add.at(present, (placement.context, placement.system), 1.0)
     g = rng.exponential(size=(len(items), contexts))
     freedom = np.maximum(count - 1.0, MIN_DEGREES_OF_FREEDOM)
     ratio = (count + 1.0) / np.maximum(count - 1.0, 1.0)
@@ -281,7 +281,7 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
 
 
 def difference_variance_over_contexts(
-    problem: ScoresProblem, posterior: Posterior, two: tuple[str, str]
+    problem: ScoresProblem, posterior: Posterior, pair: tuple[str, str]
 ) -> float:
     """Variance over contexts of the difference between the answers of two systems, in squared units of scores."""
     placement, values = systems_and_contexts(problem.table), posterior.values
@@ -289,7 +289,7 @@ def difference_variance_over_contexts(
     assert values is not None  # draws() refuses
     score = np.einsum("dc,dci->di", normalised_weights(problem.density, values), values["strength"])
     means = []
-    for name in two:
+    for name in pair:
         rows = placement.system == problem.table.systems.index(name)
         member = (placement.context[rows, None] == np.arange(len(problem.table.contexts))).astype(float)
         counts = member.sum(axis=0)

@@ -81,11 +81,11 @@ def _sample_items(table: Scores) -> Scores:
     """A fixed random sample of items, with the first score of each judge under each criterion."""
     count = int(np.clip(MAX_SPREAD_SCORES * len(table.items) // max(len(table.judge), 1), *ITEM_BOUNDS))
     chosen_items = np.random.default_rng(0).permutation(len(table.items))[:count]
-    about = np.stack([table.judge, table.criterion, table.item])
-    first_row = np.unique(about, axis=1, return_index=True)[1]
+    row_codes = np.stack([table.judge, table.criterion, table.item])
+    first_row = np.unique(row_codes, axis=1, return_index=True)[1]
     rows = np.sort(first_row[np.isin(table.item[first_row], chosen_items)])
     (judges, judge), (criteria, criterion), (items, item) = (
-        np.unique(codes[rows], return_inverse=True) for codes in about
+        np.unique(codes[rows], return_inverse=True) for codes in row_codes
     )
     return Scores(
         judges=tuple(table.judges[k] for k in judges),

@@ -180,7 +180,7 @@ def weighed_note(votes: Votes | None) -> list[str]:
 T = TypeVar("T", bound=Rated)
 
 
-def with_judges(table: T, more: Sequence[str]) -> T:
+def with_judges(table: T, new_judges: Sequence[str]) -> T:
     """Add judges without answers to a table.
 
     Examples
@@ -191,7 +191,7 @@ def with_judges(table: T, more: Sequence[str]) -> T:
     >>> with_judges(table, ["a"]).judges, with_judges(table, ["a"]).judge.tolist()
     (('a', 'b'), [1])
     """
-    judges = tuple(sorted({*table.judges, *more}))
+    judges = tuple(sorted({*table.judges, *new_judges}))
     return replace(table, judges=judges, judge=level_positions(table.judges, judges)[table.judge])
 
 

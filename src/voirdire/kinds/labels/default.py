@@ -163,7 +163,7 @@ def _unordered_model(table: Labels, request: Request) -> tuple[str, str]:
     reason = f"{copies} of {len(table.judges)} judges answer like another"
     if _families_explain_dependence(table, request, families):
         return SHARED_ERRORS_MODEL, reason
-    return UNORDERED_MODEL, f"{reason}, but families do not account for how the others agree"
+    return UNORDERED_MODEL, f"{reason}, but families do not explain the agreement of the others"
 
 
 def _families_explain_dependence(table: Labels, request: Request, families: dict[str, str]) -> bool:

@@ -274,7 +274,7 @@ def _describe_families(families: dict[str, str]) -> list[str]:
     if not found_groups:
         return []
     return [
-        f"Families found: {'; '.join(found_groups)}, each answering alike beyond what items explain, share errors. "
+        f"Families found: {'; '.join(found_groups)}. Each agrees more than the items explain, and shares errors. "
         "Name families (families=, --families) to say who belongs together."
     ]
 

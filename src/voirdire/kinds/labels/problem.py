@@ -211,7 +211,7 @@ def encode_labels(
     )
     if len(unit) * size > MAX_TABLE_NUMBERS and not wide_table:
         shape = f"{len(unit):,} items x {judges:,} judges x {len(names)} labels"
-        reason = f"{shape} is more than model {model.name} can count" + " beside known items" * bool(
+        reason = f"{shape} is more than model {model.name} can count" + " with known items" * bool(
             len(known_units)
         )
         raise InputError(

@@ -57,7 +57,7 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
     halo_reason = reason_without_continuous_halo if problem.in_points else reason_without_halo
     if problem.anchors is not None and problem.model.taste is None and halo_reason(problem.table) is None:
         messages.append(
-            "Beside human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
+            "With human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
             "several criteria counts as several, and intervals are too narrow. Fit without human scores, too, and "
             "trust the wider intervals."
         )
@@ -82,7 +82,7 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
     >>> scores = pd.DataFrame(rows, columns=["judge", "item", "score"])
     >>> result = fit(scores, model="mean-score")
     >>> [check.message.split(":")[0] for check in result.all_checks if check.check == "ranges"]
-    ['Scores of different scales are taken as of one']
+    ['Scores on different scales are treated as one scale']
     """
     table = problem.table
     ranges: dict[str, str] = {}
@@ -98,8 +98,8 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
     examples = ", ".join(list(ranges.values())[:MAX_NAMES])
     suffix = f" and {len(ranges) - MAX_NAMES} more" if len(ranges) > MAX_NAMES else ""
     message = (
-        f"Scores of different scales are taken as of one: {examples}{suffix}. How reliable judges are, and whose "
-        "scores decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare "
+        f"Scores on different scales are treated as one scale: {examples}{suffix}. Reliability and influence of "
+        "judges then depend on the scale. Bring them to one scale, leave such a judge out, or compare "
         "rankings (voirdire metaeval)."
     )
     return [Check("ranges", "warn", float(len(ranges)), message)]
@@ -117,8 +117,8 @@ def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
         f"{table.criteria[criterion]} {low:.3g} to {high:.3g}" for criterion, (low, high) in ranges.items()
     )
     message = (
-        f"Criteria have different scales: {examples}. Their mean follows the widest, and takes more for better. "
-        "Take one (--where criterion=NAME), or bring them to one scale."
+        f"Criteria have different scales: {examples}. Their mean follows the widest scale, and counts higher as "
+        "better. Take one (--where criterion=NAME), or bring them to one scale."
     )
     return [Check("ranges", "warn", float(len(ranges)), message)]
 
@@ -198,10 +198,10 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
     if randomness.odds is not None:
         names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > MIN_NOISE_ODDS)]
         message = (
-            f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
-            "its prompt and answers."
+            f"{list_names(names)} scoring items nearly at random compared with the others: leave such a judge out, or "
+            "read its prompt and answers."
         )
-        ok_message = "No judge scores items at random beside the others."
+        ok_message = "No judge scores items at random."
         checked.append(checks.names_check("noise", names, ok_message, message))
     return checked
 

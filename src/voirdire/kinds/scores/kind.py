@@ -193,7 +193,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             notes.append(f"Model {model.name} is fitted without contexts: {reason_contexts_unknown(table)}.")
         if model.families is not None and not problem.density.families:
             reason = reason_families_unknown(table, request)
-            notes.append(f"Model {model.name} is fitted without what families share: {reason}.")
+            notes.append(f"Model {model.name} is fitted without errors that families share: {reason}.")
         if system_contexts is not None:
             notes.append(systems_note(table, request.over))
         notes += [] if problem.density.has_mirror else weighed_note(problem.criteria_votes)

@@ -115,7 +115,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
         if len(problem.criteria) > 1:
             raise InputError(
                 "scores: the fit has several criteria, each with a scale of its own; give a column 'criterion' "
-                "(ranking() has what items are worth over all)"
+                "(ranking() has scores over all criteria)"
             )
         criterion = item * 0
     cells, row = np.unique(np.stack([criterion, item]), axis=1, return_inverse=True)

@@ -162,7 +162,7 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     sections = dict(TERM_SECTIONS)
     missing = {"context": reason_contexts_unknown(table), "families": reason_families_unknown(table, request)}
     if len(table.judges) < 2:
-        missing["taste"] = "there is one judge, to whom an item is worth what it is worth"
+        missing["taste"] = "there is one judge, whose taste cannot be distinguished from an item's strength"
     elif not can_learn_tastes(table, TERM_SECTIONS["context"] in factor_sets and missing["context"] is None):
         if has_repeats(
             table

@@ -174,7 +174,9 @@ def weighed_note(votes: Votes | None) -> list[str]:
     """Note that votes of all judges on criteria count alike; empty without votes."""
     if votes is None:
         return []
-    return [f"Criteria are weighed by {int(votes.counts.sum()):,} votes on them, those of all judges alike."]
+    return [
+        f"Criteria are weighted by {int(votes.counts.sum()):,} votes on them; votes of all judges count alike."
+    ]
 
 
 T = TypeVar("T", bound=Rated)

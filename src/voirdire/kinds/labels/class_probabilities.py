@@ -225,7 +225,7 @@ def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str
     says, agrees = panel[rows, label].mean(), target[rows, label].mean()
     known_items = len(np.unique(problem.unit_item[problem.known >= 0]))
     reason = (
-        f"this assumes a panel like {ASSUMED_PANELS}; items of known class replace it: anchors= (--anchors)"
+        f"assuming that it is like {ASSUMED_PANELS}; items of known class replace this: anchors= (--anchors)"
         if problem.answered is None
         else f"by {known_items:,} {'item' if known_items == 1 else 'items'} of known class"
     )

@@ -287,7 +287,7 @@ def test_judges_of_a_fit_without_intervals_are_kept_by_what_an_answer_tells() ->
     guessing, _ = labels({"a": 0.95, "b": 0.9, "c": 0.9, "coin": 0.5}, items=100)
     rows = {row["judge"]: row for row in verdicts(voirdire.fit(guessing, method="map"))}
     assert (rows["a"]["verdict"], rows["coin"]["verdict"]) == ("keep", "ask people")
-    assert rows["coin"]["why"].endswith("nats of what is right, by a fit without intervals")
+    assert rows["coin"]["why"].endswith("nats of information about what is right, by a fit without intervals")
 
 
 @pytest.mark.slow
@@ -407,7 +407,7 @@ def test_judges_are_not_dropped_where_nearly_all_answers_are_one_class(
     for card in found["judges"]:
         assert card["agreement_information"] is None
         if "answers as" not in card["why"]:
-            why = f"what {of} say hardly ever differs, so that nothing shows what an answer tells"
+            why = f"what {of} say is almost always the same, so that the information in an answer cannot be measured"
             assert (card["verdict"], card["why"]) == ("ask people", why)
 
 

@@ -131,7 +131,7 @@ def test_the_order_of_rows_is_taken_for_time_with_a_note_that_names_the_remedy(t
     table = labels(size=60)
     file = tmp_path / "answers.csv"
     table.assign(when=np.arange(len(table))).to_csv(file, index=False)
-    said = "the order of the rows is taken for it"
+    said = "the order of the rows is taken instead"
     screen, dated = (
         " ".join(CliRunner().invoke(app, ["watch", str(file), *more]).stdout.split())
         for more in ((), ("--map", "time=when"))

@@ -86,7 +86,7 @@ def test_many_new_votes_are_fitted_anew() -> None:
     table, old = old_fit()
     more = votes_of(100, seed=3).assign(judge="j1")
     updated = old.update(more)
-    assert updated.notes[-1] == "Fitted anew: a tenth of all answers is new, and more."
+    assert updated.notes[-1] == "Fitted anew: more than a tenth of all answers is new."
     assert any(note.startswith("Sampled with") for note in updated.notes)
     again = updated.update(table[392:])
     assert not any(note.startswith("Fitted anew") for note in again.notes)

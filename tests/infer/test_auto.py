@@ -72,5 +72,5 @@ def test_where_moves_do_not_arrive_nuts_draws(monkeypatch: pytest.MonkeyPatch) -
     problem = encode_votes(load_model("crowd-bt-position"), read_votes(table(40, 200, 4.0)))
     found = by(problem, "auto")
     assert found.method == "nuts"
-    assert "without arriving: NUTS drew from the posterior itself" in found.notes[0]
+    assert "without converging: NUTS drew from the posterior itself" in found.notes[0]
     assert {"rhat", "ess_bulk"} <= {check.check for check in found.checks}

@@ -84,7 +84,7 @@ def test_a_whole_matrix_is_the_product_of_the_sparse_ones() -> None:
     on = device(MANY)
     z = np.random.default_rng(6).normal(size=(4, where.size)).astype(np.float32)
     with on.device_context():
-        both: list[Any] = [arrays_of(where, whole=whole) for whole in (False, True)]
+        both: list[Any] = [arrays_of(where, dense=whole) for whole in (False, True)]
         each_way = [coordinates_of(where.search, there) for there in both]
         values = [one.to_values(z)[0] for one in each_way]
         back = [one.from_values(*one.to_values(z)) for one in each_way]

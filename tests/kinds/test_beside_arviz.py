@@ -49,7 +49,7 @@ def test_the_summary_is_arvizs(fitted: Fit) -> None:
     pd.testing.assert_frame_equal(found, known)
     assert set(fitted.summary().index) > set(found.index)
     with pytest.raises(
-        InputError, match=r"variable 'scor' is none of the posterior \(did you mean 'score'\?\)"
+        InputError, match=r"variable 'scor' is not in the posterior \(did you mean 'score'\?\)"
     ):
         fitted.summary(["scor"])
 

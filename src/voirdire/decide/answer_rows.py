@@ -1,6 +1,6 @@
-"""Rows of a table of votes, labels or scores: the judge, the unit and the answer of each, as a number.
+"""Rows of a table of votes, labels or scores: the judge, the unit and the numeric answer of each row.
 
-The kind of a table is asked for once, by :func:`rows_of`; every kind answers for itself from there.
+:func:`rows_of` selects the class for the kind of table; each class implements the rest for its kind.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from voirdire.typing import Floats, Ints
 
 Strings: TypeAlias = npt.NDArray[np.str_]
 
-CONFIDENCE = "confidence"  # a column: how sure a judge says it is
-MAX_SCORE_LEVELS = 20  # different scores up to which these are levels
+CONFIDENCE = "confidence"  # a column: the confidence that a judge states
+MAX_SCORE_LEVELS = 20  # largest number of distinct scores that are treated as levels
 
 
 class AnswerRows(ABC):
@@ -55,7 +55,7 @@ class AnswerRows(ABC):
 
     @property
     def time(self) -> Floats | None:
-        """When each was given, if the table says so."""
+        """Time of each row; None where the table has no times."""
         time: Floats | None = self.table.time
         return time
 
@@ -66,17 +66,17 @@ class AnswerRows(ABC):
 
     @property
     def item_names(self) -> tuple[str, ...]:
-        """Names that a family may be given for: systems, or items where there are no systems."""
+        """Names that can have a family: systems, or items where there are no systems."""
         names: tuple[str, ...] = self.table.systems or self.table.items
         return names
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes; none of answers that are numbers or comparisons."""
+        """Names of the classes; empty for answers that are numbers or comparisons."""
         return ()
 
     def subject_columns(self) -> dict[str, Strings]:
-        """Names of the criterion, phase, context and item of each row, by column."""
+        """Names of the criterion, phase, context and item of each row, by column name."""
         names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
         coded = {
             column: (getattr(self.table, levels), getattr(self.table, column))
@@ -89,20 +89,20 @@ class AnswerRows(ABC):
         }
 
     def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
-        """1 where most rows of a unit say what is claimed of it, 0 where not, NaN of units without a row.
+        """1 where most rows of a unit agree with the claim about it, 0 where not, NaN for units without a row.
 
         Parameters
         ----------
         unit : int array, shape (rows,)
         claimed : array, shape (units,)
-            Of comparisons "first" or "second" (by name), of labels names, of scores numbers.
+            For comparisons "first" or "second" (by name), for labels names, for scores numbers.
         tolerance : float or None
-            Of scores: how far their mean may be from what is claimed.
+            For scores, the largest distance between their mean and the claim.
 
         Raises
         ------
         InputError
-            A tolerance of answers that are no numbers; none of those that are.
+            A tolerance is given for answers that are not numbers, or none for scores.
         """
         if tolerance is not None:
             raise InputError("tolerance= is for scores; leave it out")
@@ -116,28 +116,28 @@ class AnswerRows(ABC):
 
     @abstractmethod
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
-        """Answers that there are, in this and in people's table."""
+        """All distinct answers in this table and in the people's table."""
 
     @abstractmethod
     def level_codes(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
-        """Level code of each row, and its value as a number; NaN where no level is known to be better."""
+        """Level code of each row and its value as a number; NaN where the order of the levels is unknown."""
 
     @abstractmethod
     def measures(self, persons: AnswerRows) -> list[str]:
-        """Names of the measures of agreement with people that fit the answers."""
+        """Names of the measures of agreement with people that suit these answers."""
 
     def further(self, name: str) -> Floats:
-        """Numbers of a further column.
+        """Numbers of an additional column.
 
         Raises
         ------
         InputError
-            There is no such column, or a cell is no number.
+            The column is missing, or a cell is not a number.
         """
         return self._cells([name])[0]
 
     def own_family(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
-        """1 where the item is of the judge's family; of two items 1 where only the first by name is, -1 the other."""
+        """1 where the item is of the judge's family; for two items 1 where only the first by name is, -1 the second."""
         item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
         item = self.table.system if self.table.systems else self.table.item
         return np.asarray((item_families[item] == judge_families).astype(float))
@@ -160,7 +160,7 @@ class AnswerRows(ABC):
 
 
 class VoteRows(AnswerRows):
-    """Votes: the item first by name wins, loses or ties, whatever was shown first."""
+    """Votes: the item that is first by name wins, loses or ties, regardless of the order shown."""
 
     paired = True
 
@@ -185,7 +185,7 @@ class VoteRows(AnswerRows):
         return tuple(self.table.items)
 
     def subject_columns(self) -> dict[str, Strings]:
-        """As in :class:`AnswerRows`: the criterion, both items by name, the context."""
+        """As in :class:`AnswerRows`: the criterion, both items by name and the context."""
         table = self.table
         names = {
             "criterion": table.criteria,
@@ -210,7 +210,7 @@ class VoteRows(AnswerRows):
         return ["agreement_rate", "cohen_kappa"]
 
     def further(self, name: str) -> Floats:
-        """As in :class:`AnswerRows`; the difference, the item first by name minus the other."""
+        """As in :class:`AnswerRows`; for votes the difference, the item first by name minus the other."""
         if name == CONFIDENCE:
             return super().further(name)
         first, second = self._cells([f"{name}_first", f"{name}_second"])
@@ -229,7 +229,7 @@ class VoteRows(AnswerRows):
 
 
 class LabelRows(AnswerRows):
-    """Labels: as a number 1 for the class that counts as a success, or a grade."""
+    """Labels, as numbers: 1 for the class that counts as a success, or a grade."""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -286,7 +286,7 @@ class ScoreRows(AnswerRows):
 
 
 def rows_of(table: Any) -> AnswerRows:
-    """The rows of a table of votes, labels or scores."""
+    """Wrap a table of votes, labels or scores in the class for its kind."""
     row_classes: dict[str, type[AnswerRows]] = {
         Votes.data: VoteRows,
         Labels.data: LabelRows,
@@ -296,7 +296,7 @@ def rows_of(table: Any) -> AnswerRows:
 
 
 def unit_name(names: Iterable[object]) -> str:
-    """Name of a unit as a user writes it, without the criterion where the table has none.
+    """Name of a unit for users, without the criterion where the table has none.
 
     Examples
     --------

@@ -28,10 +28,10 @@ from voirdire.tables.people import join_people_answers, split_people
 SCHEMA = "audit/1"
 RULE = (
     "A bias counts as found where it is large enough to matter and its interval, which allows for all measures of a "
-    "judge together (3% false alarms, half of them for drift), excludes that there is none (of flips: that others have "
-    "as many). Judges are compared with "
-    "people where these answered 20 of their units, else with the other judges (but for copies and those with a clear "
-    "bias): what all judges share is not seen then."
+    "judge together (3% false alarms, half of them for drift), excludes zero (for flips: the other judges' rate). "
+    "Judges are compared with "
+    "people where these answered 20 of their units, otherwise with the other judges (except copies and judges with a "
+    "clear bias): errors that all judges share are then not visible."
 )
 
 
@@ -48,41 +48,41 @@ def audit(
     prob: float = PROB,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Make a card of each judge.
+    """Make an audit card for each judge.
 
     Parameters
     ----------
     table : path, dataframe, Votes, Labels or Scores
-        Answers of one judge or more; a column ``confidence`` (0 to 1, or per cent), ``run`` and ``time`` are used.
+        Answers of one or more judges; columns ``confidence`` (0 to 1, or per cent), ``run`` and ``time`` are used.
     humans : path or dataframe, or a list of them
-        People's answers of the same kind, with or without who gave them.
+        People's answers of the same kind, with or without the names of the people.
     people : sequence of str, optional
         Judges of the table who are people.
     families, item_families : mapping, path or dataframe, optional
-        Family of each judge, and of each item (or system): does a judge favour its own?
+        Family of each judge, and of each item (or system), to test whether a judge favours its own family.
     covariates : sequence of str, optional
-        Columns of numbers that answers may depend on, such as length; of votes ``NAME_first`` and ``NAME_second``. By
-        default ``length`` where there is such a column.
+        Numeric columns that answers may depend on, such as length; for votes ``NAME_first`` and ``NAME_second``. By
+        default ``length`` where the table has it.
     positive, levels
         As in :func:`voirdire.fit`.
     prob : float
-        Coverage of the intervals of what is no bias; a bias has the interval by which it is found.
+        Coverage of the intervals of measures that are not biases; a bias has the interval of its test.
     seed : int
-        Of resamples.
+        Seed of the resamples.
 
     Returns
     -------
     dict
-        schema, rule, prob, judges: judge, answers, verdict, why, agreement_information (nats an answer tells
-        of people's answers, or of most other judges'), measures: measure,
-        value, low, high, n, found (True, False, or None where it is no bias), note (what it means). needs: what further
-        measures would take. panel: judges, effective (number of independent judges), without (of each judge: the same
-        without it).
+        schema, rule, prob, judges: judge, answers, verdict, why, agreement_information (nats of information in an
+        answer about people's answers, or about the majority of the other judges), measures: measure,
+        value, low, high, n, found (True, False, or None where it is not a bias), note (its meaning). needs: the data
+        that further measures require. panel: judges, effective (number of independent judges), without (for each
+        judge, the same number without it).
 
     Raises
     ------
     InputError
-        A table or the request is wrong, or people answered nothing that judges did.
+        A table or an argument is wrong, or people answered nothing that judges did.
 
     Examples
     --------
@@ -152,31 +152,31 @@ def audit(
     }
 
 
-def read_people_table(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
-    """People's answers as a table of the kind of the judges', with the columns by which both are matched.
+def read_people_table(people_answers: object, judge_table: Any, levels: Sequence[object] | None) -> Any:
+    """Read people's answers as a table of the judges' kind, with the columns that match the two tables.
 
     Raises
     ------
     InputError
-        The table is wrong, or of another kind.
+        The table is wrong, or of a different kind.
     """
-    persons = read_table(read_people(asked)[0], levels=levels, name="humans")
-    if persons.answer != read.answer:
+    persons = read_table(read_people(people_answers)[0], levels=levels, name="humans")
+    if persons.answer != judge_table.answer:
         raise InputError(
-            f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; "
-            "answers of one kind are compared"
+            f"humans: they have a column {persons.answer!r} and the judges' table has {judge_table.answer!r}; "
+            "both must be answers of one kind"
         )
-    return matched_columns(persons, read)
+    return matched_columns(persons, judge_table)
 
 
-def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[MeasureRow]]:
-    """Rows of agreement of each judge with people, by measures that fit the scale."""
+def _agreement_rows(judge_table: Any, persons: Any, prob: float, seed: int) -> dict[str, list[MeasureRow]]:
+    """Rows of each judge's agreement with people, for the measures that suit the scale."""
     import pandas as pd
 
     people_as_one = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
     rows: pd.DataFrame = agreement(
-        join_humans(read, people_as_one),
-        measures=rows_of(read).measures(rows_of(persons)),
+        join_humans(judge_table, people_as_one),
+        measures=rows_of(judge_table).measures(rows_of(persons)),
         against="people",
         pairs=True,
         resamples=1000,
@@ -190,7 +190,7 @@ def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str
         value, low, high = (
             None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")
         )
-        note = f"agreement with people: {row['measure'].replace('_', ' ')}{suffix}; 1 is as people say"
+        note = f"agreement with people: {row['measure'].replace('_', ' ')}{suffix}; 1 is perfect agreement"
         note += f" ({row['note']})" if row["note"] else ""
         record = MeasureRow(f"people_{row['measure']}{suffix}", value, low, high, int(row["n"]), None, note)
         rows_by_judge.setdefault(judge, []).append(record)
@@ -198,34 +198,36 @@ def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str
 
 
 def _describe_reference(answers: Answers, judge: int) -> str:
-    """Name the reference that a judge's answers carry information about, in words."""
+    """Describe in words the reference that a judge's answers are compared with."""
     truth = truth_for(answers, judge)
     by_people = answers.beyond(judge)[2] if truth is None else truth[2]
     return f"what {'people' if by_people else 'the other judges'} say"
 
 
 def _judge_card(
-    place: int,
+    judge: int,
     answers: Answers,
-    found: Sequence[Sequence[MeasureRow]],
+    measure_rows: Sequence[Sequence[MeasureRow]],
     people: list[MeasureRow],
-    alike: PanelIndependence | None,
+    independence: PanelIndependence | None,
 ) -> dict[str, Any]:
-    judge_rows = found[place]
+    judge_rows = measure_rows[judge]
     information = next((row for row in judge_rows if row.measure == INFORMATION), None)
     biases = [row.note for row in judge_rows if row.found]
-    copy = None if alike is None else alike.copy_of[place]
+    copy = None if independence is None else independence.copy_of[judge]
     value, high = (None, None) if information is None else (information.value, information.high)
-    unknown, reference = "", _describe_reference(answers, place)
-    if information is None and truth_for(answers, place) is None:
+    unknown, reference = "", _describe_reference(answers, judge)
+    if information is None and truth_for(answers, judge) is None:
         unknown = f"people answered fewer than {MIN_PEOPLE_UNITS} of its units, and other judges fewer than {MIN_UNITS}"
     elif information is None:
-        unknown = f"{reference} hardly ever differs, so that nothing shows what an answer tells"
+        unknown = (
+            f"{reference} is almost always the same, so that the information in an answer cannot be measured"
+        )
     verdict = judge_verdict(value, high, biases, copy, unknown, reference)
-    measures = [*people, *judge_rows, *([] if alike is None else [alike.row(place)])]
+    measures = [*people, *judge_rows, *([] if independence is None else [independence.row(judge)])]
     return {
-        "judge": answers.judges[place],
-        "answers": int((answers.judge == place).sum()),
+        "judge": answers.judges[judge],
+        "answers": int((answers.judge == judge).sum()),
         "verdict": verdict.verdict,
         "why": verdict.why,
         INFORMATION: value,

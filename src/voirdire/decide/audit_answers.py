@@ -1,10 +1,10 @@
-"""Answers of judges beside a reference: the answers of people, or of the other judges, to the same units.
+"""Answers of judges with a reference: the answers of people, or of the other judges, to the same units.
 
-An answer is a number: of votes 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; of
-labels 1 for the class that counts as a success and 0 for others; of scores the score. What it is compared with is
-people's mean answer where people answered `MIN_PEOPLE_UNITS` of the judge's units, else the mean of the other judges:
-those that are the reference. A copy is not in it, nor a judge with a bias in the comparison that is made: either would
-look like a bias of all others.
+An answer is a number: for votes 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; for
+labels 1 for the class that counts as a success and 0 for others; for scores the score. The reference is people's mean
+answer where people answered `MIN_PEOPLE_UNITS` of the judge's units, otherwise the mean of the other reference judges.
+Copies of other judges and judges with a bias in the tested measure leave the reference, because either would make
+all other judges look biased.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from voirdire.decide.unit_means import UnitMeans, mean_by_code
 from voirdire.errors import InputError
 from voirdire.typing import Bools, Floats, Ints
 
-MIN_REFERENCE_JUDGES = 3  # in a reference from which some are left out
-MIN_PEOPLE_UNITS = 20  # units that people answered, for a judge to be measured by them
+MIN_REFERENCE_JUDGES = 3  # smallest number of judges left in a reference after exclusions
+MIN_PEOPLE_UNITS = 20  # smallest number of units answered by people for a comparison with people
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,27 +33,28 @@ class Answers:
     ----------
     judges : tuple of str
     judge, unit : int array, shape (rows,)
-        Units are what two judges can both answer: runs and the order shown do not matter.
+        A unit is a question that two judges can both answer, regardless of run and order shown.
     level : int array, shape (rows,)
-        Which of the levels it is; of votes as the items are named, not as they are shown.
+        Level code of the answer; for votes by the items' names, not by the order shown.
     levels : int
+        Number of levels.
     paired : bool
-        True of votes.
+        True for votes.
     value : float array, shape (rows,)
-        As a number; NaN where answers are words of which none is known to be better.
+        The answer as a number; NaN where answers are words without a known order.
     side : float array, shape (rows,), or None
-        Of votes 1 where the item first by name was shown first, else -1.
+        For votes 1 where the item first by name was shown first, else -1.
     people : float array, shape (units,)
         People's mean answer as a number, NaN without one.
     people_said : int array, shape (units,)
-        The answer of most people; -1 without one.
+        Level code of people's most frequent answer; -1 without one.
     time : float array, shape (rows,), or None
     numbers : dict of str to float array
-        Further columns; of votes what the item first by name has beyond the other.
+        Additional columns; for votes the value of the item first by name minus that of the other.
     own_family : float array, shape (rows,), or None
-        1 where the item is of the judge's family; of votes where the item first by name alone is, -1 where the other.
+        1 where the item is of the judge's family; for votes 1 where only the item first by name is, -1 the other.
     reference : bool array, shape (judges,)
-        Judges with whom the others are compared where people are not.
+        True for judges in the reference that replaces people.
     """
 
     judges: tuple[str, ...]
@@ -72,17 +73,18 @@ class Answers:
     reference: Bools
 
     def without(self, judges: Bools) -> Answers:
-        """Leave judges out of the reference; unchanged where fewer than `MIN_REFERENCE_JUDGES` would be left.
+        """Remove judges from the reference; unchanged where fewer than `MIN_REFERENCE_JUDGES` would remain.
 
         Parameters
         ----------
         judges : bool array, shape (judges,)
+            True for judges to remove.
         """
         remaining = self.reference & ~judges
         return replace(self, reference=remaining) if remaining.sum() >= MIN_REFERENCE_JUDGES else self
 
     def beyond(self, judge: int) -> tuple[Ints, Floats, bool]:
-        """Comparable rows of a judge, their differences from the reference, and whether the reference is people."""
+        """Comparable rows of a judge, their differences from the reference, and True where the reference is people."""
         if judge not in self._compared:
             rows = self.rows_of_judge[judge]
             unit = self.unit[rows]
@@ -95,7 +97,7 @@ class Answers:
 
     @cached_property
     def rows_of_judge(self) -> list[Ints]:
-        """Rows of each judge, in their order."""
+        """Rows of each judge, in table order."""
         order = np.argsort(self.judge, kind="stable")
         ends = np.cumsum(np.bincount(self.judge, minlength=len(self.judges)))
         return np.split(order, ends[:-1])
@@ -127,12 +129,12 @@ def pair_with_reference(
     judge_family: Mapping[str, str] | None,
     item_family: Mapping[str, str] | None,
 ) -> Answers:
-    """Put two tables of one kind, judges' and people's (or None), side by side.
+    """Match two tables of one kind: the judges' and the people's (or None).
 
     Raises
     ------
     InputError
-        A column is missing or no number, or people answered nothing that judges did.
+        A column is missing or not a number, or people answered nothing that judges did.
     """
     judge_rows, people_rows = rows_of(table), None if persons is None else rows_of(persons)
     about = [
@@ -175,13 +177,13 @@ def pair_with_reference(
     )
 
 
-def most_frequent_level(unit: Ints, said: Ints, units: int, levels: int) -> Ints:
-    """The level that is said most often of each unit, shape (units,); -1 for none, or for several."""
-    return clear_mode(np.bincount(unit * levels + said, minlength=units * levels).reshape(units, levels))
+def most_frequent_level(unit: Ints, level: Ints, units: int, levels: int) -> Ints:
+    """The most frequent level of each unit, shape (units,); -1 without answers or with a tie."""
+    return clear_mode(np.bincount(unit * levels + level, minlength=units * levels).reshape(units, levels))
 
 
 def clear_mode(counts: Ints) -> Ints:
-    """The most frequent level of each row of counts (units, levels), shape (units,); -1 for none, or for several."""
+    """The most frequent level in each row of counts (units, levels), shape (units,); -1 for no counts or a tie."""
     top = counts.max(axis=1)
     single = (counts == top[:, None]).sum(axis=1) == 1
     return np.where((top > 0) & single, counts.argmax(axis=1), -1).astype(np.int64)

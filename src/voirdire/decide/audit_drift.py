@@ -1,24 +1,24 @@
 """Change of a judge's accuracy over time, for votes.
 
-Of a vote y is 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; q is the probability
-of a win by the strengths of items in the other judges' votes (Bradley and Terry 1952, Biometrika 39), or 1 and 0 by
-people's answers. With z the time, from -1 (first) to 1 (last),
+For a vote, y is 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; q is the
+probability of a win, from the strengths of items in the other judges' votes (Bradley and Terry 1952, Biometrika 39), or
+1 or 0 from people's answers. With z the time, from -1 (first) to 1 (last),
 
     E y = 1/2 + (a + b z) (q - 1/2):
 
-a judge that is right as often as the others has a = 1, one that tosses a coin a = 0, and b / 2 is how much more often
-it is right on a clear pair at the end than in the middle of the time. b is found by one step of quasi-likelihood
-(Wedderburn 1974, Biometrika 61) from b = 0, with weights w = 1 / (p (1 - p)) of the p fitted there, so that a wrong
-answer to a clear pair counts for more than one to a close pair, and close pairs that come late are no change of the
-judge; with z* = z less its mean weighted by w (q - 1/2)^2 and the score u = w (q - 1/2) z* (y - p) of a vote,
+a judge that is right as often as the others has a = 1, a judge that tosses a coin a = 0, and b / 2 is the increase in
+its rate of right answers on a clear pair from the middle to the end. One step of quasi-likelihood from b = 0 gives b
+(Wedderburn 1974, Biometrika 61), with weights w = 1 / (p (1 - p)) of the p fitted there. A wrong answer to a clear pair
+therefore counts for more than one to a close pair, and close pairs that come late do not count as a change. With z*
+equal to z minus its mean weighted by w (q - 1/2)^2, and the score u = w (q - 1/2) z* (y - p) of a vote,
 
     b = sum u / sum w (q - 1/2)^2 z*^2,   its error the root of sum (sum u of a unit)^2 G / (G - 1) over the same,
 
-so that b over its error is the score test of b = 0, which is right where a judge is hardly ever wrong, and Wald's is
-not. What all judges have in common, such as strengths that change, is taken off with the median of the judges who do
-not change clearly.
+so that b over its error is the score test of b = 0. The score test is valid where a judge is almost never wrong, and
+Wald's test is not. Subtracting the median of the judges without a clear change removes changes that all judges share,
+such as changing strengths.
 
-Answers of a judge that differ: of pairs in both orders, and of questions that were asked again.
+The module also measures inconsistent answers: pairs shown in both orders, and questions asked repeatedly.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from voirdire.typing import Bools, Floats, Ints
 
 
 def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
-    """Position bias, and share of answers that change with the order, on pairs that a judge saw in both orders.
+    """Position bias and share of answers that change with the order, on pairs that a judge saw in both orders.
 
-    The position bias is half the difference between how often the item first by name wins when shown first and when
-    shown second: noise moves answers towards either place alike, and it is 0. The share is that of two answers, one in
-    each order, that differ, of which noise is a part (:func:`excess_order_change`).
+    The position bias is half the difference between the win rates of the item first by name when shown first and when
+    shown second: noise moves answers towards both places alike and does not bias it. The share is that of two answers,
+    one in each order, that differ; part of it is noise (:func:`repeat_disagreement`).
     """
     if answers.side is None:
         return None, None
@@ -74,14 +74,14 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """Questions (a unit, in one order) that a judge was asked more than once, one entry a judge and question.
+    """Questions (a unit in one order) that a judge answered more than once, one entry for each judge and question.
 
     Attributes
     ----------
     judge, unit : int array, shape (questions,)
         Sorted by judge.
     differ : float array, shape (questions,)
-        Share of pairs of its answers that differ.
+        Share of pairs of the judge's answers that differ.
     """
 
     judge: Ints
@@ -90,21 +90,21 @@ class Repeats:
 
 
 def find_repeats(answers: Answers) -> Repeats:
-    """Repeated answers of all judges."""
+    """Find the repeated answers of all judges."""
     questions, differ = _shares_differing(answers, np.ones(len(answers.judge), dtype=bool), answers.judge)
     return Repeats(questions[:, 0], questions[:, 1], differ)
 
 
 def repeat_disagreement(repeats: Repeats, judge: int) -> Effect | None:
-    """Share of pairs of repeated answers (to one unit, in one order) that differ; None with fewer than ten units."""
+    """Share of pairs of repeated answers (to one unit in one order) that differ; None with fewer than ten units."""
     return _mean_share(repeats.differ[repeats.judge == judge])
 
 
 def others_repeat_disagreement(answers: Answers, repeats: Repeats, judge: int) -> Effect | None:
-    """Share of the other judges' repeated answers to the same questions that differ: the usual rate for such pairs.
+    """Share of the other judges' repeated answers to the same questions that differ: the usual rate.
 
-    The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
-    share of pairs of their answers to these units that differ. None with fewer than ten such units.
+    It is the mean over the other judges' repeats of the units that the judge repeated; where no other judge repeated
+    them, the share of pairs of the other judges' answers to these units that differ. None with fewer than ten units.
     """
     repeated = np.bincount(answers.unit[answers.rows_of_judge[judge]], minlength=len(answers.people)) > 1
     if not repeated.any():
@@ -127,30 +127,32 @@ def _mean_share(differ: Floats) -> Effect | None:
     return mean_effect(differ, np.arange(len(differ)))
 
 
-def _shares_differing(answers: Answers, rows: Bools, of: Ints) -> tuple[Ints, Floats]:
-    """Questions with several answers among some rows, and the share of pairs of these that differ.
+def _shares_differing(answers: Answers, rows: Bools, group: Ints) -> tuple[Ints, Floats]:
+    """Questions with several answers in a subset of rows, and the share of pairs of these answers that differ.
 
     Parameters
     ----------
     answers : Answers
-    rows, of : array, shape (rows,)
-        Which rows, and a number by which questions are kept apart, such as the judge.
+    rows : bool array, shape (rows,)
+        The subset.
+    group : int array, shape (rows,)
+        Code that separates questions, such as the judge.
 
     Returns
     -------
     int array, shape (questions, 3)
-        That number, the unit and the order.
+        Group, unit and order.
     float array, shape (questions,)
     """
-    side = np.zeros(len(of)) if answers.side is None else answers.side
-    questions = np.column_stack([of, answers.unit, side.astype(np.int64)])[rows]
+    side = np.zeros(len(group)) if answers.side is None else answers.side
+    questions = np.column_stack([group, answers.unit, side.astype(np.int64)])[rows]
     question, cell = np.unique(questions, axis=0, return_inverse=True)
     several, differ = shares_differing(cell.ravel(), answers.level[rows])
     return question[several], differ[several]
 
 
-REWEIGHTING_STEPS = 12  # of the weights
-MIN_PROBABILITY = 0.1  # probability of an answer that is taken for less is taken for this
+REWEIGHTING_STEPS = 12  # updates of the weights
+MIN_PROBABILITY = 0.1  # lower bound on the fitted probability of an answer
 
 
 def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: float) -> list[Effect | None]:
@@ -159,12 +161,12 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
     Parameters
     ----------
     table : Votes
-        Of which ``answers`` are.
+        Table of the votes in ``answers``.
     answers : Answers
     order : float array, shape (rows,)
-        Times of each judge from -1 to 1.
+        Time of each row within its judge, from -1 to 1.
     matters : float
-        How large a change must be for a judge to leave those with whom others are compared.
+        Smallest change that excludes a judge from the reference.
     """
     effects: list[Effect | None] = []
     by_others = np.zeros(len(answers.judges), dtype=bool)
@@ -189,12 +191,12 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
 
 
 def accuracy_change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
-    """Half of b with its error; None with fewer than ten units, or where the others find no pair clear.
+    """Half of b with its error; None with fewer than ten units, or where the others see no clear pair.
 
     Parameters
     ----------
     y, q, z : array, shape (votes,)
-        Answers, their expectation and times; see the module.
+        Answers, their expectations and times; see the module.
     unit : int array, shape (votes,)
 
     Examples
@@ -223,7 +225,7 @@ def accuracy_change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | Non
 
 
 def _predict_by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints, Floats]:
-    """Rows of a judge on items that others compared, and the probability that the item first by name wins."""
+    """Rows of a judge with items that others compared, and the probability that the item first by name wins."""
     rows = np.flatnonzero(answers.judge == judge)
     try:
         fitted: Any = fit(table.subset(answers.judge != judge), model="bradley-terry", method="map")

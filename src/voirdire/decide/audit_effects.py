@@ -1,13 +1,13 @@
-"""Effects on answers beyond what they are compared with: means and slopes, with errors by unit.
+"""Differences of answers from their reference: means and slopes, with errors clustered by unit.
 
-Of e, answers beyond what they are compared with, and a feature z of the same rows, the slope is sum z e / sum z^2 (both
-less their means where there is an intercept), and its error is by units (a sandwich with G / (G - 1), Student's t with
-G - 1 degrees of freedom). Where judges are compared with each other, the mean of the others holds what those have of
-the same bias: of J judges, (J - 1) / J times the slope is the judge's bias less the mean of all, and from that the
-median of the judges is taken, so that one odd judge does not make all others look odd. Its error is that of one judge's
-answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`variance_about_median`). Judges with a clear
-bias leave the reference, and the others are compared anew with those that stay; of a copy, which is never in it, the
-slope is its bias less the mean of them.
+With e the answers minus their reference and z a feature of the same rows, the slope is sum z e / sum z^2 (both centred
+where there is an intercept). Its error is clustered by unit (a sandwich with G / (G - 1), Student's t with G - 1
+degrees of freedom). Where judges are compared with each other, the mean of the other judges contains their share of the
+same bias: for J judges, (J - 1) / J times the slope is the judge's bias minus the mean bias of all. The median over
+judges is subtracted from that, so that one odd judge does not make all others look odd. The error combines that of one
+judge's answers, (J / (J - 1))^(-1/2) times the slope's, and that of the median (:func:`variance_about_median`). Judges
+with a clear bias leave the reference, and the others are compared again with the remaining ones. A copy is never in the
+reference; its slope is its bias minus the mean bias of the reference.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from voirdire.decide.unit_means import UnitMeans, mean_by_code
 from voirdire.decide.verdicts import MIN_NATS, mutual_information
 from voirdire.typing import Bools, Floats, Ints
 
-MIN_UNITS = 10  # units
-SIMULATED_VALUES = 300_000  # normal values that are simulated
-CLEAR_PROB = 0.985  # of the interval by which a judge leaves the reference
-MAX_LEVELS = 20
+MIN_UNITS = 10  # smallest number of units for an effect
+SIMULATED_VALUES = 300_000  # number of simulated normal values
+CLEAR_PROB = 0.985  # coverage of the interval that excludes a judge from the reference
+MAX_LEVELS = 20  # largest number of levels for a most frequent answer
 
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect with its error and units; ``judges`` is the number behind a subtracted median, 0 without one.
+    """An effect with its standard error and number of units.
 
-    ``judges`` is 0 of what is compared with no median that it is part of.
+    ``judges`` is the number of judges behind a subtracted median, 0 where none was subtracted that includes the judge.
     """
 
     value: float
@@ -42,7 +42,7 @@ class Effect:
     judges: int = 0
 
     def interval(self, prob: float) -> tuple[float, float]:
-        """Ends by Student's t, scaled by :func:`median_interval_ratio` where a median was subtracted."""
+        """Ends of Student's t interval, scaled by :func:`median_interval_ratio` where a median was subtracted."""
         from scipy.stats import t
 
         half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
@@ -50,7 +50,7 @@ class Effect:
         return self.value - half, self.value + half
 
     def beyond(self, usual: Effect) -> Effect:
-        """The value minus another, independent one."""
+        """Subtract another, independent effect."""
         error = float(np.hypot(self.error, usual.error))
         return Effect(self.value - usual.value, error, min(self.units, usual.units))
 
@@ -89,9 +89,9 @@ def mean_effect(e: Floats, unit: Ints) -> Effect | None:
 def judge_effects(
     answers: Answers, feature: Floats | None, matters: float, *, intercept: bool, centred: bool = True
 ) -> list[Effect | None]:
-    """Slope of each judge's differences from the reference on a feature of rows; their mean for None.
+    """Slope of each judge's differences from the reference on a feature of rows; their mean where it is None.
 
-    ``matters`` is how large a slope must be for a judge to leave the reference.
+    ``matters`` is the smallest slope that excludes a judge from the reference.
     """
     effects = _effects_beside_reference(answers, feature, intercept=intercept, centred=centred)
     if not centred:
@@ -107,18 +107,18 @@ def judge_effects(
     ]
 
 
-def is_clear(one: Effect | None, matters: float) -> bool:
-    """True if an effect is large enough to matter and surely not none."""
-    if one is None:
+def is_clear(effect: Effect | None, matters: float) -> bool:
+    """True if an effect is large enough to matter and clearly not zero."""
+    if effect is None:
         return False
-    low, high = one.interval(CLEAR_PROB)
-    return abs(one.value) > matters and (low > 0.0 or high < 0.0)
+    low, high = effect.interval(CLEAR_PROB)
+    return abs(effect.value) > matters and (low > 0.0 or high < 0.0)
 
 
 def _effects_beside_reference(
     answers: Answers, feature: Floats | None, *, intercept: bool, centred: bool
 ) -> list[Effect | None]:
-    """As :func:`judge_effects`, with the reference as it is."""
+    """As :func:`judge_effects`, with an unchanged reference."""
     effects: list[Effect | None] = []
     by_people = []
     for judge in range(len(answers.judges)):
@@ -134,34 +134,34 @@ def _effects_beside_reference(
 
 
 def subtract_median(
-    found: Sequence[Effect | None], among: Bools, beside: Bools, *, shrunk: bool = True
+    effects: Sequence[Effect | None], reference: Bools, compared: Bools, *, shrunk: bool = True
 ) -> list[Effect | None]:
-    """Subtract the effect of the median judge ``among`` some from those of the judges ``beside`` each other.
+    """Subtract the median effect of the reference judges from the effects of the compared judges.
 
     Parameters
     ----------
-    found : sequence of Effect or None
-    among, beside : ndarray of bool, shape (judges,)
+    effects : sequence of Effect or None
+    reference, compared : ndarray of bool, shape (judges,)
     shrunk : bool
-        Each of those among them was compared with a mean over all the others, which makes it larger by m / (m - 1).
+        True where each of m reference judges was compared with the mean of the others: slopes are m / (m - 1)-fold.
 
     Returns
     -------
     list of Effect or None
-        As they were where fewer than three judges are among them, and of judges who are not beside.
+        Unchanged with fewer than three reference judges, and for judges that are not compared.
     """
     values = [
         effect.value
-        for effect, in_reference in zip(found, among, strict=True)
+        for effect, in_reference in zip(effects, reference, strict=True)
         if in_reference and effect is not None
     ]
     count = len(values)
     if count < MIN_REFERENCE_JUDGES:
-        return list(found)
+        return list(effects)
     shrink = (count - 1) / count if shrunk else 1.0
     median = float(np.median([shrink * value for value in values]))
     rows: list[Effect | None] = []
-    for effect, in_reference, relative in zip(found, among, beside, strict=True):
+    for effect, in_reference, relative in zip(effects, reference, compared, strict=True):
         if effect is not None and relative:
             variance = variance_about_median(count) if in_reference else variance_about_others_median(count)
             error = float(np.sqrt(shrink * variance)) * effect.error
@@ -172,9 +172,9 @@ def subtract_median(
 
 
 def variance_about_median(count: int) -> float:
-    """Variance of a normal value about the median of ``count`` values, itself one of them, in parts of its own.
+    """Variance of a normal value about the median of ``count`` values that include it, relative to its own variance.
 
-    That of the median is about pi / (2 n + pi - 2), and its covariance with each 1 / n.
+    The variance of the median is about pi / (2 n + pi - 2), and its covariance with each value 1 / n.
 
     Examples
     --------
@@ -194,10 +194,10 @@ def _simulate_median_differences(count: int) -> Floats:
 
 
 def median_interval_ratio(count: int, prob: float) -> float:
-    """Width of an interval about the median of ``count`` values, over that of a normal distribution.
+    """Width of an interval about the median of ``count`` values, relative to that of a normal distribution.
 
-    A value that is far off is not the median any more, and does not draw it: far values are more frequent than the
-    variance (:func:`variance_about_median`) says. By simulation.
+    Obtained by simulation. An extreme value does not pull the median, so that extreme deviations are more frequent than
+    the variance (:func:`variance_about_median`) implies.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def median_interval_ratio(count: int, prob: float) -> float:
 
 
 def variance_about_others_median(count: int) -> float:
-    """Approximate variance of a normal value about the median of ``count`` other values, in parts of its own.
+    """Approximate variance of a normal value about the median of ``count`` other values, relative to its own.
 
     Examples
     --------
@@ -223,10 +223,10 @@ def variance_about_others_median(count: int) -> float:
 
 
 def noise_ratios(answers: Answers) -> list[Effect | None]:
-    """Mean square of each judge's differences from the reference, over that of the other judges (infit).
+    """Mean square of each judge's differences from the reference, relative to that of the other judges (infit).
 
-    Of scores and labels squares are about each judge's own mean. The error is that of the judge's own mean square and
-    of the others', by unit.
+    For scores and labels, squares are about each judge's own mean. The error combines those of the judge's mean square
+    and of the others', clustered by unit.
     """
     squares = [_unit_squares(answers, judge) for judge in range(len(answers.judges))]
     panel = _panel_squares(answers, squares, answers.reference)
@@ -236,21 +236,21 @@ def noise_ratios(answers: Answers) -> list[Effect | None]:
     ]
 
 
-def _noise_ratio(own: Floats, rest: Floats) -> Effect | None:
-    """Ratio of a judge's mean square to the other judges' in its units; ``rest`` is NaN where these have none."""
-    known = ~np.isnan(rest)
-    own, rest = own[known], rest[known]
-    if len(own) < MIN_UNITS or own.mean() <= 0 or rest.mean() <= 0:
+def _noise_ratio(judge_squares: Floats, other_squares: Floats) -> Effect | None:
+    """Ratio of a judge's mean square to the other judges' in its units; the latter is NaN where they have none."""
+    known = ~np.isnan(other_squares)
+    judge_squares, other_squares = judge_squares[known], other_squares[known]
+    if len(judge_squares) < MIN_UNITS or judge_squares.mean() <= 0 or other_squares.mean() <= 0:
         return None
-    ratio = float(own.mean() / rest.mean())
-    parts = own / own.mean() - rest / rest.mean()
+    ratio = float(judge_squares.mean() / other_squares.mean())
+    parts = judge_squares / judge_squares.mean() - other_squares / other_squares.mean()
     return Effect(ratio, ratio * float(np.std(parts, ddof=1)) / float(np.sqrt(len(parts))), len(parts))
 
 
 def outfit_statistics(answers: Answers) -> list[float | None]:
-    """Mean over units of each judge's squares over the panel's (kept above a tenth of the panel's mean over units).
+    """Mean over units of each judge's squares divided by the panel's (at least a tenth of the panel's mean).
 
-    None where there is one judge, which is the panel.
+    None where there is only one judge.
     """
     squares = [_unit_squares(answers, judge) for judge in range(len(answers.judges))]
     panel = _panel_squares(answers, squares, np.ones(len(squares), dtype=bool))
@@ -260,16 +260,16 @@ def outfit_statistics(answers: Answers) -> list[float | None]:
     ]
 
 
-def _outfit(own: Floats, panel: Floats) -> float | None:
-    if len(own) < MIN_UNITS or panel.mean() <= 0:
+def _outfit(judge_squares: Floats, panel: Floats) -> float | None:
+    if len(judge_squares) < MIN_UNITS or panel.mean() <= 0:
         return None
-    return float(np.mean(own / np.maximum(panel, 0.1 * panel.mean())))
+    return float(np.mean(judge_squares / np.maximum(panel, 0.1 * panel.mean())))
 
 
 def _unit_squares(answers: Answers, judge: int) -> tuple[Ints, Floats]:
-    """Units that a judge can be compared in, and its mean square in each.
+    """Units in which a judge can be compared, and its mean square in each.
 
-    About its mean; of pairs, of which either item may be the first by name, about none.
+    Squares are about the judge's mean; for pairs about zero, because either item may be the first by name.
     """
     rows, e, _ = answers.beyond(judge)
     units, place = np.unique(answers.unit[rows], return_inverse=True)
@@ -277,9 +277,9 @@ def _unit_squares(answers: Answers, judge: int) -> tuple[Ints, Floats]:
     return units, mean_by_code(place, square, len(units))
 
 
-def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: Bools) -> UnitMeans | None:
-    """Mean squares of the judges in a mask, by unit; None without any."""
-    kept = [judge for judge, (units, _) in enumerate(squares) if among[judge] and len(units)]
+def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], included: Bools) -> UnitMeans | None:
+    """Mean squares of the included judges, by unit; None without any."""
+    kept = [judge for judge, (units, _) in enumerate(squares) if included[judge] and len(units)]
     if not kept:
         return None
     units, unit_squares = (np.concatenate([squares[judge][part] for judge in kept]) for part in (0, 1))
@@ -288,10 +288,10 @@ def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: 
 
 
 def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
-    """Rows of a judge with a known right answer, that answer, and whether it comes from people.
+    """Rows of a judge with a known right answer, that answer, and True where it comes from people.
 
-    Else it is that of most of the other judges; None for scores of more than `MAX_LEVELS` levels, or with fewer than
-    ten units.
+    Otherwise it is the most frequent answer of the other judges. None for scores with more than `MAX_LEVELS` levels,
+    and with fewer than ten units.
     """
     if answers.levels > MAX_LEVELS:
         return None
@@ -312,11 +312,11 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
 
 
 def agreement_information(answers: Answers, judge: int) -> float | None:
-    """Mutual information in nats of a judge's answer with people's, or with that of most of the other judges.
+    """Mutual information, in nats, of a judge's answer with people's, or with the other judges' most frequent answer.
 
-    The plug-in estimate less Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0. Of pairs either
-    item may be the first by name, so that both views of each count, and cells that mirror each other are one.
-    None where neither is known, or hardly ever differs: no answer could tell anything of it.
+    The plug-in estimate minus Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0. For pairs either
+    item may be the first by name: both views of each pair are counted, and cells that mirror each other are one.
+    None where the reference is unknown or almost constant.
     """
     truth = truth_for(answers, judge)
     if truth is None:

@@ -1,4 +1,4 @@
-"""Measures of a judge other than biases: outfit, and the information that its answers carry."""
+"""Measures of a judge that are not biases: outfit, and the information in its answers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from voirdire.decide.audit_answers import Answers
 from voirdire.decide.audit_effects import agreement_information, mean_effect, truth_for
 
 INFORMATION = "agreement_information"
-MIN_SCORE_LEVELS = 3  # different numbers from which on their order tells, beside which cells are few
+MIN_SCORE_LEVELS = 3  # distinct numbers from which correlation replaces the table of levels
 
 
 class MeasureRow(NamedTuple):
-    """A measure of a judge.
+    """One measure of a judge.
 
     Attributes
     ----------
     measure, note : str
+        Name and meaning.
     value : float
     low, high : float or None
+        Ends of the interval.
     n : int
-        Units.
+        Number of units.
     found : bool or None
-        Whether it is a bias; None where it is none of its kind.
+        True where a bias is found; None for measures that are not biases.
     """
 
     measure: str
@@ -37,14 +39,14 @@ class MeasureRow(NamedTuple):
 
 
 def information_rows(answers: Answers, judge: int, fit: float | None, prob: float) -> list[MeasureRow]:
-    """Outfit of a judge, and the information that its answers carry about the reference.
+    """Outfit of a judge, and the information in its answers about the reference.
 
     Parameters
     ----------
     answers : Answers
     judge : int
     fit : float or None
-        Its outfit.
+        Outfit of the judge.
     prob : float
         Coverage of intervals.
     """
@@ -66,7 +68,7 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
         reference = "people say" if by_people else "most of the other judges say"
         half = _information_half_width(information, len(judged_rows), prob) + error**2
         share = 0 if right is None else right.value
-        note = f"nats that an answer tells of what {reference}; right {share:.0%} of the time"
+        note = f"nats of information about what {reference}; right {share:.0%} of the time"
         units = len(np.unique(answers.unit[judged_rows]))
         rows.append(
             MeasureRow(
@@ -78,11 +80,11 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
     return rows
 
 
-def _information_half_width(told: float, n: int, prob: float) -> float:
-    """Half-width of the interval of information, whose variance near zero is about twice its value over n."""
+def _information_half_width(information: float, n: int, prob: float) -> float:
+    """Half-width of the interval of information; near zero its variance is about twice its value over n."""
     from scipy.special import ndtri
 
-    return float(ndtri((1 + prob) / 2)) * float(np.sqrt(2 * told / n + 0.5 / n**2))
+    return float(ndtri((1 + prob) / 2)) * float(np.sqrt(2 * information / n + 0.5 / n**2))
 
 
 def _score_information(answers: Answers, judge: int, prob: float) -> list[MeasureRow]:

@@ -1,4 +1,4 @@
-"""Measures of each judge with what they mean, and which of them are found to be a bias."""
+"""Measures of each judge with their meaning, and tests of each for a bias."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ from voirdire.decide.audit_effects import (
 from voirdire.decide.audit_information import MeasureRow, information_rows
 from voirdire.decide.verdicts import FALSE_ALARM, MIN_BIAS, alarm_interval, bias_direction
 
-DRIFT_ALARM = 0.015  # chance that drift is: a slow one is harder to find than any other bias
+DRIFT_ALARM = (
+    0.015  # false alarm probability of drift, separate because slow drift is the hardest bias to find
+)
 DRIFT = "drift"
-MAX_FLIP_SHARE = 0.1  # share of repeats that may differ
-MAX_EXCESS_NOISE = 0.3  # of mean square beyond the others' that matters
+MAX_FLIP_SHARE = 0.1  # largest acceptable share of repeats that differ
+MAX_EXCESS_NOISE = 0.3  # largest acceptable excess of mean square over the others'
 
 
 class _EffectWords(NamedTuple):
-    """Words for an effect above ``none`` and for one below it; where ``less`` is empty, below is no bias."""
+    """Words for an effect above ``none`` and for one below it; with an empty ``less``, below is not a bias."""
 
     more: str
     less: str = ""
@@ -52,7 +54,7 @@ MEASURE_WORDS = {
     "noise": _EffectWords("errs more than the other judges", none=1.0),
     CONFIDENCE: _EffectWords("is more confident than it is right", "is less confident than it is right"),
 }
-#: Words of drift: of comparisons, and of other answers.
+#: Words of drift: True for comparisons, False for other answers.
 DRIFT_WORDS = {
     True: _EffectWords("is right more often as time goes on", "is right less often as time goes on"),
     False: _EffectWords("is more lenient as time goes on", "is more severe as time goes on"),
@@ -60,9 +62,9 @@ DRIFT_WORDS = {
 
 
 class _TestedEffect(NamedTuple):
-    """An effect to test, with its words and the size up to which it does not matter.
+    """An effect to test, with its words and the largest size that does not matter.
 
-    Where ``usual`` is known, the effect that other judges have in the same questions, it is found beyond that alone.
+    ``usual`` is the other judges' effect in the same questions; where known, only an effect beyond it is a bias.
     """
 
     measure: str
@@ -72,7 +74,7 @@ class _TestedEffect(NamedTuple):
     usual: Effect | None
 
     def describe_size(self) -> str:
-        """The effect's value in words: a difference with its sign, a ratio as how many times as much."""
+        """Describe the effect's value: a difference with its sign, or a ratio."""
         value = self.effect.value
         return f"{value:.2g} times as much" if self.measure == "noise" else f"{value:+.2g}"
 
@@ -80,9 +82,9 @@ class _TestedEffect(NamedTuple):
 def judge_measures(
     table: Any, answers: Answers, prob: float, needs: dict[str, str]
 ) -> list[list[MeasureRow]]:
-    """Measures of every judge of a table; the data that missing ones take is added to ``needs``.
+    """Measures of every judge of a table; adds the data that missing measures require to ``needs``.
 
-    Those that are tested have the interval by which they are, wider than ``prob`` asks.
+    Tested measures have the interval of the test, which is wider than ``prob``.
     """
     known = ~np.isnan(answers.value)
     min_effect = MIN_BIAS * (float(np.ptp(answers.value[known])) if known.any() else 1.0)
@@ -118,7 +120,7 @@ def judge_measures(
             for judge, (own_effects, relative_effect) in enumerate(zip(orders, relative, strict=True))
         ]
         add_measure("position", position, compared)
-        # noise changes answers, too: only being asked again in the same order tells it from what the order does
+        # noise changes answers, too: only repeats in the same order separate it from the effect of the order
         swaps = [
             None if changed is None or same_order is None else changed.beyond(same_order)
             for (_, changed), same_order in zip(orders, repeated, strict=True)
@@ -128,7 +130,7 @@ def judge_measures(
     else:
         needs["position"] = "votes on pairs whose order shown is known"
     if not answers.paired:
-        # 1 of items that are not of the judge's family, else NaN: what it favours is no lenience
+        # 1 for items that are not of the judge's family, else NaN: favouring its family is not leniency
         others = None if answers.own_family is None else np.where(answers.own_family == 0, 1.0, np.nan)
         severity = judge_effects(answers, others, min_effect, intercept=False)
         add_measure("severity", severity, compared + " (and --positive, of classes)")
@@ -157,7 +159,7 @@ def judge_measures(
         [] if own_effects[1] is None or same_order is not None else [_swap_measure(own_effects[1], prob)]
         for own_effects, same_order in zip(orders, repeated, strict=True)
     ]
-    if "swap" in needs and any(unsure):  # its share is shown; what is not known is how much of it is noise
+    if "swap" in needs and any(unsure):  # the share is shown; the part of it that is noise is unknown
         needs["swap beyond noise"] = needs.pop("swap")
     outfits = outfit_statistics(answers)
     return [
@@ -167,32 +169,32 @@ def judge_measures(
 
 
 def _swap_measure(share: Effect, prob: float) -> MeasureRow:
-    """The share of answers that change with the order where a judge was not asked again in the same order."""
+    """Share of answers that change with the order, for a judge without repeats in the same order."""
     low, high = share.interval(prob)
     note = (
-        "share of answers that change with the order, whether by the order or by noise, which answers repeated in the "
-        "same order would tell; position is what the order does one way"
+        "share of answers that change with the order, by the order or by noise; only answers repeated in the "
+        "same order separate the two; position is the systematic effect of the order"
     )
     return MeasureRow("swap", share.value, max(low, 0.0), min(high, 1.0), share.units, None, note)
 
 
 def _choose_position_effect(
-    answers: Answers, judge: int, own: Effect | None, beside: Effect | None
+    answers: Answers, judge: int, own_pairs: Effect | None, relative: Effect | None
 ) -> Effect | None:
-    """A judge's position bias by its own pairs in both orders, where most of its pairs are; else beside other judges.
+    """Position bias from a judge's own pairs in both orders where most of its pairs are, else relative to other judges.
 
-    Its own are compared with nobody, so that no bias of the others is taken for its.
+    A judge's own pairs need no comparison, so that a bias of the others is not attributed to it.
     """
-    if own is None or beside is None:
-        return own or beside
+    if own_pairs is None or relative is None:
+        return own_pairs or relative
     units = len(np.unique(answers.unit[answers.judge == judge]))
-    return own if 2 * own.units >= units else beside
+    return own_pairs if 2 * own_pairs.units >= units else relative
 
 
-def _test_effects(mine: list[_TestedEffect]) -> list[MeasureRow]:
-    """Test all effects of a judge together: a row for each, with its interval."""
-    rows, others = [], sum(test.measure != DRIFT for test in mine)
-    for test in mine:
+def _test_effects(tests: list[_TestedEffect]) -> list[MeasureRow]:
+    """Test all effects of a judge together: one row for each, with its interval."""
+    rows, others = [], sum(test.measure != DRIFT for test in tests)
+    for test in tests:
         value, (more, less, none) = test.effect.value, test.words
         prob = alarm_interval(
             DRIFT_ALARM if test.measure == DRIFT else FALSE_ALARM / others, 2 if less else 1
@@ -220,7 +222,7 @@ def _drift_effects(answers: Answers, table: Any, matters: float) -> list[Effect 
         rows = answers.judge == judge
         rank = np.argsort(np.argsort(answers.time[rows], kind="stable"), kind="stable").astype(float)
         order[rows] = 2 * rank / max(len(rank) - 1, 1) - 1  # from -1, the first, to 1
-    if answers.paired:  # leniency says nothing of pairs: what drifts is how right a judge is
+    if answers.paired:  # pairs carry no leniency: the quantity that drifts is accuracy
         return accuracy_over_time(table, answers, order, matters)
     return judge_effects(answers, order, matters, intercept=True)
 

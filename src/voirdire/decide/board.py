@@ -1,16 +1,15 @@
-"""The verb ``board``: the leaderboard of a fit, and which of its differences are decided.
+"""The verb ``board``: the leaderboard of a fit, and the differences in it that are decided.
 
-Context (prompt) that alone decides what is said of the first place.
+Deciding context: a context (prompt) without which the first place would differ. Over the contexts, :mod:`.pairs` gives
+the first item and those that share its place. A context decides where its removal changes that result and it is an
+outlier: its lead of the first over a concerned item is many robust standard deviations from the lead in the other
+contexts, and the draws show this clearly.
 
-Over the contexts asked about, an item is first, and others share its place, by :mod:`.pairs`. A context decides where
-all that would be said otherwise without it, and it is no context like the others: the lead of the first over an item
-concerned is there many robust standard deviations from that in the others, and surely so, as far as the draws tell.
+Cycles: items of which each clearly beats the next, and the last beats the first, so that no ranking is right.
 
-Cycles: items of which each clearly beats the next, and the last the first, so that no ranking is right.
-
-A pair is clear where its votes lean one way by more than chance allows among all pairs (Bonferroni); votes of one
-context count as one witness. Without a cycle in truth one is found only if some pair is clear the wrong way. A liking
-for the place shown first looks like a cycle where pairs that make one were shown in one order: those are left out.
+A pair is clear where its votes favour one item by more than chance allows among all pairs (Bonferroni); votes of one
+context count as one witness. Without a true cycle, one is found only if some pair is clear in the wrong direction. A
+preference for the item shown first looks like a cycle where pairs were shown in one order: those are left out.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
 
 
 OUTLIER_SDS = 3.5  # robust standard deviations from the other contexts
-CLEAR_GAP_SDS = 3.0  # standard deviations of the draws by which a lead differs from that in the others
-MAD_TO_SD = 1.4826  # of the median absolute deviation of a normal distribution
-MAX_CONTEXTS_TRIED = 10  # contexts that are left out in turn: those furthest from the others
+CLEAR_GAP_SDS = 3.0  # standard deviations of the draws between a lead and that in the other contexts
+MAD_TO_SD = 1.4826  # standard deviation over median absolute deviation, for a normal distribution
+MAX_CONTEXTS_TRIED = 10  # contexts left out in turn: those furthest from the others
 
 
 def deciding_context(draws: Floats, level: float) -> int | None:
-    """The context that alone decides who is in the first place; None where there is none.
+    """The context that alone decides the first place; None where there is none.
 
     Parameters
     ----------
@@ -84,20 +83,20 @@ def deciding_context(draws: Floats, level: float) -> int | None:
 
 
 def _first_place(scores: Floats, level: float) -> tuple[int, np.ndarray]:
-    """The highest of the items that share the first place, and the mask of them, by draws of shape (draws, items)."""
+    """The highest of the items that share the first place, and a mask of these, from draws (draws, items)."""
     first = compare_pairs(scores, level).first
     return int(np.where(first, scores.mean(axis=0), -np.inf).argmax()), first
 
 
 def _lead_deviations(strength: Floats, first: int) -> Floats:
-    """Robust standard deviations between the first's lead over each item there and elsewhere, (contexts, items)."""
+    """Robust distance of the first's lead over each item from its median over contexts, shape (contexts, items)."""
     lead = strength[:, [first]] - strength
     deviation = np.abs(lead - np.median(lead, axis=0))
     return np.asarray(deviation / (MAD_TO_SD * np.maximum(np.median(deviation, axis=0), 1e-9)))
 
 
-ALPHA = 0.05  # chance that any pair is called clear the wrong way
-MIN_WITNESSES = 6  # witnesses of a pair
+ALPHA = 0.05  # probability that any pair is called clear in the wrong direction
+MIN_WITNESSES = 6  # smallest number of witnesses for a pair
 
 
 def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
@@ -114,7 +113,7 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     pairs, place = np.unique(keys[0], return_inverse=True)
     witnesses = np.bincount(place)
     net_share = np.bincount(place, total) / np.bincount(place, answers)
-    # of witnesses who say more or less, beside what so many answers say on average (a ratio estimator)
+    # variance of totals about their expectation for the same number of answers (a ratio estimator)
     variance = np.bincount(place, (total - net_share[place] * answers) ** 2) / np.maximum(witnesses - 1, 1)
     t_statistic: Floats = np.abs(np.bincount(place, total)) / np.sqrt(np.maximum(variance, 1e-12) * witnesses)
     enough = witnesses >= MIN_WITNESSES
@@ -123,7 +122,7 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
         enough &= (np.bincount(pair_index, swapped, len(pairs)) > 0) & (
             np.bincount(pair_index, ~swapped, len(pairs)) > 0
         )
-    # witnesses that all say the same have no variance: their number bounds what they can tell
+    # unanimous witnesses have no variance: their number bounds the p value
     p = np.maximum(stdtr(np.maximum(witnesses - 1, 1), -t_statistic), 0.5**witnesses)
     clear = enough & (p < alpha / max(len(pairs), 1))
     low, high = pairs // size, pairs % size
@@ -170,23 +169,23 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
     fit : Fit
         With scores and draws (any method but "map").
     prices, margin
-        As of :func:`.decision.decide`.
+        As in :func:`.decision.decide`.
 
     Returns
     -------
     dict
-        What :meth:`.Fit.as_dict` has, of which ``decision`` has ``better``, the distinguishable pairs (better, worse),
-        too; each of ``items`` also ``first`` and ``last`` (of ``decision.ranks``), ``loss`` (expected, in the
-        unit of scores, of choosing it) and ``rank_probabilities``; of scores of systems over contexts ``items`` are the
-        systems, and ``answers`` what each scored in each context; ``next``, for every two neighbours ``better``,
-        ``worse``, ``difference``, ``sd``, ``apart`` (distinguishable) and, where they are not, ``more_votes`` (in the
-        whole table) and ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times
-        what there is, or what is asked is what people would say, of which judges' answers tell no more; then
-        ``more_people`` counts people's answers to which of the two is better); ``cycle``, items of which each clearly
-        beats the next and the last the first; ``deciding``, the context without which another item would be first or
-        others share its place (None: no single one); ``reference``, where all votes are between one item and others
-        (None elsewhere): that ``item``, and ``rates`` of winning against it (item, value, low, high, n);
-        ``verdict``, in words.
+        The entries of :meth:`.Fit.as_dict`, with these additions. ``decision`` has ``better``, the distinguishable
+        pairs (better, worse); each of ``items`` has ``first`` and ``last`` (of ``decision.ranks``), ``loss`` (expected
+        loss of choosing it, in the unit of scores) and ``rank_probabilities``. For scores of systems over contexts,
+        ``items`` are the systems and ``answers`` the scores of each in each context. ``next`` has for every two
+        neighbours ``better``, ``worse``, ``difference``, ``sd``, ``apart`` (distinguishable) and, where they are not,
+        ``more_votes`` (in the whole table) and ``more_contexts`` needed to distinguish them if the difference stays as
+        it is (None: more than 100 times the present number, or the target is people's opinion, about which more judges'
+        answers add nothing; then ``more_people`` counts people's answers to which of the two is better). ``cycle``:
+        items of which each clearly beats the next and the last the first. ``deciding``: the context without which the
+        first place would differ (None: no single one). ``reference``: where all votes are between one item and others
+        (otherwise None), that ``item`` and ``rates`` of winning against it (item, value, low, high, n).
+        ``verdict``: a text.
 
     Raises
     ------
@@ -269,7 +268,7 @@ def board_verdict(
     )
     sentences = []
     if failed:
-        sentences.append(f"Checks failed ({failed}): do not act on this board before they are answered.")
+        sentences.append(f"Checks failed ({failed}): do not act on this board before they are resolved.")
     if cycle:
         sentences.append(f"No ranking is right: {' beats '.join([*cycle, cycle[0]])}.")
     if context is not None:

@@ -1,18 +1,18 @@
 """Change of a mean at an unknown time: detected by e-values at any number of looks, dated by a posterior.
 
-**Found** by the bets of :mod:`voirdire.trust.drift`, which gain nothing on average where values come in an order that
-says nothing: at any one look their evidence (an e-value) is 1 on average, exactly, and it ever reaches 1 / a with
-probability about a at most (measured: `benchmarks/watches.py`). A change is bet on after 20 values, 40, ..., later
-after every fiftieth part of the values so far, with stakes log 2 (1 / log(k + 1) - 1 / log(k + 2)) of the k-th point,
+**Detection** uses the bets of :mod:`voirdire.trust.drift`, which gain nothing on average where the order of the values
+is uninformative. At any one look the evidence (an e-value) has mean exactly 1, and it ever reaches 1 / a with
+probability at most about a (measured: `benchmarks/watches.py`). Candidate changes are after 20 values, 40, ..., later
+after every fiftieth part of the values so far, with stakes log 2 (1 / log(k + 1) - 1 / log(k + 2)) for the k-th point,
 which sum to 1.
 
-**Dated and measured** with values up to the largest evidence, so that what came after a change that went away is no
-part of it. Every point j is as likely beforehand. Of shares (values from 0 to 1) the means before and after are
-Beta(1/2, 1/2); of other values means and variances are unknown (normal-gamma, worth one value, around those of all
-values). The posterior of j is the product of both parts' marginal likelihoods, that of the difference of the means a
-mixture over j; quantiles give intervals. At the look that finds a change it tends to look larger than it is, so that
-intervals are of 1 - (1 - prob) / `TAIL_DIVISOR`; how often they hold then is measured, too. (Chernoff and Zacks, Annals
-of Mathematical Statistics 35, 1964.)
+**Date and size** use the values up to the largest evidence, which excludes values after a change that was reversed. All
+points j have the same prior probability. For shares (values from 0 to 1) the means before and after have Beta(1/2, 1/2)
+priors; for other values means and variances are unknown (normal-gamma prior with the weight of one value, around those
+of all values). The posterior of j is the product of both parts' marginal likelihoods; that of the difference of the
+means is a mixture over j, and its quantiles give intervals. At the look that finds a change, the change tends to look
+larger than it is; intervals therefore have probability 1 - (1 - prob) / `TAIL_DIVISOR`. The benchmark measures their
+coverage, too. (Chernoff and Zacks, Annals of Mathematical Statistics 35, 1964.)
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import numpy as np
 from voirdire.trust.drift import running_log_evidence
 from voirdire.typing import Floats, Ints
 
-MIN_SPACING = 20  # values before a change that is bet on; and from one point to the next,
-SPACING_DIVISOR = 50  # or this part of the values so far
+MIN_SPACING = 20  # smallest number of values before the first candidate change, and between two candidates
+SPACING_DIVISOR = 50  # the spacing is at least the number of values so far divided by this
 TAIL_DIVISOR = 3.0
 
 
@@ -36,13 +36,13 @@ class Change:
     Attributes
     ----------
     found_after : int
-        Values after which it was found.
+        Number of values at detection.
     since, since_low, since_high : int
-        Values before it, with interval.
+        Number of values before the change, with interval.
     before, after : float
-        Means before it, and after it up to where the evidence is strongest.
+        Mean before the change, and after it up to the largest evidence.
     low, high : float
-        Interval of after less before.
+        Interval of after minus before.
     """
 
     found_after: int
@@ -69,20 +69,20 @@ def log_change_evidence(x: Floats) -> Floats:
 
 
 def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, shares: bool) -> Change | None:
-    """A change of the mean with its intervals; None where none was found.
+    """Find a change of the mean, with its intervals; None where none is detected.
 
     Parameters
     ----------
     x : float array, shape (values,)
-        In the order in which they came.
+        In time order.
     evidence : float array, shape (values,)
-        Of :func:`log_change_evidence`.
+        From :func:`log_change_evidence`.
     alpha : float
-        Probability that a change is found, at any look, where there is none.
+        Probability of detecting a change at any look where there is none.
     prob : float
         Probability of the intervals.
     shares : bool
-        Whether values are from 0 to 1; else they are numbers on any scale.
+        True where values are from 0 to 1; otherwise they are numbers on any scale.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _candidate_points(count: int) -> tuple[Ints, Floats]:
 
 
 def _change_posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
-    """Of each point: its probability, and centre and standard deviation of the difference of the means there."""
+    """For each point: its probability, and mean and standard deviation of the difference of the means."""
     count = np.arange(1.0, len(x))
     total, squares = np.cumsum(x)[:-1], np.cumsum(x * x)[:-1]
     marginal_likelihood = _proportion_marginal_likelihood if shares else _numeric_marginal_likelihood
@@ -148,7 +148,7 @@ def _proportion_marginal_likelihood(
 def _numeric_marginal_likelihood(
     count: Floats, total: Floats, squares: Floats, x: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """As :func:`_proportion_marginal_likelihood`, of numbers on any scale."""
+    """As :func:`_proportion_marginal_likelihood`, for numbers on any scale."""
     from scipy.special import gammaln
 
     centre, prior = float(x.mean()), max(float(x.var()), 1e-12)
@@ -161,10 +161,10 @@ def _numeric_marginal_likelihood(
     return log, centre + count / (1.0 + count) * deviation, rate / shape / (1.0 + count)
 
 
-def _mixture_quantile(chance: Floats, centre: Floats, error: Floats, q: float) -> float:
+def _mixture_quantile(probability: Floats, centre: Floats, error: Floats, q: float) -> float:
     """Quantile of a mixture of normal distributions."""
     from scipy.optimize import brentq
     from scipy.special import ndtr
 
     low, high = float((centre - 10.0 * error).min()), float((centre + 10.0 * error).max())
-    return float(brentq(lambda x: float(chance @ ndtr((x - centre) / error)) - q, low, high, xtol=1e-14))
+    return float(brentq(lambda x: float(probability @ ndtr((x - centre) / error)) - q, low, high, xtol=1e-14))

@@ -1,15 +1,15 @@
-"""Cost of a choice, rank probabilities of every item, and answers needed to distinguish two items.
+"""Cost of a choice, rank probabilities of every item, and number of answers needed to distinguish two items.
 
-Where scores are about people, the gap between these and a panel is in the deviation s of a difference with the median
-m, and no answer of the panel takes it away. n answers of people to which of the two is better, each with the
-information i of the difference (:class:`voirdire.kinds.people.Preference`), leave the deviation
-(1 / s^2 + n i)^(-1/2): the two are t deviations apart from
+Where scores are about people, the standard deviation s of a difference with median m includes the discrepancy between
+people and the panel, which more panel answers do not reduce. n answers of people to which of the two is better, each
+with the information i of the difference (:class:`voirdire.kinds.people.Preference`), leave the standard deviation
+(1 / s^2 + n i)^(-1/2): the two items are t standard deviations apart after
 
     n = (t^2 / m^2 - 1 / s^2) / i(m)
 
-answers on, the difference being what it seems now.
+answers, if the difference stays as it is.
 
-The cheapest item that is not worse than the best by more than a margin.
+The module also finds the cheapest item that is not worse than the best by more than a margin.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Choice(NamedTuple):
     Attributes
     ----------
     item : str or None
-        None where no item is.
+        None where no item is good enough.
     price : float or None
         In the unit of the prices.
     probability : float
-        That it is not worse than the best by more than the margin; without an item, the largest of any.
+        Probability that the item is within the margin of the best; without an item, the largest of all items.
     margin : float
-        In the unit of scores.
+        Largest acceptable difference from the best, in the unit of scores.
     """
 
     item: str | None
@@ -51,7 +51,7 @@ class Choice(NamedTuple):
     margin: float
 
     def sentence(self) -> str:
-        """The choice, in words.
+        """Describe the choice in words.
 
         Examples
         --------
@@ -70,21 +70,21 @@ class Choice(NamedTuple):
 
 
 def read_prices(prices: object, margin: float, items: Sequence[str] | None = None) -> dict[str, float]:
-    """Price of every item that is named, those of ``items`` where they are known.
+    """Read the price of every item, and check them against ``items`` where given.
 
     Parameters
     ----------
     prices : mapping, dataframe or path
         Item to price, or a table with the columns ``item`` and ``price``.
     margin : float
-        In the unit of scores.
+        Largest acceptable difference from the best, in the unit of scores.
     items : sequence of str, optional
 
     Raises
     ------
     InputError
-        An item with two prices, a price that is negative or no number, a margin that is not above 0; an item without a
-        price, or a price of an item that is none of them.
+        An item with two prices, a price that is negative or not a number, a margin that is not above 0; an item without
+        a price, or a price of an unknown item.
 
     Examples
     --------
@@ -128,12 +128,12 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
 def cheapest_choice(
     draws: Floats, prices: Mapping[str, float], items: Sequence[str], margin: float, level: float
 ) -> Choice:
-    """The cheapest item that is within ``margin`` of the best with probability ``level``; the better of two as cheap.
+    """The cheapest item within ``margin`` of the best with probability ``level``; of equal prices the better item.
 
     Parameters
     ----------
     draws : array, shape (draws, items)
-        Of scores.
+        Draws of scores.
     prices : mapping of str to float
         Price of each item.
     items : sequence of str
@@ -153,8 +153,8 @@ def cheapest_choice(
     return Choice(items[choice], prices[items[choice]], float(within[choice]), margin)
 
 
-MAX_GROWTH_FACTOR = 100.0  # times the votes there are: beyond it nothing is promised
-MAX_PEOPLE = 10_000  # people's answers about two items, likewise
+MAX_GROWTH_FACTOR = 100.0  # largest factor on the present number of votes that is reported
+MAX_PEOPLE = 10_000  # largest number of people's answers about two items that is reported
 
 
 def rank_probabilities(draws: Floats) -> Floats:
@@ -173,7 +173,7 @@ def rank_probabilities(draws: Floats) -> Floats:
 
 
 def expected_loss(draws: Floats) -> Floats:
-    """Mean loss against the best item, shape (items,): what choosing each item costs.
+    """Mean loss of choosing each item instead of the best, shape (items,).
 
     Examples
     --------
@@ -183,21 +183,23 @@ def expected_loss(draws: Floats) -> Floats:
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
-def information_growth_factor(median: float, deviation: float, t: float, stays: float = 0.0) -> float | None:
-    """Factor by which information must grow until a difference is ``t`` deviations; None above `MAX_GROWTH_FACTOR`.
+def information_growth_factor(
+    median: float, deviation: float, t: float, irreducible: float = 0.0
+) -> float | None:
+    """Factor on the information that makes a difference ``t`` deviations; None above `MAX_GROWTH_FACTOR`.
 
-    The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
-    what is uncertain), but for the part that ``stays``; the difference is taken to be what it is now.
+    The standard deviation (:class:`.Pairs`) of a difference falls with the root of the number of votes (of contexts
+    where these are the uncertain part), except for the part ``irreducible``; the difference is assumed to stay.
 
     Examples
     --------
-    >>> information_growth_factor(1.0, 0.5, 3.0), information_growth_factor(1.0, 0.5, 3.0, stays=0.4)
+    >>> information_growth_factor(1.0, 0.5, 3.0), information_growth_factor(1.0, 0.5, 3.0, irreducible=0.4)
     (2.25, None)
     """
     if not deviation or math.isclose(median, 0.0):
         return None
-    target = (median / t) ** 2 - stays**2  # to what the part of the variance that does not stay must fall
-    factor = (deviation**2 - stays**2) / target if target > 0.0 else math.inf
+    target = (median / t) ** 2 - irreducible**2  # required size of the reducible part of the variance
+    factor = (deviation**2 - irreducible**2) / target if target > 0.0 else math.inf
     return factor if factor <= MAX_GROWTH_FACTOR else None
 
 

@@ -1,18 +1,19 @@
 """Confidence bounds of a mean that hold at every look (e-values by betting).
 
-Values x_1, x_2, ... lie between 0 and 1, and given those before it each has the mean mu. Whoever bets the share
-l_t (x_t - m) of the money on each value, with l_t chosen before x_t is seen, has after t of them
+Values x_1, x_2, ... lie between 0 and 1, and each has the mean mu given those before it. Betting l_t (x_t - m) of the
+capital on each value, with l_t chosen before x_t is seen, gives after t values the capital
 
     K_t(m) = prod_(s <= t) (1 + l_s (x_s - m)),
 
-which gains nothing on average where mu = m (and loses where mu < m). So the chance that it ever reaches 1 / a is at
-most a (Ville's inequality), at whichever of the looks: all m for which it does are refuted, and the others begin at a
-lower bound of mu that is right at all times together with probability 1 - a. The upper bound is that of 1 - x.
+which gains nothing on average where mu = m (and loses where mu < m). The probability that it ever reaches 1 / a is
+therefore at most a (Ville's inequality), at any look. All m for which it reaches 1 / a are rejected; the smallest m
+that is not rejected is a lower bound of mu, valid at all times together with probability 1 - a. The upper bound is that
+of 1 - x.
 
 The bet that decides soonest by n values is about sqrt(2 log(1/a) / n) divided by the standard deviation of the values
-so far. n is `HORIZONS` times the number of values that are planned, each with its part (`HORIZON_WEIGHTS`) of the
-money. The plan chooses where bounds are narrowest and nothing else: they hold whenever one stops. K_t(m) falls with m,
-so that bounds are found by bisection.
+so far. n is `HORIZONS` times the planned number of values, each with its share (`HORIZON_WEIGHTS`) of the capital. The
+plan only determines where bounds are narrowest; they hold at any stopping time. K_t(m) falls with m, so that bisection
+finds the bounds.
 
 Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal Statistical
 Society B 86, 2024 (bets by predictable plug-in).
@@ -25,10 +26,10 @@ import numpy as np
 from voirdire.typing import Floats
 
 HORIZONS, HORIZON_WEIGHTS = (0.125, 0.75, 4.0), (0.05, 0.9, 0.05)
-MAX_LOSS_SHARE = 0.75  # of what there is may be lost by one value
-PRIOR_VARIANCE = 1 / 16  # variance of the values before any is seen
+MAX_LOSS_SHARE = 0.75  # largest share of the capital that one value may lose
+PRIOR_VARIANCE = 1 / 16  # variance of the values before the first
 BISECTION_STEPS = 30
-MAX_VALUES_AHEAD = 1_000_000  # values that are looked ahead
+MAX_VALUES_AHEAD = 1_000_000  # largest number of values that is projected
 
 
 def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
@@ -37,11 +38,11 @@ def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> F
     Parameters
     ----------
     x : float array, shape (..., values)
-        From 0 to 1, in the order in which they came.
+        From 0 to 1, in the order of arrival.
     mean : float
-        The mean that is bet against, above 0.
+        The mean to reject, above 0.
     alpha, planned : float
-        What bets are sized by: the chance of an error, and the number of values.
+        Error probability and planned number of values, which determine the bets.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> F
 
 
 def mean_exceeds(x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False) -> bool:
-    """True where it is refuted that the mean of ``x`` is at most ``mean``: now, or with ``intersect`` at any look.
+    """True where a mean of at most ``mean`` is rejected: now, or with ``intersect`` at any look.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def mean_exceeds(x: Floats, mean: float, alpha: float, planned: float, *, inters
 
 
 def mean_bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = False) -> tuple[float, float]:
-    """Lower and upper bound of a mean, each wrong at any look with probability ``alpha`` at most.
+    """Lower and upper bound of a mean; each is wrong at any look with probability at most ``alpha``.
 
     Parameters
     ----------
@@ -91,8 +92,8 @@ def mean_bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = Fa
     alpha, planned
         As in `log_mean_evidence`.
     intersect : bool
-        Whether what was refuted after any of the values counts. That is narrower, and takes it for granted that values
-        come in an order that says nothing.
+        True to reject a mean that was rejected after any of the values. Bounds are then narrower, but valid only where
+        the order of the values is uninformative.
 
     Examples
     --------
@@ -115,12 +116,12 @@ def _lower_bound(x: Floats, alpha: float, planned: float, intersect: bool) -> fl
 def values_until_refuted(
     x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False, times: int = 100
 ) -> int | None:
-    """Number of values until ``mean`` is refuted, present ones included, if further ones are like these.
+    """Number of values, including the present ones, until ``mean`` is rejected, if further values are like these.
 
     Returns
     -------
     int or None
-        None where it takes more than ``times`` as many.
+        None where it is more than ``times`` the present number.
 
     Examples
     --------

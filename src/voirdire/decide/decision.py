@@ -1,12 +1,12 @@
-"""The verb ``decide``: who is first, what choosing costs, what would settle it, by one rule for every page and table.
+"""The verb ``decide``: the best items, the cost of choosing one, and the answers that would separate them.
 
-The rule (:mod:`.pairs`): items share the first place unless another is distinguishably better; all statements about
-pairs are right together with probability (1 + prob) / 2, which is what each end of an interval of probability ``prob``
-bounds.
+The rule (:mod:`.pairs`) is the same for every report and table: items share the first place unless another is
+distinguishably better; all statements about pairs are right together with probability (1 + prob) / 2, the level of
+either end of an interval of probability ``prob``.
 
-What follows from a choice is told by the posterior alone: the expected loss of an item is the mean, over draws, of how
-much better the best is. Scores are posterior medians, drawn towards the items' mean by as much as answers leave open,
-the leader's too: that it was chosen for being the highest needs no further correction (Efron 2011, Journal of the
+The posterior alone determines the cost of a choice: the expected loss of an item is the mean, over draws, of the
+difference between the best item and it. Scores are posterior medians, shrunk towards the items' mean according to their
+uncertainty, the leader's too: its selection as the highest needs no further correction (Efron 2011, Journal of the
 American Statistical Association 106).
 """
 
@@ -41,8 +41,8 @@ from voirdire.typing import Floats, Ints
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-MAX_ITEMS = 500  # items that are compared, those that may be best
-MAX_NAMED = 5  # items named in a sentence
+MAX_ITEMS = 500  # largest number of items that are compared: the likeliest to be best
+MAX_NAMED = 5  # largest number of items named in a sentence
 PEOPLE_ANSWERS = "answers of people"
 
 
@@ -55,26 +55,27 @@ class Decision:
     items : tuple of str
         Best first.
     first : tuple of str
-        Those that share the first place.
+        Items that share the first place.
     row : dict
         The first of them, as in the ranking: item, score, low, high, p_best, ...
     pairs : Pairs
-        Of ``items``, in their order.
+        Comparisons of ``items``, in their order.
     loss : array, shape (items,)
         Expected loss of choosing each, in the unit of scores.
     level : float
         Probability that all statements are right.
     left_out : int
-        Items that were not compared, because too many others are likelier to be the best.
+        Number of items that were not compared, because too many others are likelier to be the best.
     next : list of dict
-        What would settle the first place, each by itself: ``of`` ("votes" of the same kind, "contexts" or "judges"
-        asked as much as those there are) and ``more`` (None: beyond 100 times what there is, or scores are about
-        people, which no answer of judges tells). Where scores are about people the last is of "answers of people", each
-        to which is better, the leader or one of the others that share its place.
+        Alternatives that would each separate the first place: ``of`` ("votes" of the same kind, "contexts" or "judges"
+        with as many answers as the present ones) and ``more``, their number (None: more than 100 times the present
+        number, or scores are about people, about whom more judges' answers add nothing). Where scores are about
+        people, the last alternative is "answers of people" to which is better, the leader or one of the others that
+        share its place.
     choice : Choice or None
         The cheapest item that is not worse by more than a margin, where prices were given.
     called : str
-        What they are: items, or systems whose answers are the items of the fit.
+        Word for the items: "items", or "systems" whose answers are the items of the fit.
     """
 
     items: tuple[str, ...]
@@ -90,7 +91,7 @@ class Decision:
 
     @property
     def rule(self) -> str:
-        """The rule, in a line."""
+        """The rule in one sentence."""
         left_out_note = f"; of {self.left_out:,} further items none was compared" if self.left_out else ""
         return (
             "An item shares the first place unless another is distinguishably better; all statements about pairs are "
@@ -99,13 +100,13 @@ class Decision:
 
     @property
     def ranks(self) -> dict[str, tuple[int, int]]:
-        """Highest and lowest rank that all statements together leave open, by item."""
+        """Highest and lowest rank that all statements together allow, by item."""
         low, high = self.pairs.ranks
         high = high + self.left_out
         return {item: (int(a), int(b)) for item, a, b in zip(self.items, low, high, strict=True)}
 
     def sentence(self, name: Callable[[str], str] = str) -> str:
-        """Say who is first; ``name`` writes a name.
+        """Name the items that share the first place; ``name`` formats a name.
 
         Examples
         --------
@@ -131,7 +132,7 @@ class Decision:
         )
 
     def settle(self) -> str:
-        """Say what would settle the first place; empty where nothing is open."""
+        """Describe the answers that would separate the first place; empty where it is decided."""
         if not self.next:
             return ""
         counts = [
@@ -145,7 +146,7 @@ class Decision:
         )
 
     def _people_sentence(self) -> str:
-        """Say what people are asked, where they are."""
+        """Describe the question for people, where ``next`` has one."""
         last, others = self.next[-1], len(self.first) - 1
         if last["of"] != PEOPLE_ANSWERS or not last["more"]:
             return ""
@@ -153,7 +154,7 @@ class Decision:
         return f" to which is better, the leader or {other} in the first place,"
 
     def as_dict(self) -> dict[str, Any]:
-        """The decision as plain Python, as ``decision`` of ``voirdire fit --json``."""
+        """The decision as a dict, as ``decision`` in ``voirdire fit --json``."""
         size = len(self.items)
         leader_scores = {name: self.row[name] for name in ("score", "low", "high", "p_best")}
         return {
@@ -172,22 +173,22 @@ class Decision:
 
 
 def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin: float = 0.0) -> Decision:
-    """Decide which items of a fit share the first place, which are distinguishable, what would settle it.
+    """Decide which items of a fit share the first place, which are distinguishable, and what would separate them.
 
     Parameters
     ----------
     fit : Fit
         With scores and draws (any method but "map").
     prices : mapping, dataframe or path, optional
-        Price of every item (columns item, price): the cheapest that is not worse than the best by more than ``margin``
-        is named, too.
+        Price of every item (columns item, price), to name the cheapest that is not worse than the best by more than
+        ``margin``.
     margin : float
         In the unit of scores; above 0 where there are prices.
 
     Raises
     ------
     InputError
-        The fit has no scores or no draws, or its items are not linked; prices are missing, negative or of other items.
+        The fit has no scores or no draws, or its items are not linked; prices are missing, negative or of others.
 
     Examples
     --------
@@ -228,12 +229,12 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
 
 
 def check_decidable(problem: Problem, prices: Mapping[str, float] | None = None, margin: float = 0.0) -> None:
-    """Refuse what has no decision, and prices that are not those of its items; a fit is not needed for it.
+    """Refuse problems without a decision, and prices that do not match its items; needs no fit.
 
     Raises
     ------
     InputError
-        Items are not linked; prices are missing, negative or of other items.
+        Items are not linked; prices are missing, negative or of unknown items.
     """
     kind = kind_of(problem)
     if kind.has_unlinked_pairs(problem):
@@ -264,30 +265,32 @@ def round_up(count: int) -> int:
 
 
 def is_about_people(fit: Fit) -> bool:
-    """True where scores are about what people would say, of which further answers of judges tell no more."""
+    """True where scores are about people's opinion, about which more judges' answers add nothing."""
     return fit.problem.about == TARGET and fit.kind.has_scores(fit.problem)
 
 
 def people_needed_between(
-    fit: Fit, two: tuple[str, str], median: float, deviation: float, t: float
+    fit: Fit, item_pair: tuple[str, str], median: float, deviation: float, t: float
 ) -> float | None:
-    """Count people's answers to which of two items is better until they are distinguishable; None for no number."""
-    preference = people_preference(fit, two)
+    """Count people's answers until two items are distinguishable; None where no number suffices."""
+    preference = people_preference(fit, item_pair)
     return None if preference is None else people_needed(median, deviation, t, preference)
 
 
-def people_preference(fit: Fit, two: tuple[str, str]) -> Preference | None:
-    """People's answers to which of two items is better, each in a context of its own where there are contexts."""
+def people_preference(fit: Fit, item_pair: tuple[str, str]) -> Preference | None:
+    """Distribution of people's answers to which of two items is better, each in a new context if there are contexts."""
     preference = fit.kind.people_preference(fit.problem, fit.posterior)
     if preference is None:
         return None
-    return preference.over_contexts(fit.kind.context_difference_variance(fit.problem, fit.posterior, two))
+    return preference.over_contexts(
+        fit.kind.context_difference_variance(fit.problem, fit.posterior, item_pair)
+    )
 
 
 def _answers_needed(
     fit: Fit, entrants: Entrants, pairs: Pairs, shared: Ints, names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Find what makes the leader distinguishable from all others that share the first place."""
+    """Find the answers that make the leader distinguishable from all others that share the first place."""
     leader, *others = shared.tolist()
     if not others:
         return []
@@ -322,17 +325,17 @@ def _answers_needed(
 
 
 def _largest_factor(
-    pairs: Pairs, leader: int, others: list[int], stays: Callable[[int], float]
+    pairs: Pairs, leader: int, others: list[int], irreducible: Callable[[int], float]
 ) -> float | None:
-    """Factor of answers, contexts or judges that distinguishes the leader from all others; None where too large.
+    """Factor on answers, contexts or judges that distinguishes the leader from all others; None where too large.
 
-    ``stays`` is the part of a deviation that is left whatever is asked: more judges of the same contexts leave open
-    what other contexts would say.
+    ``irreducible`` gives the part of a standard deviation that remains: more judges in the same contexts do not reduce
+    the variation between contexts.
     """
     worst = 1.0
     for i in others:
         median, deviation, t = pairs.gap_between(leader, i)
-        factor = information_growth_factor(median, deviation, t, stays(i))
+        factor = information_growth_factor(median, deviation, t, irreducible(i))
         if factor is None:
             return None
         worst = max(worst, factor)
@@ -340,7 +343,7 @@ def _largest_factor(
 
 
 def deviation_between_contexts(fit: Fit, entrants: Entrants, items: tuple[str, str], s: float) -> float:
-    """Part of the deviation ``s`` of a difference that more answers in the same contexts do not reduce."""
+    """Part of the standard deviation ``s`` of a difference that more answers in the same contexts do not reduce."""
     if not entrants.contexts or getattr(fit.problem.density, "over", "new") == "these":
         return 0.0
     between = fit.kind.context_difference_variance(fit.problem, fit.posterior, items)

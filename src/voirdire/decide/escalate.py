@@ -1,4 +1,4 @@
-"""Which of a panel's answers to accept, at a guaranteed agreement with people, and which to send to people."""
+"""Selection of the panel's answers to accept, at a guaranteed agreement with people; the others go to people."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ class Escalation:
     Attributes
     ----------
     columns : dict of array
-        What each answer is about, ``answer``, ``confidence``, and ``do``: accept, ask, or known where people answered.
+        Columns that identify each answer, ``answer``, ``confidence``, and ``do``: accept, ask, or known where people
+        answered.
     error, prob : float
-        Of the accepted answers at most the share ``error`` differ from people's, with probability ``prob``.
+        With probability ``prob``, at most the share ``error`` of the accepted answers differs from people's.
     part : Part or None
-        What is accepted: the lowest confidence, how many with those that people answered, and of these how many differ.
-        None where nothing is.
+        The accepted answers: their lowest confidence, how many of them people answered, and how many of these differ.
+        None where nothing is accepted.
     possible : int
-        Answers that could be accepted, known ones among them.
+        Number of answers that could be accepted, including known ones.
     known : int
-        Answers of people by which this was found.
+        Number of people's answers that were used.
     needed : int or None
-        Where nothing is accepted: about how many it takes; None where no number would do.
+        Where nothing is accepted: approximate number of people's answers needed; None where no number suffices.
     cost : dict or None
-        Expected, in the unit of the prices: ``advised``, ``people`` (all are asked), ``panel`` (nobody is;
-        where people checked some).
+        Expected costs, in the unit of the prices: ``advised``, ``people`` (people answer all), ``panel`` (people answer
+        none; only where people answered some).
     notes : tuple of str
     """
 
@@ -69,11 +70,11 @@ class Escalation:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers of answers to accept and to ask about, and of those that people answered."""
+        """Numbers of answers to accept, to ask about, and known."""
         return {name: int((self.columns["do"] == name).sum()) for name in (ACCEPT, ASK, KNOWN)}
 
     def sentence(self) -> str:
-        """What to do, in words."""
+        """Describe the recommended action in words."""
         counts, part = self.counts, self.part
         if counts[ACCEPT] + counts[ASK] == 0:
             return "People answered all of them: there is nothing to accept or to ask."
@@ -97,7 +98,7 @@ class Escalation:
         return f"Nothing can be accepted at an error of {self.error:.0%}: {remedy}."
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain Python, as ``voirdire escalate --json``."""
+        """The result as a dict, as ``voirdire escalate --json``."""
         part = {} if self.part is None else self.part._asdict()
         return {
             "error": self.error,
@@ -127,30 +128,30 @@ def escalate(
 ) -> Escalation:
     """Choose which answers of a fit to accept and which to send to people.
 
-    As many are accepted as agree with people, see :mod:`voirdire.decide.selective`; or, with a price of people's
-    answers, the part of these whose expected cost is least.
+    It accepts as many answers as the guarantee allows, see :mod:`voirdire.decide.selective`; with a price of people's
+    answers, the subset of these with the lowest expected cost.
 
     Parameters
     ----------
     fit : Fit
-        Of labels (a class for every item), votes (the better of every pair), or scores.
+        Fit of labels (a class for every item), votes (the better of every pair), or scores.
     people : path or dataframe, or a list of them
-        People's answers to a random sample of what the fit answers, in columns as the judges' table has. What the fit
-        was given itself (``anchors``) teaches it and checks nothing.
+        People's answers to a random sample of the fit's answers, in the columns of the judges' table. Answers that the
+        fit used itself (``anchors``) are not counted as checks.
     error : float
-        Largest share of the accepted answers that people would give otherwise. A tie of people is otherwise.
+        Largest share of the accepted answers that differ from people's. A tie among people counts as a difference.
     prob : float
         Probability that this holds.
     cost_human, cost_error : float
-        Price of one of people's answers, and of an error among those accepted.
+        Price of one human answer, and of one error among the accepted answers.
     tolerance : float
-        Of scores, which need it: points that people's mean score may be away.
+        Required for scores: largest distance in points from people's mean score that counts as agreement.
 
     Raises
     ------
     InputError
-        A share is not between 0 and 1, a price negative; people's table is wrong, of another kind, or about what no
-        judge answered; the fit is of rankings, or of votes and scores.
+        A share is not between 0 and 1, or a price is negative; people's table is wrong, of another kind, or about
+        something that no judge answered; the fit is of rankings, or of votes and scores.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def escalate(
 
 
 def check_escalation(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
-    """Refuse shares and prices that :func:`escalate` does not take.
+    """Refuse shares and prices that are invalid in :func:`escalate`.
 
     Raises
     ------
@@ -226,7 +227,7 @@ def check_escalation(error: float, prob: float, cost_human: float | None, cost_e
 
 
 def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: float | None) -> Floats:
-    """1 where people say what the fit claims, 0 where not, NaN where they were not asked."""
+    """1 where people agree with the fit's answer, 0 where not, NaN where they were not asked."""
     table = fit.kind.table_of(fit.problem)
     levels = table.labels if getattr(table, "declared", False) else None
     persons = fit.kind.answers_to_fit(read_people_table(people, table, levels))
@@ -245,21 +246,21 @@ def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: flo
 
 
 def _expected_cost(part: Part, known: np.ndarray[Any, Any], human: float, mistake: float) -> float:
-    """Expected cost of accepting a part: of those in it that nobody knows, (k + 1/2) / (n + 1) differ."""
+    """Expected cost of accepting a part; of its unknown answers the share (k + 1/2) / (n + 1) is wrong."""
     accepted = part.size - part.known
     wrong = (part.wrong + 0.5) / (part.known + 1.0)
     return human * (float((~known).sum()) - accepted) + mistake * wrong * accepted
 
 
 def _readable_answers(claims: Claims) -> np.ndarray[Any, Any]:
-    """Answers as people read them: of comparisons the better item."""
+    """Answers for display: for comparisons the better item."""
     if "first" not in claims.about:
         return claims.answer
     return np.where(claims.answer == "first", claims.about["first"], claims.about["second"]).astype(object)
 
 
 def _sampling_notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[str, ...]:
-    """Say where people were asked about what is surer, or less sure, than the rest."""
+    """Warn where people answered items of higher, or lower, confidence than the rest."""
     if known.sum() < 2 or (~known).sum() < 2 or np.ptp(confidence) == 0.0:
         return ()
     gap = confidence[known].mean() - confidence[~known].mean()
@@ -273,7 +274,7 @@ def _sampling_notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[st
 
 
 def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, ...]:
-    """Say where people answered all criteria of what they were asked about: such answers were not drawn one by one."""
+    """Warn where people answered all criteria of each item: such answers are not independent draws."""
     if "criterion" not in claims.about:
         return ()
     about = zip(
@@ -282,11 +283,11 @@ def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, 
     place: dict[tuple[str, ...], int] = {}
     unit = np.array([place.setdefault(key, len(place)) for key in about], dtype=np.int64)
     size, answered = np.bincount(unit), np.bincount(unit, known)
-    asked = answered > 0
-    if asked.all() or (answered[asked] < size[asked]).any() or size[asked].max(initial=1) == 1:
+    is_asked = answered > 0
+    if is_asked.all() or (answered[is_asked] < size[is_asked]).any() or size[is_asked].max(initial=1) == 1:
         return ()
     return (
-        f"People answered {answered.sum():,.0f} questions about {asked.sum():,} items, each under all of its criteria: "
-        "errors about one item may go together, and the guarantee is for answers that are drawn one by one. Take one "
-        "criterion at a time (--where criterion=NAME).",
+        f"People answered {answered.sum():,.0f} questions about {is_asked.sum():,} items, each under all of its "
+        "criteria: errors about one item may be correlated, and the guarantee is for answers that are drawn one by "
+        "one. Take one criterion at a time (--where criterion=NAME).",
     )

@@ -1,4 +1,4 @@
-"""Gate of a release: did the new version get worse? Pass, fail or inconclusive, valid at every look."""
+"""Gate of a release: a test for a worse new version, with pass, fail or inconclusive valid at every look."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from voirdire.tables.ratings import known_names
 if TYPE_CHECKING:
     import pandas as pd
 
-ITEMS = 400  # planned items, where nobody says
+ITEMS = 400  # default number of planned items
 ORDERS = ("table", "random")
 RULE = (
     "Pass where the lower bound of new less old is above minus the margin, fail where the upper bound is below it, "
@@ -65,11 +65,11 @@ def gate(
     Parameters
     ----------
     new : path, dataframe, Scores or Labels
-        Judges' answers about the new version; or one table about both, with a column ``system``, or of votes.
+        Judges' answers about the new version; or one table about both, with a column ``system``, or votes.
     old : path, dataframe, Scores or Labels, optional
         Judges' answers about the old version, by the same judges to the same items.
     versions : (str, str), optional
-        Names of the new and of the old version, as one table of both has them.
+        Names of the new and of the old version in a table of both.
     humans : path or dataframe, or a list of them
         People's answers to a random sample of the items, as one table about both versions.
     people : sequence of str, optional
@@ -77,26 +77,27 @@ def gate(
     margin : float
         How much worse the new version may be, in the unit of answers; 0 or more.
     loss : float, optional
-        Instead of bounds: how much worse it may be on average over what is not known (`LOSS_RULE`).
+        Replaces bounds: largest acceptable expected loss of the new version, over the uncertainty (`LOSS_RULE`).
     items : int
-        The number of items that are planned: bounds are narrowest there, and hold at any number. Keep it at all looks.
+        Planned number of items. Bounds are narrowest there, and valid at any number. Keep it the same at all looks.
     order : "table" or "random"
-        How items come: as in the table, whose new ones are at its end (or by its column ``time``), for any number of
-        looks; or by lot, for one look at a finished table, which decides more often.
+        Order of the items: as in the table, with new items at its end (or by its column ``time``), for any number of
+        looks; or random, for one look at a finished table, which decides more often.
     seed : int
+        Seed of the random order.
         Of the lot.
-    positive : str, optional
+        The good label, by default the one whose word is known to be good.
         The label that is good, by default the one that is known by its word.
     levels : sequence, optional
         The ends of the scale of scores; or labels that are grades, lowest first.
     prob : float
-        Coverage of the interval: each bound is wrong with half of what is left, at whichever look.
+        Coverage of the interval: each bound is wrong at any look with probability (1 - prob) / 2.
 
     Returns
     -------
     dict
-        verdict; difference of means (new less old), low, high; paired; n (units: contexts, else items); needed (units
-        in all, of ``humans`` their answers, after which it is decided if the difference stays as it is; None for
+        verdict; difference of means (new minus old), low, high; paired; n (units: contexts, else items); needed (total
+        units, of ``humans`` their answers, until it is decided if the difference stays as it is; None for
         never); new, old (names), unit, what, scale, judges, humans, estimator ("judges", "people" or
         "prediction-powered"), margin, loss, expected_loss of shipping new and of keeping old, prob, items, order,
         seed, rule, note.
@@ -104,7 +105,7 @@ def gate(
     Raises
     ------
     InputError
-        A table or the request is wrong; the versions have no item, or no judge, in common.
+        A table or an argument is wrong; the versions have no item, or no judge, in common.
 
     Examples
     --------
@@ -123,8 +124,8 @@ def gate(
     judged = read_differences(
         tables[0], None if old is None else tables[1], Versions(*versions), positive=positive, levels=levels
     )
-    by_lot = order == "random"
-    if by_lot:
+    random_order = order == "random"
+    if random_order:
         rng = np.random.default_rng(seed)
         judged = judged.in_order(rng.permutation(len(judged.units)))
     people_answers = join_people_answers(
@@ -134,7 +135,9 @@ def gate(
         None if people_answers is None else _people_differences(people_answers, judged, positive, levels)
     )
     notes = list(judged.notes)
-    bets_verdict = partial(anytime_verdict, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
+    bets_verdict = partial(
+        anytime_verdict, margin=margin, alpha=alpha, planned=items, random_order=random_order
+    )
     if people_differences is None:
         outcome = bets_verdict(judged, estimator=JUDGES)
         notes.append(SHARED)
@@ -176,8 +179,8 @@ def gate(
     }
 
 
-def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) -> str:
-    """Say the verdict in a sentence or two; ``name`` writes a name.
+def verdict_sentence(result: dict[str, Any], name: Callable[[str], str] = str) -> str:
+    """Write the verdict in one or two sentences; ``name`` formats a name.
 
     Examples
     --------
@@ -186,11 +189,11 @@ def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) ->
     >>> print(verdict_sentence(gate(old.assign(label=["pass", "pass", "fail", "fail"] * 10), old)))
     Inconclusive: new may be worse than old or not (+0.000, 90% interval -0.350 to +0.388).
     """
-    new, old, verdict, margin = name(found["new"]), name(found["old"]), found["verdict"], found["margin"]
-    interval = f"{100 * found['prob']:g}% interval {found['low']:+.3f} to {found['high']:+.3f}"
-    interval = f"({found['difference']:+.3f}, {interval})"
-    if found["loss"] is not None:
-        return f"{verdict.capitalize()}: {_loss_sentence(found, new, old)} {interval}.{_more_answers_sentence(found)}"
+    new, old, verdict, margin = name(result["new"]), name(result["old"]), result["verdict"], result["margin"]
+    interval = f"{100 * result['prob']:g}% interval {result['low']:+.3f} to {result['high']:+.3f}"
+    interval = f"({result['difference']:+.3f}, {interval})"
+    if result["loss"] is not None:
+        return f"{verdict.capitalize()}: {_loss_sentence(result, new, old)} {interval}.{_more_answers_sentence(result)}"
     margin_text = f" by more than {margin:g}" if margin else ""
     if verdict == PASS:
         sentence = f"{new} is not worse than {old}{margin_text}" if margin else f"{new} is better than {old}"
@@ -198,33 +201,33 @@ def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) ->
         sentence = f"{new} is worse than {old}{margin_text}"
     else:
         sentence = f"{new} may be worse than {old}{margin_text}{',' if margin else ''} or not"
-    return f"{verdict.capitalize()}: {sentence} {interval}.{_more_answers_sentence(found)}"
+    return f"{verdict.capitalize()}: {sentence} {interval}.{_more_answers_sentence(result)}"
 
 
-def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
-    expected, loss = found["expected_loss"], found["loss"]
+def _loss_sentence(result: dict[str, Any], new: str, old: str) -> str:
+    expected, loss = result["expected_loss"], result["loss"]
     if expected is None:
         return f"what shipping {new} costs is not known"
-    # what is a thousandth of the loss that is allowed, and of the other, is nothing to the decision
+    # costs below a thousandth of the allowed loss or of the other cost do not affect the decision
     min_cost = 1e-3 * max(loss, *expected.values())
     new_cost, old_cost = (
         f"{cost:.2g}" if (cost := expected[name]) > min_cost else "next to nothing" for name in ("new", "old")
     )
     new_cost = f"shipping {new} costs {new_cost} on average against {old}"
-    if found["verdict"] == PASS:
+    if result["verdict"] == PASS:
         return f"{new_cost}, at most the {loss:g} that it may"
-    if found["verdict"] == FAIL:
+    if result["verdict"] == FAIL:
         return f"{new_cost}, more than the {loss:g} that it may, and keeping {old} {old_cost}"
     return f"{new_cost} and keeping {old} {old_cost}, both more than {loss:g}"
 
 
-def _more_answers_sentence(found: dict[str, Any]) -> str:
+def _more_answers_sentence(result: dict[str, Any]) -> str:
     """Number of further answers that decide an open verdict, as a sentence."""
-    powered = found["estimator"] == POWERED
-    count, unit = (found["humans"], "human answers") if powered else (found["n"], f"{found['unit']}s")
-    if found["verdict"] != INCONCLUSIVE or found["needed"] is None or found["needed"] <= count:
+    powered = result["estimator"] == POWERED
+    count, unit = (result["humans"], "human answers") if powered else (result["n"], f"{result['unit']}s")
+    if result["verdict"] != INCONCLUSIVE or result["needed"] is None or result["needed"] <= count:
         return ""
-    return f" About {found['needed'] - count:,} more {unit} decide it if the difference stays as it seems."
+    return f" About {result['needed'] - count:,} more {unit} decide it if the difference stays as it seems."
 
 
 def _check_request(margin: float, loss: float | None, items: int, order: str, prob: float) -> None:
@@ -245,18 +248,19 @@ def _check_request(margin: float, loss: float | None, items: int, order: str, pr
     raise_problems(share_problems(prob=(prob, PROB)))
 
 
-def _add_version_column(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
-    """People's answers in each of two tables, with the version that they are about."""
+def _add_version_column(people_tables: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
+    """Add the name of the version to people's answers in each of two tables."""
     return [
-        frame.assign(system=name) for frame, name in zip(said, (versions.new, versions.old), strict=False)
+        frame.assign(system=name)
+        for frame, name in zip(people_tables, (versions.new, versions.old), strict=False)
     ]
 
 
 def _people_differences(
-    given: object, judged: Differences, positive: object, levels: Sequence[object] | None
+    people_answers: object, judged: Differences, positive: object, levels: Sequence[object] | None
 ) -> Differences:
-    """Differences of the versions by people's answers."""
-    frame, probabilities = read_people(given)
+    """Differences between the versions in people's answers."""
+    frame, probabilities = read_people(people_answers)
     if probabilities is not None and len({*probabilities.by_unit.values()}) > 1:
         raise InputError(
             "humans: the column 'probability' says that items were not as likely to be asked, which a gate does not "
@@ -278,7 +282,7 @@ def _people_differences(
             "both alike (--new and --old name the versions of two tables)"
         )
     differences = read_differences(
-        frame, None, names, positive=positive, levels=levels, name="humans", beside=judged
+        frame, None, names, positive=positive, levels=levels, name="humans", scale_from=judged
     )
     if differences.unit != judged.unit:
         raise InputError(

@@ -1,10 +1,10 @@
-"""The verdict on a new version: from bounds of the difference, or from the loss that is expected.
+"""Verdict on a new version: from bounds of the difference, or from the expected loss.
 
-Expected loss of shipping a version: how much worse it may be, on average over what is not known.
+Expected loss of shipping a version: its mean disadvantage over the uncertainty of the difference.
 
-With a flat prior the mean difference theta (new less old) is normal around the estimate, with its standard error s.
-Shipping the new version costs max(-theta, 0), keeping the old one max(theta, 0); with z = estimate / s the first is on
-average s (phi(z) - z Phi(-z)), the second s (phi(z) + z Phi(z)). A rule that stops as soon as one of them is small
+With a flat prior the mean difference theta (new minus old) is normal around the estimate, with its standard error s.
+Shipping the new version costs max(-theta, 0), keeping the old one max(theta, 0); with z = estimate / s the first has
+mean s (phi(z) - z Phi(-z)), the second s (phi(z) + z Phi(z)). A rule that stops as soon as one of them is small
 makes more errors the more often one looks.
 """
 
@@ -32,7 +32,7 @@ class Losses(NamedTuple):
 
 
 def expected_losses(estimate: float, error: float) -> Losses:
-    """Expected losses of both choices.
+    """Expected losses of shipping the new version and of keeping the old one.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def expected_losses(estimate: float, error: float) -> Losses:
 
 
 def count_until_loss(loss: float, estimate: float, error: float, count: int, times: int = 100) -> int | None:
-    """Answers in all until the smaller loss is at most ``loss``, if the estimate stays; None beyond ``times`` as many.
+    """Total answers until the smaller loss is at most ``loss``, if the estimate stays; None above ``times`` the count.
 
     Examples
     --------
@@ -77,10 +77,11 @@ class DifferenceVerdict:
     verdict : str
     value, low, high : float
     error : float
-        The standard error; NaN with too few of people's answers.
+        The standard error; NaN with too few human answers.
     n, counted : int
-        Units, and answers that ``needed`` counts: units, or those that people answered.
+        Number of units, and of the answers that ``needed`` counts: units, or units that people answered.
     needed : int or None
+        Total answers until a decision; None for never.
     estimator : str
     notes : tuple of str
     """
@@ -97,7 +98,7 @@ class DifferenceVerdict:
     notes: tuple[str, ...]
 
     def verdict_by_loss(self, loss: float) -> tuple[DifferenceVerdict, Losses | None]:
-        """The verdict by expected losses instead of bounds, and these losses; None where nothing is known.
+        """The verdict from expected losses instead of bounds, and these losses (None with too few answers).
 
         Examples
         --------
@@ -114,7 +115,7 @@ class DifferenceVerdict:
 
 
 def verdict_from_bounds(low: float, high: float, margin: float) -> str:
-    """The verdict that bounds of the difference give.
+    """The verdict from bounds of the difference.
 
     Examples
     --------
@@ -127,22 +128,22 @@ def verdict_from_bounds(low: float, high: float, margin: float) -> str:
 
 
 def anytime_verdict(
-    of: Differences, margin: float, alpha: float, planned: int, by_lot: bool, estimator: str
+    differences: Differences, margin: float, alpha: float, planned: int, random_order: bool, estimator: str
 ) -> DifferenceVerdict:
-    """The verdict on differences of all units, by bets (:mod:`voirdire.decide.confidence_sequence`).
+    """The verdict on differences of all units, by confidence bounds (:mod:`voirdire.decide.confidence_sequence`).
 
     Parameters
     ----------
-    of : Differences
+    differences : Differences
     margin, alpha
-        As in :func:`voirdire.decide.gate.gate`; alpha is the chance that a bound is wrong.
+        As in :func:`voirdire.decide.gate.gate`; alpha is the error probability of each bound.
     planned : int
-        The number of units that bets are sized for.
-    by_lot : bool
-        Whether units stand in an order by lot: then bounds after each of them are intersected. Else they stand as they
-        came, and a trend says something.
+        Planned number of units, where the bounds are narrowest.
+    random_order : bool
+        True where units are in random order: bounds after each of them are intersected. Otherwise they are in order of
+        arrival, and a trend is informative.
     estimator : str
-        Whose answers these are.
+        Source of the answers.
 
     Examples
     --------
@@ -152,9 +153,9 @@ def anytime_verdict(
     >>> found.verdict, found.needed
     ('pass', 200)
     """
-    values, reach = of.values, of.reach
+    values, reach = differences.values, differences.reach
     x = (values + reach) / (2 * reach)
-    low, high = (2 * reach * end - reach for end in mean_bounds(x, alpha, planned, intersect=by_lot))
+    low, high = (2 * reach * end - reach for end in mean_bounds(x, alpha, planned, intersect=random_order))
     notes = []
     if low > high:
         notes.append("early and late items contradict each other, so that no difference fits all of them")
@@ -162,22 +163,23 @@ def anytime_verdict(
     verdict = verdict_from_bounds(low, high, margin)
     upwards = verdict == PASS or (verdict == INCONCLUSIVE and value > -margin)
     facing = (x, null) if upwards else (1 - x, 1 - null)
-    needed = values_until_refuted(*facing, alpha, planned, intersect=by_lot)
+    needed = values_until_refuted(*facing, alpha, planned, intersect=random_order)
     if not values.any():
-        notes.append(f"both versions have the same answers to every {of.unit}")
+        notes.append(f"both versions have the same answers to every {differences.unit}")
     if verdict == INCONCLUSIVE and needed is None:
-        notes.append(_explain_undecidable(value, margin, len(values), planned, of.unit))
+        notes.append(_explain_undecidable(value, margin, len(values), planned, differences.unit))
     if verdict == INCONCLUSIVE and not 0.25 * planned <= len(values) <= 4 * planned:
         notes.append(
-            f"bounds are narrowest near {planned:,} {of.unit}s; --items says how many are planned, before a look"
+            f"bounds are narrowest near {planned:,} {differences.unit}s; --items says how many are planned, before "
+            "a look"
         )
     trend = _trend_score(values)
-    if not by_lot and abs(trend) > MAX_STANDARD_ERRORS:
+    if not random_order and abs(trend) > MAX_STANDARD_ERRORS:
         notes.append(
             f"the difference changes along the table ({trend:+.1f} standard errors from the first half to the second): "
             "if the table is sorted, early looks are about other items than late ones; look once, with --order random"
         )
-    # one further item that contradicts the others by the whole scale keeps equal differences from seeming certain
+    # an imagined further item that differs by the whole scale keeps equal differences from appearing certain
     error = math.sqrt((float(np.sum((values - value) ** 2)) + reach**2) / len(values) / len(values))
     count = len(values)
     return DifferenceVerdict(verdict, value, low, high, error, count, count, needed, estimator, tuple(notes))
@@ -194,7 +196,7 @@ def _explain_undecidable(value: float, margin: float, count: int, planned: int, 
 
 
 def _trend_score(values: Floats) -> float:
-    """The second half's mean less the first's, in standard errors."""
+    """The second half's mean minus the first's, in standard errors."""
     first, second = np.array_split(values, 2)
     if len(second) < 2:
         return 0.0
@@ -203,9 +205,9 @@ def _trend_score(values: Floats) -> float:
 
 
 def prediction_powered_verdict(
-    judged: Differences, said: Differences, margin: float, alpha: float
+    judged: Differences, people_differences: Differences, margin: float, alpha: float
 ) -> DifferenceVerdict:
-    """The verdict on the difference as people would see it, from their answers to some units and judges' to all.
+    """The verdict on the difference in people's view, from their answers to some units and judges' answers to all.
 
     Examples
     --------
@@ -215,7 +217,7 @@ def prediction_powered_verdict(
     >>> prediction_powered_verdict(judged, judged.in_order(np.arange(60)), 0.0, 0.05).verdict
     'pass'
     """
-    estimate = prediction_powered_difference(judged, said, alpha)
+    estimate = prediction_powered_difference(judged, people_differences, alpha)
     verdict = verdict_from_bounds(estimate.low, estimate.high, margin)
     needed = estimate.needed(-margin, alpha)
     count = len(judged.units)

@@ -1,4 +1,4 @@
-"""Differences, new minus old: answers of two versions paired by judge and question, one difference a unit."""
+"""Differences, new minus old: answers to two versions paired by judge and question, one difference for each unit."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ AGGREGATION = {"value": "mean", "time": "min", "place": "min"}
 
 @dataclass(frozen=True)
 class Versions:
-    """Names of the two versions, as tables have them; None where they have none."""
+    """Names of the two versions in the tables; None where they have none."""
 
     new: str | None = None
     old: str | None = None
 
     def named(self, known: Sequence[str]) -> dict[str, str]:
-        """Both names by the options that give them, for a table that has both.
+        """Check both names against the names in a table with both versions, and return them by option.
 
         Raises
         ------
         InputError
-            One is missing, both are the same, or the table does not know one.
+            A name is missing, both are the same, or the table does not have one.
         """
         if self.new is None or self.old is None:
             raise InputError(
@@ -51,23 +51,23 @@ class Versions:
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Differences, new minus old, one a unit, in the order in which units came.
+    """Differences, new minus old, one for each unit, in the order of arrival of the units.
 
     Attributes
     ----------
     units : tuple of str
-        Contexts where the tables have some, else items; single votes of votes without contexts.
+        Contexts where the tables have some, else items; for votes without contexts, single votes.
     values : float array, shape (units,)
     scale : (float, float)
-        The least and the largest answer there may be.
+        Smallest and largest possible answer.
     judges : tuple of str
     unit, compared : str
-        What a unit is, and what is compared.
+        Words for a unit and for the compared quantity.
     notes : tuple of str
     versions : Versions
-        With the names of both.
+        Names of both versions.
     known : tuple
-        Labels, or ends of the scale, that further answers share.
+        Labels, or ends of the scale, that other tables of the same gate share.
     """
 
     units: tuple[str, ...]
@@ -82,11 +82,11 @@ class Differences:
 
     @property
     def reach(self) -> float:
-        """The largest difference there may be."""
+        """Largest possible difference."""
         return self.scale[1] - self.scale[0]
 
     def in_order(self, order: Any) -> Differences:
-        """The same units in another order."""
+        """Reorder the units."""
         return replace(self, units=tuple(self.units[index] for index in order), values=self.values[order])
 
 
@@ -96,12 +96,12 @@ class Meaning(NamedTuple):
     Attributes
     ----------
     scale : (float, float)
-        The least and the largest answer there may be.
+        Smallest and largest possible answer.
     mean_name : str
-        What their mean is.
+        Name of the mean of the answers.
     notes : tuple of str
     known : tuple
-        Labels, or ends of the scale, that further answers share.
+        Labels, or ends of the scale, that other tables of the same gate share.
     """
 
     scale: Scale
@@ -110,22 +110,22 @@ class Meaning(NamedTuple):
     known: tuple[Any, ...] = ()
 
 
-def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Versions) -> Differences:
+def pair_answers(new: pd.DataFrame, old: pd.DataFrame, meaning: Meaning, versions: Versions) -> Differences:
     """Pair answers by judge and question, and take the mean of each unit.
 
     Parameters
     ----------
     new, old : DataFrame
-        Columns judge, those of `ABOUT` that there are, value, time and place (of the row).
-    of : Meaning
+        Columns judge, those of `ABOUT` that exist, value, time and place (the row number).
+    meaning : Meaning
     versions : Versions
 
     Raises
     ------
     InputError
-        They have no judge or no question in common, or a single one.
+        The tables have no judge or no question in common, or only one question.
     """
-    keys, notes = [name for name in ABOUT if name in new], list(of.notes)
+    keys, notes = [name for name in ABOUT if name in new], list(meaning.notes)
     if unmatched := [name for name in ABOUT if (name in new) != (name in old)]:
         has, lacks = ("NEW", "OLD") if unmatched[0] in new else ("OLD", "NEW")
         raise InputError(
@@ -157,7 +157,7 @@ def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Ve
             notes.append(f"{count:,} {unit}s of {has} have no answer in {lacks} and are left out")
     merged["value"] = merged["value_new"] - merged["value_old"]
     merged["time"], merged["place"] = merged["time_new"], merged["place_new"]
-    return differences_by_unit(merged, keys, unit, of._replace(notes=tuple(notes)), versions)
+    return differences_by_unit(merged, keys, unit, meaning._replace(notes=tuple(notes)), versions)
 
 
 def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -168,11 +168,11 @@ def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd
 
 
 def differences_by_unit(
-    both: pd.DataFrame, keys: list[str], unit: str, of: Meaning, versions: Versions
+    merged: pd.DataFrame, keys: list[str], unit: str, meaning: Meaning, versions: Versions
 ) -> Differences:
     """Mean over judges of each question, then over the questions of each unit."""
-    judges = tuple(sorted({*both["judge"]}))
-    questions = both.groupby(keys, sort=False, as_index=False).agg(AGGREGATION)
+    judges = tuple(sorted({*merged["judge"]}))
+    questions = merged.groupby(keys, sort=False, as_index=False).agg(AGGREGATION)
     units = questions.groupby(unit, sort=False).agg(AGGREGATION).sort_values(["time", "place"], kind="stable")
     if len(units) < 2:
         hint = "; leave the column 'context' out, and items count" if unit == "context" else ""
@@ -181,6 +181,8 @@ def differences_by_unit(
         )
     per_unit = len(questions) / len(units)
     note = f"each of {len(units):,} {unit}s counts once, with the mean of its {per_unit:.3g} questions"
-    notes = (*of.notes, note) if per_unit > 1 else of.notes
+    notes = (*meaning.notes, note) if per_unit > 1 else meaning.notes
     names, values = tuple(map(str, units.index)), units["value"].to_numpy(dtype=float)
-    return Differences(names, values, of.scale, judges, unit, of.mean_name, notes, versions, of.known)
+    return Differences(
+        names, values, meaning.scale, judges, unit, meaning.mean_name, notes, versions, meaning.known
+    )

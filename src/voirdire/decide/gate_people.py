@@ -1,13 +1,13 @@
-"""The difference of two versions as people would see it: their answers to some units, judges' answers to all.
+"""Difference between two versions in people's view, from their answers to some units and judges' answers to all.
 
-The prediction-powered estimate of the mean difference (:mod:`voirdire.agreement.ppi.estimate`), with a bound that holds
-at every look as answers become many: after n of people's answers it is z_n standard errors away, z_n being where the
-mean over effects of the likelihood ratio
+It is the prediction-powered estimate of the mean difference (:mod:`voirdire.agreement.ppi.estimate`), with a bound that
+is asymptotically valid at every look: after n human answers it is z_n standard errors away, where z_n is the value at
+which the mean over effects of the likelihood ratio
 
     2 (1 + m)^(-1/2) exp(m z^2 / (2 (1 + m))) Phi(z (m / (1 + m))^(1/2)),        m = 6 n / `PLANNED_ANSWERS`,
 
 is 1 / a (a half-normal mixture, so that each bound is one-sided; it is narrowest near `PLANNED_ANSWERS` answers).
-Robbins, Annals of Mathematical Statistics 41, 1970; for estimates that are normal in the limit: Waudby-Smith, Arbour,
+Robbins, Annals of Mathematical Statistics 41, 1970; for asymptotically normal estimates: Waudby-Smith, Arbour,
 Sinha, Kennedy and Ramdas, Annals of Statistics 52, 2024.
 """
 
@@ -28,23 +28,24 @@ from voirdire.agreement.ppi.rows import (
 from voirdire.decide.gate_pairs import Differences
 from voirdire.tables.encode import level_positions
 
-PLANNED_ANSWERS = 100  # human answers at which the bounds are narrowest
-MAX_ANSWERS = 1_000_000
+PLANNED_ANSWERS = 100  # number of human answers at which the bounds are narrowest
+MAX_ANSWERS = 1_000_000  # largest number of human answers that is projected
 
 
 @dataclass(frozen=True)
 class PoweredDifference:
-    """The difference by people's answers and judges'.
+    """The difference from people's and judges' answers.
 
     Attributes
     ----------
     value, low, high : float
-        Bounds are the ends of the scale with too few answers.
+        Estimate and bounds; the bounds are the ends of the scale with too few answers.
     error : float
         The standard error; NaN with too few answers.
     humans : int
+        Number of units that people answered.
     part : float
-        The part of the variance that further answers of people make less.
+        Share of the variance that more human answers reduce.
     notes : tuple of str
     """
 
@@ -57,7 +58,7 @@ class PoweredDifference:
     notes: tuple[str, ...]
 
     def needed(self, null: float, alpha: float) -> int | None:
-        """Human answers in all until ``null`` is refuted, were the difference what it seems; None for never."""
+        """Total human answers until ``null`` is rejected, if the difference stays as it is; None for never."""
         gap, fixed = abs(self.value - null), (1 - self.part) * self.error**2
         if math.isnan(self.error) or gap == 0:
             return None
@@ -72,7 +73,7 @@ class PoweredDifference:
 
 
 def bound_distance(answers: int, alpha: float) -> float:
-    """Standard errors from an estimate to its bound, right at every look.
+    """Standard errors between an estimate and its bound, valid at every look.
 
     Examples
     --------
@@ -91,17 +92,19 @@ def bound_distance(answers: int, alpha: float) -> float:
     return float(brentq(bound_excess, 0.0, 100.0))
 
 
-def prediction_powered_difference(judged: Differences, said: Differences, alpha: float) -> PoweredDifference:
-    """The difference as people would see it.
+def prediction_powered_difference(
+    judged: Differences, people_differences: Differences, alpha: float
+) -> PoweredDifference:
+    """Estimate the difference in people's view.
 
     Parameters
     ----------
     judged : Differences
-        By judges, of all units.
-    said : Differences
-        By people, of some of them, drawn at random.
+        From judges, for all units.
+    people_differences : Differences
+        From people, for a random sample of the units.
     alpha : float
-        The chance that a bound is wrong at any look.
+        Error probability of each bound over all looks.
 
     Examples
     --------
@@ -113,14 +116,14 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     >>> found.humans, found.low < found.value < found.high
     (60, True)
     """
-    place = level_positions(said.units, judged.units)
+    place = level_positions(people_differences.units, judged.units)
     values, answered = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
-    values[place], answered[place] = said.values, True
-    # people and judges each on their own scale: predictions are of people's
-    predicted = judged.values * (said.reach / judged.reach)
+    values[place], answered[place] = people_differences.values, True
+    # people and judges may use different scales: predictions are converted to people's
+    predicted = judged.values * (people_differences.reach / judged.reach)
     sample = Sample.of_values(values, predicted, answered)
     estimate = powered_estimate(sample)
-    humans, reach = int(answered.sum()), said.reach
+    humans, reach = int(answered.sum()), people_differences.reach
     notes = []
     distance = standardised_prediction_difference(sample)
     if abs(distance) > MAX_STANDARD_ERRORS:
@@ -134,7 +137,7 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     notes.append(
         "bounds with people's answers hold as these become many (a confidence sequence in the limit)"
     )
-    # a further answer that contradicts all others by the whole scale keeps answers alike from seeming certain
+    # an imagined further answer that differs by the whole scale keeps equal answers from appearing certain
     error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
     fixed_variance = (
         estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0

@@ -1,6 +1,6 @@
-"""Answers as numbers on one scale: scores, labels of which one is good, labels that are grades.
+"""Answers as numbers on one scale: scores, labels with one good label, labels that are grades.
 
-Votes between two versions, as differences: 1 where the new one won, -1 where the old one did, 0 for a tie.
+Votes between two versions are differences: 1 where the new one won, -1 where the old one won, 0 for a tie.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
     Raises
     ------
     InputError
-        A version is no item of the votes, or no vote is between the two.
+        A version is not among the items, or no vote is between the two.
 
     Examples
     --------
@@ -84,19 +84,19 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
     return differences_by_unit(mean, keys, unit, meaning, versions)
 
 
-#: Answers of both versions as numbers, and what these mean.
+#: Answers of both versions as numbers, and their meaning.
 Valued: TypeAlias = tuple[list[Floats], Meaning]
 
 
 def value_scores(
     sides: Sequence[Scores], positive: object, levels: Sequence[object] | None, known: Sequence[Any] = ()
 ) -> Valued:
-    """Scores; their scale is what ``levels`` say, else as far as they reach, and others that are known.
+    """Scores; ``levels`` give their scale, otherwise their range together with the known ends.
 
     Raises
     ------
     InputError
-        All scores are alike, or beyond the levels.
+        All scores are equal, or outside the levels.
     """
     values = [side.score for side in sides]
     all_scores = np.concatenate(values)
@@ -127,16 +127,18 @@ def value_scores(
 def value_labels(
     sides: Sequence[Labels], positive: object, levels: Sequence[object] | None, known: Sequence[Any] = ()
 ) -> Valued:
-    """Labels: 1 where they are the good one, or their place among the levels where they are grades.
+    """Labels: 1 for the good label, or the index among the levels where they are grades.
 
     Raises
     ------
     InputError
-        No label is known to be good, and the levels do not say their order.
+        No label is known to be good, and the levels give no order.
     """
     labels = {*sides[0].labels, *sides[1].labels, *(label for label in known if isinstance(label, str))}
     names = sides[0].labels if levels is not None else sort_labels(tuple(labels))
-    if len(names) == 1 and positive is not None:  # the good one is one that there may be, too
+    if (
+        len(names) == 1 and positive is not None
+    ):  # the good label is a possible one, even if it does not occur
         names = sort_labels((*{*names, str(positive)},))
     good = success_class(names, positive) if len(names) > 1 or positive is not None else None
     if good is not None:

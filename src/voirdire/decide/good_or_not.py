@@ -39,15 +39,15 @@ class Judged:
     ----------
     judges : tuple of str
     predicted : float array, shape (items,)
-        From 0 to 1, the higher the better.
+        Judges' prediction from 0 to 1, higher for better items.
     good : float array, shape (items,)
-        1 or 0 as people said; NaN without an answer of theirs.
+        1 or 0 by people's answers; NaN where people did not answer.
     clusters : int array, shape (items,)
-        Items of the same context; without contexts an item under several criteria.
+        Code of the context; without contexts, of the item, which may occur under several criteria.
     groups : dict of str to (tuple of str, int array)
-        Groups of items by column: names, and the group of each item.
+        Groups of items by column: names, and the group code of each item.
     single : bool
-        Whether predictions are the answers of one judge, good or not.
+        True where predictions are the binary answers of one judge.
     note : str
     """
 
@@ -59,14 +59,14 @@ class Judged:
     single: bool
     note: str = ""
 
-    def part(self, of: Bools) -> Judged:
-        """Some of the items."""
+    def part(self, mask: Bools) -> Judged:
+        """Select some of the items."""
         return replace(
             self,
-            predicted=self.predicted[of],
-            good=self.good[of],
-            clusters=np.unique(self.clusters[of], return_inverse=True)[1].astype(np.int64),
-            groups={name: (levels, code[of]) for name, (levels, code) in self.groups.items()},
+            predicted=self.predicted[mask],
+            good=self.good[mask],
+            clusters=np.unique(self.clusters[mask], return_inverse=True)[1].astype(np.int64),
+            groups={name: (levels, code[mask]) for name, (levels, code) in self.groups.items()},
         )
 
 
@@ -85,7 +85,7 @@ def read_judged(
     Raises
     ------
     InputError
-        With every problem found.
+        With all problems in the tables.
 
     Examples
     --------
@@ -130,9 +130,9 @@ def read_judged(
     return Judged(names, predicted, good, clusters, groups, single, note)
 
 
-def _answer_per_item(asked: pd.DataFrame) -> object:
-    """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
-    answers: Any = as_anchors(asked.rename(columns={"judge": PERSON}), "humans")
+def _answer_per_item(people_frame: pd.DataFrame) -> object:
+    """Combine several people's answers to each item: the most frequent label, or the mean score."""
+    answers: Any = as_anchors(people_frame.rename(columns={"judge": PERSON}), "humans")
     if "score" not in answers:
         return answers
     units = [name for name in ("context", "system", "item", "criterion") if name in answers]
@@ -141,7 +141,7 @@ def _answer_per_item(asked: pd.DataFrame) -> object:
 
 
 def _read_people_answers(answers: object, levels: Sequence[object] | None) -> Labels | Scores:
-    """People's table, one answer an item, whichever kind it is of."""
+    """Read people's table of labels or scores, one answer for each item."""
     problems = Problems("humans")
     columns = columns_among(answers, ["score", "label"], problems)
     problems.raise_any()
@@ -154,26 +154,26 @@ def _read_people_answers(answers: object, levels: Sequence[object] | None) -> La
     return read_scores(answers, name="humans", judge="human")
 
 
-def _in_one_phase(read: Any, name: str, remedy: str = "") -> Any:
-    """The answers of a table's only phase; several phases are refused, as their items would count twice."""
-    if len(read.phases) > 1:
+def _in_one_phase(table: Any, name: str, remedy: str = "") -> Any:
+    """Answers of the only phase in a table; raises for several phases, because items would count more than once."""
+    if len(table.phases) > 1:
         raise InputError(
-            f"{name}: there are answers of the phases {known_names(read.phases)}, and an item counts once; keep the "
+            f"{name}: there are answers of the phases {known_names(table.phases)}, and an item counts once; keep the "
             f"rows of one phase{remedy}"
         )
-    return replace(read, phase=None, phases=())
+    return replace(table, phase=None, phases=())
 
 
 def _row_names(table: Rated) -> Any:
-    """Names of what each row is about, shape (rows, columns)."""
+    """Names of the criterion, context and item of each row, shape (rows, columns)."""
     return np.column_stack(list(rows_of(table).subject_columns().values()))
 
 
-def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
-    """Indicator of good answers by people, one a row, and a note on what counts as good."""
+def _good_answer_indicator(persons: Rated, positive: object, judge_table: Rated) -> tuple[Floats, str]:
+    """Indicator of good answers by people, one for each row, and a note on the definition of good."""
     classes = rows_of(persons).classes
     if classes:
-        all_classes = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
+        all_classes = tuple(dict.fromkeys([*classes, *rows_of(judge_table).classes]))
         good_class = success_class(all_classes, positive)
         if good_class is None:
             raise InputError(
@@ -196,8 +196,8 @@ def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tup
     return (persons.score >= threshold).astype(float), f"good is a score of people of at least {threshold:g}"  # type: ignore[attr-defined]
 
 
-def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
-    """People's answers in the order of the judges' items; all that match none are an error."""
+def _match_people(persons: Rated, good_answers: Floats, units: Any) -> Floats:
+    """People's answers in the order of the judges' items; raises for answers to items that judges did not answer."""
     place = {tuple(row): index for index, row in enumerate(units)}
     good = np.full(len(units), np.nan)
     problems = Problems("humans")
@@ -217,11 +217,11 @@ def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
     for row, key in enumerate(about):
         if key in place:
             index = place[key]
-            if not np.isnan(good[index]) and good[index] != said[row]:
+            if not np.isnan(good[index]) and good[index] != good_answers[row]:
                 problems.rows(
                     [row + 1], "contradicts another answer to the same item; keep one, or name who answered"
                 )
-            good[index] = said[row]
+            good[index] = good_answers[row]
     problems.raise_any()
     if np.sum(~np.isnan(good)) < 2:
         problems.stop(
@@ -231,12 +231,12 @@ def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
 
 
 def _judge_predictions(
-    read: Any, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
+    judge_table: Any, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
 ) -> tuple[Floats, bool]:
-    """Prediction of the judges for each item, from 0 to 1, and whether it is a single judge's answer."""
-    classes, people_classes = rows_of(read).classes, rows_of(persons).classes
+    """The judges' prediction for each item, from 0 to 1, and True where it is a single judge's answer."""
+    classes, people_classes = rows_of(judge_table).classes, rows_of(persons).classes
     if not classes:
-        score = read.score
+        score = judge_table.score
         low, reach = float(score.min()), float(np.ptp(score))
         return mean_by_code(unit, (score - low) / (reach or 1.0), size), False
     positive_named = bool(people_classes) or str(positive) in classes
@@ -247,14 +247,15 @@ def _judge_predictions(
         raise InputError(
             f"of the judges' classes {known_names(classes)} none is known to be the good one; name it as people do"
         )
-    is_good = (np.array(classes)[read.label] == good_class).astype(np.int64)
+    is_good = (np.array(classes)[judge_table.label] == good_class).astype(np.int64)
     if len(names) == 1 or len(np.unique(is_good)) == 1:
         mean = mean_by_code(unit, is_good.astype(float), size)
         return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())
     codes = np.array([f"{index:09d}" for index in range(size)])
     binary_table = replace(
-        read, labels=("bad", "good"), label=is_good, declared=False, members=None, vocabulary=(), items=tuple(codes),
-        item=unit.astype(np.int64), criterion=np.zeros(read.rows, np.int64), criteria=read.criteria[:1],
+        judge_table, labels=("bad", "good"), label=is_good, declared=False, members=None, vocabulary=(),
+        items=tuple(codes), item=unit.astype(np.int64), criterion=np.zeros(judge_table.rows, np.int64),
+        criteria=judge_table.criteria[:1],
         has_criteria=False, context=None, contexts=(), system=None, systems=(), phase=None, phases=(), run=None,
         runs=(),
     )  # fmt: skip
@@ -265,17 +266,17 @@ def _judge_predictions(
     return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
 
 
-def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:
+def _group_items(table: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:
     """Names of groups and the group of each item."""
     plural = {"criterion": "criteria"}.get(name, f"{name}s")
     if name in STANDARD_COLUMNS:
-        code, levels = getattr(read, name), getattr(read, plural)
+        code, levels = getattr(table, name), getattr(table, plural)
         if code is None:
             raise InputError(f"by: the table has no column {name!r}, or a single {name}")
     else:
-        cells = read.further.columns.get(name)
+        cells = table.further.columns.get(name)
         if cells is None:
-            present = read.further.present
+            present = table.further.present
             raise InputError(
                 f"by: the table has no column "
                 f"{name!r}{nearest_name(name, present) or f'; it has {known_names(present)}'}"

@@ -1,20 +1,21 @@
-"""Informative prompts: which distinguish items, which do not, and the smallest set that keeps the ranking.
+"""Informative prompts: a ranking of prompts by information, and the smallest set that keeps the ranking of items.
 
-An answer y about an item i in a prompt c is a number: of a score or label itself less the mean of its judge there, of a
-comparison 1, 0 or -1, to which the opponent's worth is added. Items are worth the mean of their answers,
+An answer y about an item i in a prompt c is a number: for a score or label, its value minus its judge's mean in that
+prompt; for a comparison 1, 0 or -1, plus the opponent's score. Item scores are means of their answers,
 
     v_i = sum y / n_i,
 
-in a prompt, or over some. What answers of other judges say independently is no noise: with v and w of two halves,
+in one prompt or over several. Two halves of the answers, by different judges, separate signal from noise: with v and w
+of the two halves,
 
-    spread^2 = mean_i v_ci w_ci,   slope = cov(v_c, worth in the other prompts) / variance of worth,
-    information = -log2(1 - r^2) / 2,   r^2 = slope^2 variance of worth / variance of y
+    spread^2 = mean_i v_ci w_ci,   slope = cov(v_c, scores in the other prompts) / variance of those scores,
+    information = -log2(1 - r^2) / 2,   r^2 = slope^2 variance of those scores / variance of y
 
-bits of an answer about what items are worth over all prompts (of normal variables; two items are compared at once).
+bits of information in an answer about item scores over all prompts (for normal variables; a comparison is about two).
 
-Prompts are chosen one after the other, by the correlation of v over those chosen with v over all, noise added to its
-variance. How well this keeps the ranking is measured where it was not chosen: prompts are chosen by one half of the
-judges, and the rankings by these prompts and by all are compared (Kendall's tau) in the answers of the other half.
+Prompts are chosen greedily, by the correlation of v over the chosen prompts with v over all, with noise added to its
+variance. The preservation of the ranking is measured on held-out answers: one half of the judges chooses the prompts,
+and the answers of the other half give the rankings by these prompts and by all (Kendall's tau between them).
 """
 
 from __future__ import annotations
@@ -33,27 +34,27 @@ from voirdire.tables.detect import read_table
 from voirdire.typing import Bools, Floats, Ints
 
 SPLITS = 20
-MIN_JUDGES = 4  # from which halves are of judges; else of answers
+MIN_JUDGES = 4  # smallest number of judges for halves of judges; otherwise halves of answers
 NOISE_FACTOR = (
-    5.0  # times that the noise of a mean counts: the few prompts that fit best owe it to noise (held-out tau)
+    5.0  # weight of the noise of a mean: without it, prompts are chosen for their noise (held-out tau)
 )
-OPPONENT_ROUNDS = 20  # of opponents' worth
+OPPONENT_ROUNDS = 20  # iterations of opponents' scores
 MIN_STANDARD_ERRORS = (
-    2.0  # standard errors from 0 of the correlation of two halves, in a prompt that tells items apart
+    2.0  # standard errors from 0 of the correlation of two halves, in a prompt that separates items
 )
-RANDOM_SETS = 20  # random sets of prompts beside the chosen ones, in each split
+RANDOM_SETS = 20  # number of random orders of prompts for comparison, in each split
 
 
 @dataclass(frozen=True, eq=False)
 class ItemScores:
-    """Sums of answers and their numbers, shape (prompts, items), and the variance of an answer."""
+    """Sums and numbers of answers, shape (prompts, items), and the variance of an answer."""
 
     total: Floats
     count: Floats
     variance: float
 
     def over(self, chosen: Any) -> Floats:
-        """Mean score of every item over some prompts, or in one prompt."""
+        """Mean score of every item over a selection of prompts, or in one prompt."""
         total, count = self.total[chosen], self.count[chosen]
         if total.ndim == 2:
             total, count = total.sum(axis=0), count.sum(axis=0)
@@ -63,7 +64,7 @@ class ItemScores:
 
 @dataclass(frozen=True, eq=False)
 class PromptInformation:
-    """Answers as numbers: of one item, or of two, which count against each other."""
+    """Answers as numbers, each about one item, or about two with opposite signs."""
 
     y: Floats
     prompt: Ints
@@ -72,7 +73,7 @@ class PromptInformation:
     shape: tuple[int, int]
 
     def estimate_worths(self, rows: Bools) -> ItemScores:
-        """Estimate item scores by prompt from some of the answers."""
+        """Estimate item scores by prompt from a subset of the answers."""
         y, size = self.y[rows], self.shape[0] * self.shape[1]
         items = [item[rows] for item in self.items]
         cells = [self.prompt[rows] * self.shape[1] + item for item in items]
@@ -87,7 +88,7 @@ class PromptInformation:
         return ItemScores(total, count, float(y.var()))
 
     def half(self, rng: np.random.Generator) -> Bools:
-        """A random half: of the judges, or of the answers where these are few."""
+        """A random half of the judges, or of the answers where there are few judges."""
         judges = int(self.judge.max()) + 1
         if judges < MIN_JUDGES:
             return np.asarray(rng.permutation(len(self.y)) % 2 == 0)
@@ -105,33 +106,33 @@ def telling(
     keep: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Find which prompts tell items apart, and how few of them keep the ranking.
+    """Find the prompts that separate items, and the smallest number of them that keeps the ranking.
 
     Parameters
     ----------
-    table : path, dataframe, or what :func:`voirdire.read` gave
+    table : path, dataframe, or the result of :func:`voirdire.read`
         Votes, scores or labels with a column ``context``, the prompt.
     positive : str, optional
-        Of labels: the class that is a success.
+        For labels, the class that is a success.
     levels : sequence, optional
-        Of labels: all there may be, lowest first, where they are grades.
+        For labels that are grades, all possible ones, lowest first.
     keep : float
-        Kendall's tau with the ranking by all prompts that is wanted, 0 to 1.
+        Required Kendall's tau with the ranking by all prompts, 0 to 1.
     seed : int
-        Of the halves of judges.
+        Seed of the random halves.
 
     Returns
     -------
     dict
-        prompts: prompt, answers, spread, information, alike (its items do not differ surely), place (in which order
-        they are chosen); sizes: size, tau and low (mean and lowest tenth over halves), random (mean of random prompts);
-        smallest (size from which on it is kept), chosen (its prompts), keep, halves ("judges" or "answers"),
+        prompts: prompt, answers, spread, information, alike (its items do not clearly differ), place (position in the
+        order of choice); sizes: size, tau and low (mean and lowest tenth over halves), random (mean of random prompts);
+        smallest (size from which tau is at least ``keep``), chosen (its prompts), keep, halves ("judges" or "answers"),
         ceiling (tau of all prompts between the halves).
 
     Raises
     ------
     InputError
-        There are no prompts, too few of them or of items, or classes of which none is known to be better.
+        There are no prompts, too few prompts or items, or classes without a known order.
     """
     if not (is_number(keep) and 0.0 < keep < 1.0):
         raise InputError(f"keep {keep!r} is no tau between 0 and 1; 0.95 is usual")
@@ -195,25 +196,25 @@ def telling(
     }
 
 
-def greedy_prompt_order(worths: ItemScores) -> Ints:
-    """Order of all prompts: each brings the ranking by the prompts so far nearest to the ranking by all."""
-    target, remaining = worths.over(slice(None)), list(range(len(worths.total)))
-    total, count = np.zeros(worths.total.shape[1]), np.zeros(worths.total.shape[1])
+def greedy_prompt_order(scores: ItemScores) -> Ints:
+    """Order of all prompts: each next one brings the ranking by the chosen prompts closest to the ranking by all."""
+    target, remaining = scores.over(slice(None)), list(range(len(scores.total)))
+    total, count = np.zeros(scores.total.shape[1]), np.zeros(scores.total.shape[1])
     order: list[int] = []
     while remaining:
-        counts = np.maximum(count + worths.count[remaining], 1.0)
-        v = (total + worths.total[remaining]) / counts
+        counts = np.maximum(count + scores.count[remaining], 1.0)
+        v = (total + scores.total[remaining]) / counts
         v = v - v.mean(axis=1, keepdims=True)
-        size = np.sqrt((v**2).mean(axis=1) + NOISE_FACTOR * worths.variance * (1.0 / counts).mean(axis=1))
+        size = np.sqrt((v**2).mean(axis=1) + NOISE_FACTOR * scores.variance * (1.0 / counts).mean(axis=1))
         best = remaining[int(np.argmax(v @ target / size))]
-        total, count = total + worths.total[best], count + worths.count[best]
+        total, count = total + scores.total[best], count + scores.count[best]
         order.append(best)
         remaining.remove(best)
     return np.array(order)
 
 
 def kendall_taus(values: Floats, target: Floats) -> Floats:
-    """Kendall's tau-b of each of several rankings with one, 0 where all items are alike; shape (rankings,).
+    """Kendall's tau-b of several rankings with a target, 0 where all items are equal; shape (rankings,).
 
     Examples
     --------
@@ -230,23 +231,23 @@ def kendall_taus(values: Floats, target: Floats) -> Floats:
     return np.asarray(signs @ target_signs / np.maximum(size, 1e-12))
 
 
-def _prefix_taus(worths: ItemScores, order: Ints) -> Floats:
+def _prefix_taus(scores: ItemScores, order: Ints) -> Floats:
     """Kendall's tau between the ranking by the first one, two, ... prompts of an order and that by all prompts."""
-    total, count = worths.total[order].cumsum(axis=0), worths.count[order].cumsum(axis=0)
-    return kendall_taus(total / np.maximum(count, 1.0), worths.over(slice(None)))
+    total, count = scores.total[order].cumsum(axis=0), scores.count[order].cumsum(axis=0)
+    return kendall_taus(total / np.maximum(count, 1.0), scores.over(slice(None)))
 
 
-def _prompt_information(told: PromptInformation, whole: ItemScores, variance: Floats) -> Floats:
-    """Bits that one answer in each prompt carries about item scores in the others, which have this variance."""
-    prompts, bits = told.shape[0], np.zeros(told.shape[0])
+def _prompt_information(answers: PromptInformation, scores: ItemScores, variance: Floats) -> Floats:
+    """Bits of information in one answer in each prompt about scores in the other prompts, which have this variance."""
+    prompts, bits = answers.shape[0], np.zeros(answers.shape[0])
     for prompt in range(prompts):
         other_scores, noise = (
-            whole.over(np.arange(prompts) != prompt),
-            float((told.y[told.prompt == prompt] ** 2).mean()),
+            scores.over(np.arange(prompts) != prompt),
+            float((answers.y[answers.prompt == prompt] ** 2).mean()),
         )
         if variance[prompt] > 0.0 and noise > 0.0:
-            slope = max(float((whole.over(prompt) * other_scores).mean()), 0.0) / variance[prompt]
-            share = min(slope**2 * variance[prompt] * len(told.items) / noise, 1.0 - 1e-9)
+            slope = max(float((scores.over(prompt) * other_scores).mean()), 0.0) / variance[prompt]
+            share = min(slope**2 * variance[prompt] * len(answers.items) / noise, 1.0 - 1e-9)
             bits[prompt] = 0.5 * np.log2(1.0 / (1.0 - share))
     return bits
 
@@ -284,6 +285,6 @@ def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tupl
 
 
 def _system_names(table: Any) -> Any:
-    """Names of what each answer is about, whatever the prompt."""
+    """Name of the system, or of the item, of each answer."""
     codes, names = (table.system, table.systems) if table.systems else (table.item, table.items)
     return np.array(names, dtype=str)[codes]

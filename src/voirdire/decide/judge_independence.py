@@ -1,18 +1,18 @@
-"""Independence of judges: the own part of each judge's answers, and the panel's effective size without it.
+"""Independence of judges: the original part of each judge's answers, and the effective number of judges in the panel.
 
-Judges that take over each other's answers with probability s, and else answer by themselves, have mistakes whose
-correlation is s; the independence of a judge is 1 - s of the judge that is most like it: 1 of one that answers by
-itself, 0 of an exact copy and of the judge that it is a copy of. Between copies (:func:`.detect_families`) it is how
-far they differ over how far independent judges of their kind would,
+If judges copy each other's answers with probability s, and otherwise answer independently, their mistakes have the
+correlation s. The independence of a judge is 1 - s for the judge most similar to it: 1 for an independent judge, 0 for
+an exact copy and its original. Between copies (:func:`.detect_families`) it is the distance of the two judges relative
+to that of independent judges of the same quality,
 
-    1 - s = D_jk / (e_j + e_k),   D the mean square of how far two judges are apart, 0 of copies,
+    1 - s = D_jk / (e_j + e_k),   D the mean squared distance of two judges, 0 for copies,
 
-with the noise e_j = (D_ja + D_jb - D_ab) / 2 by all other judges a and b that are no copies (Grubbs 1948, Journal of
-the American Statistical Association 43). Among judges without their copies it is the correlation of the residuals of
-the default model, its mode (:mod:`voirdire.trust.residuals`), one answer a judge and unit: a model that takes copies
-for judges by themselves takes them for judges who are right, and has nothing left for them to share. Of labels with
-people's answers to `MIN_PEOPLE_UNITS` units residuals are mistakes: 1 where a judge says otherwise than people, less
-its mean.
+with the noise e_j = (D_ja + D_jb - D_ab) / 2 averaged over all pairs a, b of other judges that are not copies (Grubbs
+1948, Journal of the American Statistical Association 43). For judges without copies, s is the correlation of the
+residuals of the default model at its mode (:mod:`voirdire.trust.residuals`), with one answer for each judge and unit.
+Copies are excluded because a model that treats them as independent judges attributes their agreement to accuracy and
+leaves no shared residuals. For labels with people's answers to `MIN_PEOPLE_UNITS` units, residuals are mistakes: 1
+where a judge differs from people, minus its mean.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class PanelIndependence:
     Attributes
     ----------
     size : float
-        Number of independent judges that the panel is worth.
+        Effective number of independent judges in the panel.
     without : tuple of float
-        The same without each judge.
+        Effective number without each judge.
     nearest : tuple of (str, float)
-        Of each judge the one whose residuals are most like its own, and their correlation.
+        For each judge, the judge with the most similar residuals, and their correlation.
     copy_of : tuple of str or None
-        Of each judge an earlier one that it is a copy of.
+        For each judge, an earlier judge that it is a copy of.
     counted : str
-        Which of a judge's answers to one question counts, in words; empty where there is one each.
+        Rule that selects one of a judge's answers to a question, in words; empty where there is one each.
     """
 
     size: float
@@ -62,25 +62,25 @@ class PanelIndependence:
     counted: str = ""
 
     def panel_sizes(self, judges: Sequence[str]) -> dict[str, Any]:
-        """Effective numbers of judges, of the whole panel and without each judge, as JSON has them."""
+        """Effective numbers of judges, for the whole panel and without each judge, as in the JSON output."""
         rows = zip(judges, self.without, strict=True)
         without = [{"judge": name, "effective": size} for name, size in rows]
         return {"judges": len(judges), "effective": self.size, "without": without}
 
-    def row(self, place: int) -> MeasureRow:
-        """The measure ``independence`` of a judge."""
-        name, rho = self.nearest[place]
+    def row(self, judge: int) -> MeasureRow:
+        """The measure ``independence`` of a judge, as a row."""
+        name, rho = self.nearest[judge]
         note = (
-            f"the part of its answers that is its own, beside {name}, which it answers most like: 0 is a copy, 1 "
-            f"independent; the panel is worth {self.size:.1f} independent judges, {self.without[place]:.1f} without it"
+            f"independence from {name}, the judge with the most similar answers: 0 is a copy, 1 "
+            f"independent; the panel has {self.size:.1f} effective judges, {self.without[judge]:.1f} without it"
             f"{self.counted}"
         )
-        copied = self.copy_of[place] is not None
+        copied = self.copy_of[judge] is not None
         return MeasureRow("independence", min(1.0 - rho, 1.0), None, None, len(self.without), copied, note)
 
 
 def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None:
-    """Compare the answers of judges; None with fewer than three.
+    """Measure the independence of judges; None with fewer than three.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
         return None
     rows = rows_of(table)
     questions = np.column_stack([rows.judge, *table.question_codes])
-    # Repeats of one judge are no further witnesses: the first run counts, wherever it stands in the table.
+    # Repeats of one judge add no independent answer: the first run counts, at any position in the table.
     run = None if rows.paired else table.run
     order = np.arange(table.rows) if run is None else np.argsort(run, kind="stable")
     first_answer = np.zeros(table.rows, dtype=bool)
@@ -113,7 +113,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
         fitted = fit(table.subset(first_answer), method="map", families={})
         family = detect_families(fitted.problem, fitted.posterior.centre)
         first = np.array([names.index(family.get(name, name)) for name in names])
-    single = first == np.arange(len(names))  # of copies the first
+    single = first == np.arange(len(names))  # the first judge of each group of copies
     kept = first_answer & single[answers.judge]
     residuals: Residuals | SharedErrors
     if by_people:
@@ -128,7 +128,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     sizes = np.full(len(names), size)
     sizes[judges] = sizes_without
     copied = np.bincount(first, minlength=len(names)) > 1
-    sizes[copied | ~single] = size  # a copy takes the place of the judge that it is a copy of
+    sizes[copied | ~single] = size  # without a judge that has a copy, the copy replaces it
     rho: Floats = np.full((len(names), len(names)), -np.inf)
     rho[np.ix_(judges, judges)] = residual_correlations(residuals).rho
     rho = rho[np.ix_(first, first)]
@@ -148,16 +148,16 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     )
 
 
-def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats:
-    """Distance of two judges over that of independent judges, shape (judges, judges), from 0 to 1.
+def independence_ratios(answers: Answers, others: Bools, selected: Bools) -> Floats:
+    """Distance of two judges relative to that of independent judges, shape (judges, judges), from 0 to 1.
 
     Parameters
     ----------
     answers : Answers
     others : bool array, shape (judges,)
-        Those that tell the noise of two: no copies of each other. That of one alone beside two is taken for none.
-    asked : bool array, shape (judges, judges)
-        Pairs that are looked at; others are 1.
+        Judges that serve to estimate the noise of two: no copies of each other. With only one, its noise is taken as 0.
+    selected : bool array, shape (judges, judges)
+        Pairs to compute; others are 1.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats
     0.3
     """
     ratios: Floats = np.ones((len(answers.judges), len(answers.judges)))
-    pairs = [(j, k) for j, k in np.argwhere(asked).tolist() if k < j]
+    pairs = [(j, k) for j, k in np.argwhere(selected).tolist() if k < j]
     if not pairs:
         return ratios
     distance, known = _pairwise_distances(answers)
@@ -191,7 +191,7 @@ def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats
 
 
 def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
-    """Mean squared distance of two judges in units that both answered, and whether there are any."""
+    """Mean squared distance of two judges in units that both answered, and a mask of pairs with such units."""
     from scipy.sparse import csr_matrix
 
     shape = len(answers.judges), len(answers.people)
@@ -213,13 +213,13 @@ def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
             mean = mean - (np.bincount(judge, mean) / np.bincount(judge))[judge]
         y, squares = by_judge_and_unit(mean), (by_judge_and_unit(mean**2) @ answered.T).toarray()
         square += squares + squares.T - 2.0 * (y @ y.T).toarray()
-    # of copies nothing but what rounding leaves
+    # remove rounding errors, which are all that remains for copies
     square = np.where(square > 1e-9 * np.maximum(np.abs(square).max(), 1e-300), square, 0.0)
     return np.where(shared > 0, square / np.maximum(shared, 1.0), 0.0), np.asarray(shared > 0)
 
 
 def _mistake_residuals(answers: Answers, known: Any) -> Residuals:
-    """Mistakes of judges, by people's answers, less their mean; unit by unit in the place of comparisons."""
+    """Mistakes of judges according to people, minus their mean; units take the role of comparisons."""
     judge, unit = answers.judge[known], answers.unit[known]
     judge_codes, judge = np.unique(judge, return_inverse=True)
     judges, size = len(judge_codes), len(answers.people)

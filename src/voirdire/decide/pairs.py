@@ -1,18 +1,18 @@
-"""Distinguishable items, all statements together being right with a stated probability.
+"""Distinguishable items, with a stated probability that all statements together are right.
 
-Of draws of all scores, an item is distinguishably better than another where zero lies more than t deviations below the
-median of their difference, t the quantile of the largest deviation of any pair from its own median (max-t: Hothorn,
-Bretz and Westfall 2008, Biometrical Journal 50). So the chance that any statement is wrong is at most 1 - ``level``.
-Draws in which the whole order is turned round (a panel that may be wrong as a whole) are one way to be wrong, not one
-for each pair: their share is taken off what is allowed, and the others are compared. Deviations are the normal scores
-of a pair's own draws, as in simultaneous bands by ranks (Besag, Green, Higdon and Mengersen 1995, Statistical Science
-10): z where a normal distribution has as much below it. Of normal differences that is max-t; of skewed or heavy-tailed
-ones, such as where the scale of all scores is hardly known (which says nothing of their order), a deviation is as rare
-as elsewhere. Beyond the outermost quantile that draws tell they go on as a normal distribution does.
+From draws of all scores, an item is distinguishably better than another where zero lies more than t deviations below
+the median of their difference; t is the quantile of the largest deviation of any pair from its own median (max-t:
+Hothorn, Bretz and Westfall 2008, Biometrical Journal 50). The probability that any statement is wrong is at most
+1 - ``level``. Draws with a reversed order (a panel that may be wrong as a whole) are one error, not one for each pair:
+their share is subtracted from the allowed error, and the other draws are compared. Deviations are normal scores within
+a pair's own draws, as in simultaneous bands by ranks (Besag, Green, Higdon and Mengersen 1995, Statistical Science 10):
+the z with the same lower probability in a normal distribution. For normal differences this equals max-t. For skewed or
+heavy-tailed differences, as where the scale of all scores is almost unknown (which does not affect their order), equal
+deviations are equally rare. Beyond the outermost quantile that the draws determine, tails are normal.
 
-Items than which none is distinguishably better share the first place, and an item's rank is among those that statements
-leave open (Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91): that the best is among the first,
-and every rank within its bounds, follows from the statements, and holds with the same probability.
+Items share the first place where none is distinguishably better, and the statements bound the rank of each item
+(Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91). It follows from the statements, and holds
+with the same probability, that the best item shares the first place and every rank is within its bounds.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from scipy.special import ndtr, ndtri
 
 from voirdire.typing import Bools, Floats, Ints
 
-MAX_PAIR_DRAWS = 20_000_000  # draws times pairs of items
-MIN_DRAWS = 400  # draws, whatever the number of items
+MAX_PAIR_DRAWS = 20_000_000  # largest number of draws times pairs of items
+MIN_DRAWS = 400  # smallest number of draws, for any number of items
 #: Normal scores between which those of draws are interpolated.
 SCORE_KNOTS = (0.5, 1.0, 1.2816, 1.6449, 1.96, 2.3263)
-MAX_KNOT = 3.0  # the largest normal score that is read off draws,
+MAX_KNOT = 3.0  # largest normal score that is taken from draws
 MAX_BETWEEN_SHARE = (
-    0.2  # draws between two orders for each that is turned round: with more these are no mode of their own
+    0.2  # largest number of draws between the two orders, relative to the reversed ones, for a separate mode
 )
 MIN_TAIL_DRAWS = (
-    20  # of which as many lie beyond it, or more: with fewer, equal items are told apart too often
+    20  # smallest number of draws beyond the largest knot: with fewer, equal items are separated too often
 )
 
 
@@ -45,12 +45,12 @@ class Pairs(NamedTuple):
     Attributes
     ----------
     better : bool array, shape (items, items)
-        Item by row distinguishably better than item by column.
+        True where the row's item is distinguishably better than the column's item.
     t : float
-        Deviations of a difference from which it is said.
+        Smallest deviation of zero from the median of a difference for such a statement.
     median, deviation : array, shape (items, items)
-        Of the differences, item by row less item by column, in the unit of scores: 0 is ``median / deviation``
-        deviations away.
+        Median and deviation of the differences, row's item minus column's item, in the unit of scores: 0 is
+        ``median / deviation`` deviations away.
     """
 
     better: Bools
@@ -58,9 +58,9 @@ class Pairs(NamedTuple):
     median: Floats
     deviation: Floats
 
-    def gap_between(self, one: int, other: int) -> tuple[float, float, float]:
-        """Median and deviation of the difference of two items, and of how many deviations it takes."""
-        return float(self.median[one, other]), float(self.deviation[one, other]), self.t
+    def gap_between(self, first: int, second: int) -> tuple[float, float, float]:
+        """Median and deviation of the difference of two items, and the number of deviations required."""
+        return float(self.median[first, second]), float(self.deviation[first, second]), self.t
 
     @property
     def first(self) -> Bools:
@@ -69,7 +69,7 @@ class Pairs(NamedTuple):
 
     @property
     def ranks(self) -> tuple[Ints, Ints]:
-        """Highest and lowest rank left open, from 1, shape (items,) each."""
+        """Highest and lowest possible rank, from 1, shape (items,) each."""
         return 1 + self.better.sum(axis=0), len(self.better) - self.better.sum(axis=1)
 
 
@@ -79,7 +79,7 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     Parameters
     ----------
     draws : array, shape (draws, items)
-        Of the items' scores.
+        Draws of the items' scores.
     level : float
         Probability that all statements are right.
 
@@ -97,10 +97,10 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     share = float(mirrored.mean())
     if (
         0.0 < share < 0.5 * (1.0 - level)
-    ):  # statements fail there together, and hold elsewhere so much more surely
+    ):  # these draws make all statements wrong together, so that the others get the higher level
         draws, level = draws[~mirrored], level / (1.0 - share)
     max_draws = max(MIN_DRAWS, 2 * MAX_PAIR_DRAWS // max(items * items, 1))
-    # from their mean, so that single precision, which is sorted in a fifth of the time, holds their differences
+    # centred, so that single precision, which sorts five times as fast, is exact enough for differences
     item_draws = np.ascontiguousarray(
         (draws - draws.mean(axis=0).mean())[:: max(1, len(draws) // max_draws)].T, np.float32
     )
@@ -119,7 +119,7 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
         above, below = len(z) // 2 + 1, len(z) // 2 - 1
         spread = (knots[:, above] - knots[:, below]) / (
             z[above] - z[below]
-        )  # of pairs of which nothing is known
+        )  # for pairs with a median near zero
         clear = np.abs(zero) > 1e-3
         deviation[i, i + 1 :] = np.where(clear, np.abs(centre) / np.where(clear, np.abs(zero), 1.0), spread)
     median, deviation = median - median.T, np.maximum(np.triu(deviation, 1), np.triu(deviation, 1).T)
@@ -128,13 +128,13 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
 
 
 def average_tied_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
-    """Pairs with equal comparisons for the items of one group: each is the mean over the group.
+    """Replace the comparisons of items in one group by their mean over the group.
 
     Parameters
     ----------
     pairs : Pairs
     groups : sequence of sequence of int
-        Places of items that the table treats alike.
+        Indices of items with identical votes.
 
     Examples
     --------
@@ -153,9 +153,9 @@ def average_tied_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
 
 
 def _mirrored_draws(draws: Floats) -> Bools:
-    """Mask of draws with a reversed ranking; none unless they form a separate mode.
+    """Mask of draws with a reversed ranking; empty unless they form a separate mode.
 
-    Those whose scores correlate with the medians by less than -1/2, where next to none lie in between.
+    Reversed draws have scores with a correlation below -1/2 with the medians; almost no draws lie in between.
     """
     centred = draws - draws.mean(axis=1, keepdims=True)
     centre = np.median(centred, axis=0)
@@ -169,7 +169,7 @@ def _mirrored_draws(draws: Floats) -> Bools:
 
 
 def normal_scores(values: NDArray[Any], knots: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:
-    """Normal scores of values among the draws of their pair, shape (pairs, values).
+    """Normal scores of values within the draws of their pair, shape (pairs, values).
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def normal_scores(values: NDArray[Any], knots: NDArray[Any], z: NDArray[Any]) ->
 
 
 def _score_knots(draws: int) -> NDArray[np.float32]:
-    """Normal scores of the quantiles that so many draws tell, ascending."""
+    """Normal scores of the quantiles that a number of draws determines, ascending."""
     outermost = min(MAX_KNOT, float(-ndtri(min(MIN_TAIL_DRAWS / draws, 0.1))))
     inner = [knot for knot in SCORE_KNOTS if knot < outermost - 0.25]
     half = np.array([*inner, outermost])

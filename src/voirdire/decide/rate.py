@@ -19,11 +19,11 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, is_number, share_problems
 
 JOINT, POWERED, CORRECTED, PEOPLE = "joint", "prediction-powered", "rogan-gladen", "people"
-MIN_PEOPLE_ANSWERS = 10  # human answers below which judges are left out
+MIN_PEOPLE_ANSWERS = 10  # number of human answers below which judges' answers are not used
 RULE = (
-    "The joint model where people answered ten items at the least and judges tell items apart: people's answers within "
-    "levels of what judges say, weighed by how often judges say it; else people alone. It is right whatever judges are "
-    "worth, where the items that people answered are a random sample."
+    "The joint model where people answered ten items or more and judges' answers differ between items: people's "
+    "answers within levels of judges' answers, weighted by the frequency of the level; else people alone. It is valid "
+    "for any quality of the judges, if the items that people answered are a random sample."
 )
 
 
@@ -46,20 +46,20 @@ def rate(
     table : path, dataframe, Labels or Scores
         The judges' answers.
     humans : path or dataframe, or a list of them
-        Labels or scores of people, to a random sample of the items; of several people's labels of an item the one that
-        most give counts, of their scores the mean.
+        Labels or scores of people, for a random sample of the items. Of several people's labels for an item the most
+        frequent one counts, of their scores the mean.
     people : sequence of str, optional
-        Judges of the table who are people, instead of ``humans`` or beside them.
+        Judges of the table who are people, instead of or in addition to ``humans``.
     by : str, optional
-        A column of the table: the share in each of its groups, too. Systems always have theirs.
+        A column of the table, to estimate the share in each of its groups, too. Systems are always estimated.
     judges : sequence of str, optional
-        The judges that are used; all by default.
+        The judges to use; all by default.
     positive : str or float, optional
-        The label that is good, by default the one that is known by its word; of people's scores the lowest that is.
+        The good label, by default the one whose word is known to be good; for people's scores the lowest good score.
     levels : sequence, optional
-        The labels there may be.
+        All possible labels.
     margin : float
-        Half the width of the interval that ``needed`` is about.
+        Half-width of the interval for which ``needed`` is computed.
     prob : float
         Coverage of the intervals.
 
@@ -67,15 +67,15 @@ def rate(
     -------
     dict
         rate, low, high; estimator (see `RULE`) with ``rule``; humans (items that people answered), items, judges;
-        needed (human answers in all until the interval reaches ``margin`` to both sides; None where those to all items
+        needed (total human answers until the interval has the half-width ``margin``; None where answers to all items
         are too few), margin, prob; estimators: all four, with rate, low and high (None where undefined); by: by, group,
-        rate, low, high, estimator, humans, items; differences of systems, paired by the contexts that they
-        have in common: a, b, difference, low, high, p_value, contexts (of both); note.
+        rate, low, high, estimator, humans, items; differences of systems, paired by their common
+        contexts: a, b, difference, low, high, p_value, contexts (of both); note.
 
     Raises
     ------
     InputError
-        A table or the request is wrong, people and judges have no item in common, or which class is good is not known.
+        A table or an argument is wrong, people and judges have no item in common, or the good class is not known.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def rate(
 
 
 def _estimate_rate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share | None]:
-    """The estimate that the rule chooses, as a row, and what it is made of; None of people alone without an answer."""
+    """Estimate by the rule, as a row, and its :class:`Share`; None in place of the share without human answers."""
     answered = ~np.isnan(judged.good)
     n = int(answered.sum())
     row: dict[str, Any] = {"rate": None, "low": None, "high": None, "estimator": PEOPLE}
@@ -174,7 +174,7 @@ def _system_differences(
     shares: dict[str, Share | None],
     prob: float,
 ) -> list[dict[str, Any]]:
-    """Differences of all systems two by two, paired by the contexts that both have."""
+    """Differences between all pairs of systems, paired by their common contexts."""
     from scipy.stats import norm
 
     rows = []

@@ -1,10 +1,11 @@
-"""Win rates against a reference, where every vote compares one and the same item with another.
+"""Win rates against a reference, where every vote compares the same item with another.
 
-The rate of an item is the mean of its votes, 1 for a win, 1/2 for a tie (of a vote with a degree that of the item), as
-leaderboards against a fixed baseline print it. Its variance is by contexts (prompts), sum over contexts of the squared
-sum of residuals, G / (G - 1) over n^2, or by votes where there are none; the interval is Wilson's (1927, Journal of the
-American Statistical Association 22) with as many votes as would have that variance. It is a figure of these votes:
-biases of judges and lengths stay in it, which scores of the board take out.
+The rate of an item is the mean of its votes, 1 for a win, 1/2 for a tie (for a vote with a degree, the degree), as in
+leaderboards with a fixed baseline. Its variance is clustered by contexts (prompts): the sum over contexts of the
+squared sum of residuals, times G / (G - 1) over n^2; without contexts, votes are the clusters. The interval is
+Wilson's (1927, Journal of the American Statistical Association 22) with the number of votes that would have that
+variance. The rate describes these votes: unlike the scores of the board, it is not corrected for biases of judges and
+lengths.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from voirdire.typing import Floats, Ints
 
 
 def reference_rates(votes: Votes | None, prob: float) -> dict[str, Any] | None:
-    """Win rate of every item against the one that all were compared with; None where there is no such item.
+    """Win rate of every item against the item in all votes; None where there is no such item.
 
     Parameters
     ----------
     votes : Votes or None
-        Under one criterion; of several there is none.
+        Votes under one criterion; with several the result is None.
     prob : float
         Coverage of the intervals.
 
@@ -73,7 +74,7 @@ def reference_rates(votes: Votes | None, prob: float) -> dict[str, Any] | None:
 
 
 def _rate(won: Floats, context: Ints, prob: float) -> dict[str, float | None]:
-    """The mean with its interval."""
+    """Mean of the votes with its interval."""
     p, groups = float(won.mean()), np.unique(context, return_inverse=True)[1]
     size = int(groups.max()) + 1
     if size < 2:

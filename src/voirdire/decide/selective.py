@@ -1,15 +1,15 @@
-"""The largest part of a panel's answers that agrees with people, as far as a random sample of them says.
+"""Largest subset of a panel's answers with a guaranteed agreement with people, tested on a random sample.
 
 Answers are ordered by confidence, and the first N are accepted. People's answers to n of these, a random sample, differ
-in k. That more than a share e of the other N - n differs, m = floor(e (N - n)) + 1 at the least, has the p-value
+in k. The hypothesis that more than a share e of the other N - n differs, at least m = floor(e (N - n)) + 1, has the
+exact p-value
 
     P(X <= k),   X ~ Hypergeometric(N, k + m, n)
 
-exactly (of many answers the binomial distribution's: the bound of Clopper and Pearson 1934 is then below e). Sizes N
-are tried in an order that is fixed before people's answers are looked at, from few and sure ones to all, until the
-p-value of one is above 1 - prob: no further correction is needed (fixed sequence testing: Bauer 1991; for risks
-Angelopoulos, Bates, Candes, Jordan and Lei 2021, Learn then Test; for judges Jung, Brahman and Choi 2024, Trust or
-Escalate).
+(for many answers the binomial distribution's: the bound of Clopper and Pearson 1934 is then below e). Sizes N are
+tested in an order that is fixed before people's answers are used, from a few answers of high confidence to all, until a
+p-value is above 1 - prob. No further correction is needed (fixed sequence testing: Bauer 1991; for risks Angelopoulos,
+Bates, Candes, Jordan and Lei 2021, Learn then Test; for judges Jung, Brahman and Choi 2024, Trust or Escalate).
 """
 
 from __future__ import annotations
@@ -21,24 +21,22 @@ import numpy as np
 
 from voirdire.typing import Bools, Floats
 
-PART_SIZES = 20  # sizes that are tried
-START_FACTOR = 1.5  # answers of people in the first, on average, in those that suffice without a difference;
-MIN_FIRST_SHARE = (
-    0.25  # and the share of all in it, at the least: one difference among few surest ones would end it
-)
+PART_SIZES = 20  # number of sizes that are tested
+START_FACTOR = 1.5  # expected human answers in the first part, relative to those sufficient without an error
+MIN_FIRST_SHARE = 0.25  # smallest first part, as a share of all: a difference in a smaller part ends the test
 
 
 class Part(NamedTuple):
-    """Answers that are accepted.
+    """Accepted answers.
 
     Attributes
     ----------
     threshold : float
         The lowest confidence among them.
     size : int
-        How many.
+        Their number.
     known, wrong : int
-        How many of them people answered, and otherwise.
+        Number of them that people answered, and that people answered differently.
     """
 
     threshold: float
@@ -63,7 +61,7 @@ class Part(NamedTuple):
 
 
 def candidate_parts(confidence: Floats, right: Floats, error: float, prob: float) -> list[Part]:
-    """Parts that are tried, from the surest answers to all; none where too few of people's answers are known.
+    """Parts to test, from the answers of highest confidence to all; empty with too few human answers.
 
     Parameters
     ----------
@@ -77,7 +75,7 @@ def candidate_parts(confidence: Floats, right: Floats, error: float, prob: float
         return []
     ordered = -np.sort(-confidence)
     sizes = np.ceil(np.linspace(max(min_share, MIN_FIRST_SHARE), 1.0, PART_SIZES) * len(ordered)).astype(int)
-    thresholds = np.unique(ordered[sizes - 1])[::-1]  # answers that are as sure are accepted together
+    thresholds = np.unique(ordered[sizes - 1])[::-1]  # answers of equal confidence are accepted together
     return [_make_part(confidence >= threshold, float(threshold), known, right) for threshold in thresholds]
 
 
@@ -87,7 +85,7 @@ def _make_part(accepted: Bools, threshold: float, known: Bools, right: Floats) -
 
 
 def guaranteed_parts(tried: list[Part], error: float, prob: float) -> list[Part]:
-    """Parts that are guaranteed, all together with probability ``prob``: the first ones, until one fails."""
+    """Guaranteed parts, all together with probability ``prob``: those before the first that fails."""
     for index, part in enumerate(tried):
         if part.p_value(error) > 1.0 - prob:
             return tried[:index]
@@ -95,7 +93,7 @@ def guaranteed_parts(tried: list[Part], error: float, prob: float) -> list[Part]
 
 
 def fewest_answers(error: float, prob: float) -> int:
-    """Fewest answers of people that suffice where none of them differs: (1 - error)^n <= 1 - prob.
+    """Smallest number of human answers that suffices without a difference: (1 - error)^n <= 1 - prob.
 
     Examples
     --------
@@ -106,14 +104,14 @@ def fewest_answers(error: float, prob: float) -> int:
 
 
 def answers_needed(part: Part | None, known: int, error: float, prob: float) -> int | None:
-    """Approximate number of people's answers needed if the same share differs; None where fewer than all do not do.
+    """Approximate number of human answers needed if the same share differs; None where even all do not suffice.
 
     Parameters
     ----------
     part : Part or None
-        The one that did not hold; None where there were too few answers to try one.
+        The part that failed; None where there were too few answers to test one.
     known : int
-        Answers of people in all.
+        Total number of human answers.
     """
     if part is None or part.known == 0:
         return ceil(START_FACTOR * fewest_answers(error, prob))

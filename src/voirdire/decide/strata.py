@@ -1,20 +1,21 @@
-"""Share of good items from people's answers within levels of what judges say.
+"""Share of good items from people's answers within strata of judges' answers.
 
-Items fall into strata h by what the judges say of them. With W_h the share of all N items in stratum h, and k_h of the
-n_h items of it that people answered good,
+The judges' answers divide items into strata h. With W_h the share of all N items in stratum h, and k_h of the n_h items
+of it that people answered good,
 
     p_h ~ Beta(1/2 + k_h, 1/2 + n_h - k_h),   rate = sum_h W_h (1/H + k_h) / (2/H + n_h),
     variance = sum_h W_h^2 Var(p_h) + sum_h W_h (E[p_h] - rate)^2 / N,
 
-the saturated joint model of a judge's answer and the truth: sensitivity and specificity are free, and what people did
-not answer weighs by how often judges say it (post-stratification; Little, JASA 88, 1993). It is right whatever the
-judges are worth, and however many mistakes they share, where the items that people answered are a random sample. The
-prior of the rate is worth two answers in all, whatever the number H of strata: half an answer of each kind in each of
-six strata would draw a rate of .9 from a hundred answers down by .02. The interval is the Beta distribution with
-this mean and variance. Of clusters (contexts) the variance is multiplied by that of the items' contributions summed by
-cluster, over that of single items (Kish's design effect), where it is above 1.
+the saturated joint model of a judge's answer and the truth: sensitivity and specificity are free, and each stratum has
+its share of all items as weight (post-stratification; Little, JASA 88, 1993). It is valid for any quality of the judges
+and any shared mistakes, if the items that people answered are a random sample. The prior of the rate has the weight of
+two answers in total, for any number H of strata: half an answer of each kind in each of six strata would shrink a rate
+of .9 from a hundred answers by .02. The interval is from the Beta distribution with this mean and variance. With
+clusters (contexts) the variance is multiplied by Kish's design effect where that is above 1: the variance of the items'
+contributions summed by cluster, over that of single items.
 
-One judge's answer makes the strata, or the panel's probability, cut where its variance within strata falls most.
+Strata are the answers of a single judge, or intervals of the panel's probability, with cuts that reduce its variance
+within strata most.
 
 Share of good items from a judge's own share, corrected for its errors (Rogan and Gladen, Am. J. Epidemiology 1978).
 
@@ -24,7 +25,7 @@ people answered,
     rate = (q + sp - 1) / (se + sp - 1),
     variance = (q (1 - q) / N + rate^2 se (1 - se) / n_1 + (1 - rate)^2 sp (1 - sp) / n_0) / (se + sp - 1)^2,
 
-the errors of se and sp being those of the n_1 good and n_0 other items that people answered.
+where the errors of se and sp come from the n_1 good and n_0 other items that people answered.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ import numpy as np
 from voirdire.typing import Bools, Floats, Ints
 
 
-def rogan_gladen(said: Floats, good: Floats) -> tuple[float, float]:
-    """Value, kept within 0 and 1, and variance; NaN where people gave one answer only or the judge tells nothing.
+def rogan_gladen(judged: Floats, good: Floats) -> tuple[float, float]:
+    """Value, clipped to 0 and 1, and variance; NaN where people gave only one answer or the judge is uninformative.
 
     Parameters
     ----------
-    said : float array, shape (items,)
-        1 or 0 as the judge says.
+    judged : float array, shape (items,)
+        1 or 0 by the judge's answer.
     good : float array, shape (items,)
-        1 or 0 as people say, NaN without an answer.
+        1 or 0 by people's answer, NaN without one.
 
     Examples
     --------
@@ -54,36 +55,36 @@ def rogan_gladen(said: Floats, good: Floats) -> tuple[float, float]:
     >>> value
     0.5
     """
-    on_good, on_bad = said[good == 1], said[good == 0]
+    on_good, on_bad = judged[good == 1], judged[good == 0]
     if not len(on_good) or not len(on_bad):
         return float("nan"), float("nan")
-    q, se, sp = float(said.mean()), float(on_good.mean()), 1 - float(on_bad.mean())
+    q, se, sp = float(judged.mean()), float(on_good.mean()), 1 - float(on_bad.mean())
     informedness = se + sp - 1
     if informedness <= 0:
         return float("nan"), float("nan")
     value = min(max((q + sp - 1) / informedness, 0.0), 1.0)
     errors = value**2 * se * (1 - se) / len(on_good) + (1 - value) ** 2 * sp * (1 - sp) / len(on_bad)
-    return value, (q * (1 - q) / len(said) + errors) / informedness**2
+    return value, (q * (1 - q) / len(judged) + errors) / informedness**2
 
 
 ANSWERS_PER_STRATUM = 15  # human answers for each stratum beyond the second
-MIN_ANSWERS = 5  # human answers in a stratum
+MIN_ANSWERS = 5  # smallest number of human answers in a stratum
 MAX_STRATA = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A share of good items, and what it is made of.
+    """A share of good items, and its components.
 
     Attributes
     ----------
     value, variance : float
     within : float
-        What human answers add to the variance, times their number.
+        Contribution of human answers to the variance, times their number.
     between : float
-        The part of the variance that more human answers leave.
+        Part of the variance that more human answers do not reduce.
     parts : float array, shape (items,)
-        What each item adds to the error, to first order.
+        Contribution of each item to the error, to first order.
     """
 
     value: float
@@ -103,18 +104,18 @@ class Share:
         return float(low), float(high)
 
     def row(self, prob: float) -> dict[str, float]:
-        """The share with the ends of its interval, as JSON has it."""
+        """The share with the ends of its interval, as in the JSON output."""
         low, high = self.interval(prob)
         return {"rate": self.value, "low": low, "high": high}
 
 
-def cut_strata(predicted: Floats, seen: Bools) -> Ints:
-    """Stratum of each item by what judges predict.
+def cut_strata(predicted: Floats, has_answer: Bools) -> Ints:
+    """Stratum of each item, from the judges' predictions.
 
     Parameters
     ----------
     predicted : float array, shape (items,)
-    seen : bool array, shape (items,)
+    has_answer : bool array, shape (items,)
         True for items that people answered.
 
     Returns
@@ -128,9 +129,9 @@ def cut_strata(predicted: Floats, seen: Bools) -> Ints:
     [0, 0, 1, 1]
     """
     stratum = np.zeros(len(predicted), dtype=np.int64)
-    for _ in range(min(MAX_STRATA, max(2, int(seen.sum()) // ANSWERS_PER_STRATUM)) - 1):
+    for _ in range(min(MAX_STRATA, max(2, int(has_answer.sum()) // ANSWERS_PER_STRATUM)) - 1):
         best = max(
-            (_best_cut(predicted, seen, stratum == index) for index in range(stratum.max() + 1)),
+            (_best_cut(predicted, has_answer, stratum == index) for index in range(stratum.max() + 1)),
             key=lambda s: s[0],
         )
         if best[0] <= 0:
@@ -139,11 +140,11 @@ def cut_strata(predicted: Floats, seen: Bools) -> Ints:
     return stratum
 
 
-def _best_cut(predicted: Floats, seen: Bools, part: Bools) -> tuple[float, float]:
+def _best_cut(predicted: Floats, has_answer: Bools, in_stratum: Bools) -> tuple[float, float]:
     """Reduction of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
-    values, inverse = np.unique(predicted[part], return_inverse=True)
+    values, inverse = np.unique(predicted[in_stratum], return_inverse=True)
     number = np.bincount(inverse).astype(float)
-    answered = np.bincount(inverse, seen[part], minlength=len(values))
+    answered = np.bincount(inverse, has_answer[in_stratum], minlength=len(values))
     below, total = np.cumsum(number)[:-1], np.cumsum(number * values)[:-1]
     above, above_total = number.sum() - below, (number * values).sum() - total
     known = np.cumsum(answered)[:-1]
@@ -154,12 +155,12 @@ def _best_cut(predicted: Floats, seen: Bools, part: Bools) -> tuple[float, float
 
 
 def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
-    """Estimate the share.
+    """Estimate the share of good items.
 
     Parameters
     ----------
     good : float array, shape (items,)
-        1 or 0 as people said, NaN where they did not answer.
+        1 or 0 by people's answer, NaN without one.
     stratum, clusters : int array, shape (items,)
 
     Examples
@@ -203,14 +204,14 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
 
 
 def answers_needed(share: Share, items: int, reach: float) -> int | None:
-    """Human answers needed in all for intervals of half-width ``reach``; None where all items are too few.
+    """Total human answers needed for intervals of half-width ``reach``; None where all items are too few.
 
     Parameters
     ----------
     share : Share
     items : int
     reach : float
-        Half the width of the interval, over the normal quantile.
+        Half-width of the interval, divided by the normal quantile.
     """
     variance_left = reach**2 - share.between
     number = int(np.ceil(share.within / variance_left)) if variance_left > 0 else items + 1

@@ -1,7 +1,7 @@
-"""Means of judges' numbers unit by unit: of all judges, or of all but one.
+"""Means of judges' numbers by unit, over all judges or all except one.
 
-Only what was answered takes room: of some hundred judges each has answered few of the units, and a table of judges by
-units, made anew for every judge, would be most of the time.
+Storage is sparse: with hundreds of judges each has answered few of the units, and building a dense table for every
+judge would take most of the time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from voirdire.typing import Floats, Ints
 
 
 def mean_by_code(code: Ints, value: Floats, size: int) -> Floats:
-    """Mean of the values of each code from 0 on, shape (size,); NaN of a code without any.
+    """Mean of the values of each code from 0 on, shape (size,); NaN for a code without values.
 
     Examples
     --------
@@ -43,14 +43,14 @@ class UnitMeans:
 
     @classmethod
     def from_values(cls, unit: Ints, judge: Ints, value: Floats, units: int) -> UnitMeans:
-        """Means of values that were given by judges in units.
+        """Compute the means from judges' values in units.
 
         Parameters
         ----------
         unit, judge : int array, shape (rows,)
         value : float array, shape (rows,)
         units : int
-            How many there are.
+            Number of units.
         """
         judges = int(judge.max(initial=-1)) + 1
         cell, place = np.unique(unit * judges + judge, return_inverse=True)
@@ -59,13 +59,13 @@ class UnitMeans:
         return cls(cell % max(judges, 1), mean, start)
 
     def mean_over_judges(self, units: Ints, without: int | None = None) -> Floats:
-        """Mean over judges in some units, shape (units asked,); NaN of a unit that nobody (else) answered.
+        """Mean over judges in some units, shape (units,); NaN for a unit that no (other) judge answered.
 
         Parameters
         ----------
         units : int array
         without : int, optional
-            A judge that is left out.
+            A judge to leave out.
 
         Examples
         --------

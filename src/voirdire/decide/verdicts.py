@@ -1,20 +1,17 @@
-"""A verdict on each judge: keep, recalibrate, drop, or ask people; and the information that verdicts go by.
+"""Verdict on each judge (keep, recalibrate, drop, or ask people), and the information on which it is based.
 
-Of a joint distribution p of what is asked about and what is answered, an answer tells
+With p the joint distribution of the truth (or reference) and an answer, the mutual information (Shannon 1948) is
 
     sum p log(p / (row sum times column sum))
 
-nats (mutual information, Shannon 1948): of two equally likely things 0 to ln 2. What is asked about differs. Of a fit
-(``information``) it is what is right, by the model: the class of an item of the table's mix, or which of two typical
-items is better. Of an audit (``agreement_information``) it is what people, or most of the other judges, have answered
-in the table's own questions, by counting: it is lower where these err, too, and where questions are hard.
+nats: for two equally likely classes 0 to ln 2. The reference differs. For a fit (``information``) it is the truth under
+the model: the class of an item from the table's distribution, or the better of two typical items. For an audit
+(``agreement_information``) it is the answer of people, or of most of the other judges, to the table's own questions, by
+counting. The latter is lower where these answers are wrong, too, and where questions are hard.
 
-Verdicts on the judges of a fit: what an answer tells of the truth, and whether to keep the judge.
-
-Of votes, scores and rankings a question is which of two typical items is better: an answer that is right with
-probability p tells ln 2 + p ln p + (1 - p) ln (1 - p) nats. Of labels it is the class of an item of the table's mix,
-with shares s and the judge's rates r: sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl). It is about what is right, not
-about what others answer, which is an audit's.
+For votes, scores and rankings of a fit, an answer to which of two typical items is better, right with probability p,
+has ln 2 + p ln p + (1 - p) ln (1 - p) nats. For labels it has sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl), with
+s the shares of the classes and r the judge's rates.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ from voirdire.kinds.fit import Fit
 from voirdire.typing import Floats
 
 KEEP, RECALIBRATE, DROP, ASK = "keep", "recalibrate", "drop", "ask people"
-MIN_NATS = 0.02  # nats: an answer that is right with .6 where both are as likely
+MIN_NATS = 0.02  # nats in an answer that is right with probability .6 between two equally likely classes
 
 
 def mutual_information(joint: Floats) -> Floats:
@@ -48,14 +45,12 @@ def mutual_information(joint: Floats) -> Floats:
 
     independent = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
     information = rel_entr(joint, independent).sum(axis=(-1, -2))
-    return np.where(
-        information < 1e-12, 0.0, information
-    )  # of none rounding leaves something; NaN is not known
+    return np.where(information < 1e-12, 0.0, information)  # removes rounding errors at zero; NaN is unknown
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict, and why.
+    """A verdict with its reason.
 
     Attributes
     ----------
@@ -69,35 +64,34 @@ class Verdict:
 
 def judge_verdict(
     information: float | None,
-    most: float | None,
+    upper: float | None,
     biases: Sequence[str],
     copy_of: str | None = None,
     unknown: str = "",
-    of: str = "what is right",
+    reference: str = "what is right",
     clean: str = "no bias was found",
 ) -> Verdict:
     """Decide on a judge.
 
-    In this order: a copy of a judge that is kept, or answers that tell next to nothing (an upper end of the information
-    below `MIN_NATS`), are dropped; where it is not known what they tell, people are asked; biases call for
-    recalibration; people are asked, too, where answers may tell next to nothing (the information itself is below
-    `MIN_NATS`).
+    Rules in this order: a copy of a judge that is kept, or a judge with almost no information (upper end below
+    `MIN_NATS`), is dropped; where the information is unknown, people are asked; a judge with biases is recalibrated;
+    people are asked, too, where there may be almost no information (the estimate is below `MIN_NATS`).
 
     Parameters
     ----------
-    information, most : float or None
-        Nats an answer tells of the truth, and the upper end of its interval (infinite without one); None where not
+    information, upper : float or None
+        Nats of information in an answer, and the upper end of its interval (infinite without one); None where not
         known.
     biases : sequence of str
-        What was found, in words.
+        Descriptions of the biases that were found.
     copy_of : str, optional
-        A judge that answers alike.
+        A judge with almost identical answers.
     unknown : str
-        Why nothing is known of it, in words.
-    of : str
-        What the information is of, in words.
+        Reason for which the information is unknown.
+    reference : str
+        Description of the quantity that the information is about.
     clean : str
-        What is said where there is no bias, by how it was looked for.
+        Text where there is no bias, according to the kind of test.
 
     Examples
     --------
@@ -106,55 +100,60 @@ def judge_verdict(
     >>> judge_verdict(0.001, 0.01, []).verdict, judge_verdict(None, None, []).verdict
     ('drop', 'ask people')
     >>> judge_verdict(0.001, 0.1, []).why
-    'too few answers say whether the judge knows what is right (0.00 nats an answer, at most 0.10)'
+    'there are too few answers to know whether the judge is informative (0.00 nats an answer, at most 0.10)'
     """
     if copy_of is not None:
         return Verdict(DROP, f"answers as {copy_of} does, mistakes and all: its answers add nothing")
-    if information is None or most is None:
-        return Verdict(ASK, unknown or "nothing says how often it is right")
-    if most < MIN_NATS:
-        return Verdict(DROP, f"an answer tells at most {most:.3f} nats of {of}")
+    if information is None or upper is None:
+        return Verdict(ASK, unknown or "it is unknown how often it is right")
+    if upper < MIN_NATS:
+        return Verdict(DROP, f"an answer has at most {upper:.3f} nats of information about {reference}")
     if biases:
         return Verdict(RECALIBRATE, "; ".join(biases))
     if unknown:
         return Verdict(ASK, unknown)
-    if information < MIN_NATS and most == np.inf:
-        return Verdict(ASK, f"an answer tells {information:.2f} nats of {of}, by a fit without intervals")
+    if information < MIN_NATS and upper == np.inf:
+        return Verdict(
+            ASK,
+            f"an answer has {information:.2f} nats of information about {reference}, by a fit without intervals",
+        )
     if information < MIN_NATS:
-        reason = "too few answers say whether the judge knows what is right"
-        return Verdict(ASK, f"{reason} ({information:.2f} nats an answer, at most {most:.2f})")
-    return Verdict(KEEP, f"an answer tells {information:.2f} nats of {of}, and {clean}")
+        reason = "there are too few answers to know whether the judge is informative"
+        return Verdict(ASK, f"{reason} ({information:.2f} nats an answer, at most {upper:.2f})")
+    return Verdict(
+        KEEP, f"an answer has {information:.2f} nats of information about {reference}, and {clean}"
+    )
 
 
-FALSE_ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
-MIN_BIAS = 0.02  # of the range of answers that matters
+FALSE_ALARM = 0.015  # probability of finding anything but drift for a judge without a bias
+MIN_BIAS = 0.02  # smallest bias that matters, relative to the range of answers
 _CLEAN = f"no position bias beyond {MIN_BIAS} was found"
 _AUDIT_HINT = "voirdire audit looks for biases"
 
 
 def alarm_interval(alarm: float, sides: int = 2) -> float:
-    """Coverage of the interval by which a bias is found with a chance of ``alarm`` in a judge that has none."""
+    """Coverage of the interval with which a bias is found with probability ``alarm`` for a judge without one."""
     return 1.0 - alarm * (2 / sides)
 
 
 def bias_direction(
     value: float, low: float, high: float, *, none: float = 0.0, matters: float, two_sided: bool = True
 ) -> int:
-    """Direction of a bias: 1 above none, -1 below, 0 where none is found.
+    """Direction of a bias: 1 above ``none``, -1 below, 0 where no bias is found.
 
-    A bias is found where it is large enough to matter and its interval excludes that there is none; audits and the
-    verdicts of a fit go by it.
+    A bias is found where it is large enough to matter and its interval excludes ``none``. Audits and the verdicts of a
+    fit use this rule.
 
     Parameters
     ----------
     value, low, high : float
-        The measure with its interval of coverage :func:`alarm_interval`; NaN where it is not known.
+        The measure with its interval of coverage :func:`alarm_interval`; NaN where unknown.
     none : float
         Value of a judge without the bias.
     matters : float
         Distance from ``none`` beyond which it matters.
     two_sided : bool
-        If not, values below ``none`` are no bias.
+        False where values below ``none`` are not a bias.
 
     Examples
     --------
@@ -167,7 +166,7 @@ def bias_direction(
 
 
 def verdicts(fit: Fit) -> list[dict[str, Any]]:
-    """Verdict on each judge: judge, verdict, why, information (None where it is not known).
+    """Verdict on each judge: judge, verdict, why, information (None where unknown).
 
     Examples
     --------
@@ -204,7 +203,7 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
 
 
 def _judge_information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
-    """Information in nats of an answer of each judge, and the upper end of its interval; NaN where not known."""
+    """Nats of information in an answer of each judge, and the upper end of its interval; NaN where unknown."""
     columns, density = fit.tables["judges"], fit.problem.density
     if "p_right" in columns:
         right, upper = (np.asarray(columns[name], dtype=float) for name in ("p_right", "p_right_high"))
@@ -229,10 +228,10 @@ def _class_information(density: Any, values: Any) -> Floats:
 
 
 def _position_biases(fit: Fit) -> tuple[Floats, Floats, Floats] | None:
-    """Position bias of each judge with the interval by which it is tested; None without such a quantity.
+    """Position bias of each judge with the interval of its test; None without such a quantity.
 
-    The interval is the fit's, as much wider as one of a normal value: few draws say where its far ends are. NaN where
-    the order shown does not tell it, or the fit has no draws.
+    The interval is the fit's, widened as for a normal distribution, because few draws determine its far ends. NaN where
+    the order shown does not identify the bias, or the fit has no draws.
     """
     from scipy.special import ndtri
 
@@ -247,14 +246,14 @@ def _position_biases(fit: Fit) -> tuple[Floats, Floats, Floats] | None:
 
 
 def _bias_messages(value: float, low: float, high: float) -> list[str]:
-    """A position bias in words, where it is found."""
+    """Describe a position bias in words; empty where none is found."""
     direction = bias_direction(value, low, high, matters=MIN_BIAS)
     place = "first" if direction > 0 else "second"
     return [f"picks the {place} item too often ({value:+.2f}); show both orders"] if direction else []
 
 
 def _find_copies(fit: Fit) -> dict[str, str]:
-    """Judges whose answers were weighed down as duplicates, each with the first judge of its group."""
+    """Judges with answers down-weighted as duplicates, each with the first judge of its group."""
     weight = getattr(fit.problem, "answer_weight", None)
     if weight is None or np.all(weight == 1) or fit.families:
         return {}

@@ -1,4 +1,4 @@
-"""Watch judges over time: whether one of them changed, valid at any number of looks."""
+"""Monitoring of judges over time: tests for changes that are valid at any number of looks."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ SCHEMA = "watch/1"
 CHANGED, NO_CHANGE, NOT_ENOUGH = "changed", "no change", "not enough"
 ALPHA = 0.05
 RULE = (
-    "A change is found where bets on it gained what the judge's part of alpha asks for. The probability that any is "
-    "found where there is none is meant to be {alpha:.2g} at most, over all judges and all looks together; in "
+    "A change is found where the evidence for it exceeds the judge's share of alpha. The probability that any is "
+    "found where there is none is designed to be {alpha:.2g} at most, over all judges and all looks together; in "
     "simulations at 0.05 it was 0.015 to 0.033."
 )
 ROW_ORDER_NOTE = (
-    "No column says when answers were given: the order of the rows is taken for it. Where a column does, map={'time': "
-    "COLUMN} of read() (--map time=COLUMN) names it; rows in another order show changes that are none, and hide others."
+    "No column has the times of the answers: the order of the rows is taken instead. Where a column has them, "
+    "map={'time': COLUMN} of read() (--map time=COLUMN) names it; rows in another order show false "
+    "changes, and hide true ones."
 )
 
 
@@ -48,12 +49,12 @@ def watch(
     prob: float = PROB,
     state: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Say whether a judge changed: its agreement with others or with people, its severity, its position bias.
+    """Test each judge for changes of its agreement with others or with people, its severity, and its position bias.
 
     Parameters
     ----------
     table : path, dataframe, Votes, Labels or Scores
-        Answers, in the order in which they came or with a column ``time``; all of them, at every look.
+        All answers so far, at every look, in the order of arrival or with a column ``time``.
     humans : path or dataframe, or a list of them
         People's answers of the same kind.
     people : sequence of str, optional
@@ -61,28 +62,28 @@ def watch(
     positive, levels
         As in :func:`voirdire.fit`.
     since : date or number, optional
-        Only answers from this time on count: to begin anew after a change that is known.
+        Ignore answers before this time: to restart after a known change.
     alpha : float
         Probability of a false alarm, over all judges and all looks together.
     prob : float
         Probability of the intervals.
     state : path, optional
-        A file that keeps a digest of the answers: answers that are gone or changed at the next look are an error.
+        A file with a digest of the answers: answers that are missing or changed at the next look are an error.
 
     Returns
     -------
     dict
         schema, verdict ("changed", "no change" or "not enough"), rule, alpha, prob, answers, judges, order ("time" or
-        "table"), notes, measures: judge, measure, what, found (True, False, or None where there are too few values), n
+        "table"), notes, measures: judge, measure, what, found (True, False, or None with too few values), n
         (values), value (mean), before, after, change, change_low, change_high, since, since_low, since_high (time, or
         row of the table), since_value, since_value_low, since_value_high (values before the change), evidence (largest
-        so far) and needed (base-10 logarithms), against (whom it is compared with), note (what to do), examples (newest
+        so far) and needed (base-10 logarithms), against (names of the reference), note (advice), examples (newest
         answers since then that differ), course (means of blocks: until, n, mean).
 
     Raises
     ------
     InputError
-        A table or the request is wrong; answers of the last look are gone or changed.
+        A table or an argument is wrong; answers of the last look are missing or changed.
 
     Examples
     --------
@@ -126,8 +127,8 @@ def watch(
     return result
 
 
-def watch_headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
-    """Say in a sentence whether judges changed; ``name`` writes a name.
+def watch_headline(result: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
+    """Write in one sentence how many judges changed; ``name`` formats a name.
 
     Examples
     --------
@@ -135,18 +136,18 @@ def watch_headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -
     >>> watch_headline({"verdict": "changed", "judges": ["a", "b"], "answers": 900, "measures": rows})
     'Changed: 1 of 2 judges (b) in 900 answers.'
     """
-    count = len(found["judges"])
+    count = len(result["judges"])
     judges = f"{count} judge{'' if count == 1 else 's'}"
-    if found["verdict"] == CHANGED:
-        names = list(dict.fromkeys(row["judge"] for row in found["measures"] if row["found"]))
-        return f"Changed: {len(names)} of {judges} ({', '.join(map(name, names))}) in {found['answers']:,} answers."
-    if found["verdict"] == NO_CHANGE:
-        return f"No change: {judges}, {found['answers']:,} answers."
-    return f"Not enough to say: {judges}, {found['answers']:,} answers."
+    if result["verdict"] == CHANGED:
+        names = list(dict.fromkeys(row["judge"] for row in result["measures"] if row["found"]))
+        return f"Changed: {len(names)} of {judges} ({', '.join(map(name, names))}) in {result['answers']:,} answers."
+    if result["verdict"] == NO_CHANGE:
+        return f"No change: {judges}, {result['answers']:,} answers."
+    return f"Not enough to say: {judges}, {result['answers']:,} answers."
 
 
 def change_sentence(row: Mapping[str, Any], prob: float) -> str:
-    """Say a change in a sentence.
+    """Describe a change in one sentence.
 
     Examples
     --------
@@ -169,7 +170,7 @@ def _watch_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _mask_since(time: Floats | None, since: object) -> Bools:
-    """Mask of the answers that were given from a time on."""
+    """Mask of the answers from a time on."""
     problems = Problems("since")
     moment = answer_times({"time": [since]}, problems)
     problems.raise_any()

@@ -1,9 +1,9 @@
-"""One look at the judges of a watch: which measures changed, with false alarms spread over judges.
+"""One look of a watch: the measures that changed, with the false alarm probability divided among judges.
 
-Judges who are there in the first `MIN_VALUES` questions share 1 - `LATE_ALPHA_SHARE` of alpha, those who join later the
-rest (the i-th of them 1 / (i (i + 1)) of it), and every judge's part is shared by its measures. A judge that changed
-takes others with it, who are compared with it: the one with the strongest evidence is left out, and the others are
-looked at again.
+Judges in the first `MIN_VALUES` questions share 1 - `LATE_ALPHA_SHARE` of alpha; judges who join later share the
+rest (the i-th of them gets 1 / (i (i + 1)) of it). Every judge's share is divided among its measures. A judge that
+changed also affects the measures of judges compared with it: the judge with the strongest evidence is left out, and the
+others are tested again.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from voirdire.decide.watch_series import (
 from voirdire.tables.times import format_time
 from voirdire.typing import Floats
 
-MIN_VALUES = 50  # values of a measure
-LATE_ALPHA_SHARE = 0.1  # part of alpha for judges who join later
-COURSE_BLOCKS = 24  # of the course of a measure
+MIN_VALUES = 50  # smallest number of values of a measure
+LATE_ALPHA_SHARE = 0.1  # share of alpha for judges who join later
+COURSE_BLOCKS = 24  # number of blocks in the course of a measure
 MAX_EXAMPLES = 5
 _SUFFIXES = ("", "_low", "_high")
-#: What is not known without a change.
+#: Columns that are empty without a change.
 CHANGE_COLUMNS = (
     *("before", "after", "change", "change_low", "change_high"),
     *(f"since{end}" for end in _SUFFIXES),
@@ -66,26 +66,26 @@ TWO_JUDGES_NOTE = "There are only two judges, so that either of them may have ch
 Row = dict[str, Any]
 
 
-def measure_rows(line: Timeline, alpha: float, prob: float) -> list[Row]:
+def measure_rows(timeline: Timeline, alpha: float, prob: float) -> list[Row]:
     """Rows of all measures of all judges, by judge; see :func:`voirdire.decide.watch.watch`.
 
     Parameters
     ----------
-    line : Timeline
+    timeline : Timeline
     alpha : float
         Probability of a false alarm, over all looks.
     prob : float
-        Of intervals.
+        Probability of the intervals.
     """
-    judge_alpha = _split_alpha(line, alpha)
-    judges = [int(code) for code in np.unique(line.answers.judge)]
+    judge_alpha = _split_alpha(timeline, alpha)
+    judges = [int(code) for code in np.unique(timeline.answers.judge)]
     settled: dict[int, list[Row]] = {}
     while True:
         remaining = [judge for judge in judges if judge not in settled]
         rows = {
             judge: [
-                _measure_row(line, series, judge_alpha[judge], prob)
-                for series in line.judge_series(judge, settled)
+                _measure_row(timeline, series, judge_alpha[judge], prob)
+                for series in timeline.judge_series(judge, settled)
             ]
             for judge in remaining
         }
@@ -100,10 +100,10 @@ def measure_rows(line: Timeline, alpha: float, prob: float) -> list[Row]:
     return [row for judge in judges for row in settled[judge]]
 
 
-def _split_alpha(line: Timeline, alpha: float) -> Floats:
-    """Share of alpha of one measure of each judge."""
-    count = len(line.answers.judges)
-    late = line.joined_late(MIN_VALUES)
+def _split_alpha(timeline: Timeline, alpha: float) -> Floats:
+    """Share of alpha for one measure of each judge."""
+    count = len(timeline.answers.judges)
+    late = timeline.joined_late(MIN_VALUES)
     parts = np.full(count, (1.0 - LATE_ALPHA_SHARE) / max(count - len(late), 1))
     place = np.arange(1, len(late) + 1)
     parts[late] = LATE_ALPHA_SHARE / (place * (place + 1.0))
@@ -117,11 +117,11 @@ def _name_either_judge(rows: dict[int, list[Row]]) -> None:
             row["note"] = TWO_JUDGES_NOTE + row["note"]
 
 
-def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
+def _measure_row(timeline: Timeline, series: Series, alpha: float, prob: float) -> Row:
     x, count = series.values, len(series.values)
     evidence = log_change_evidence(x) if count > MIN_SPACING else np.zeros(0)
     row: Row = {
-        "judge": line.answers.judges[series.judge],
+        "judge": timeline.answers.judges[series.judge],
         "measure": series.measure,
         "what": MEASURE_WORDS[series.measure],
         "found": None if count < MIN_VALUES else False,
@@ -133,7 +133,7 @@ def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> R
         "against": list(series.against),
         "note": "" if count >= MIN_VALUES else _missing_data_message(series),
         "examples": [],
-        "course": _block_means(line, series),
+        "course": _block_means(timeline, series),
     }
     if count < MIN_VALUES:
         return row
@@ -147,48 +147,48 @@ def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> R
             detected.high,
         )
         since = (detected.since, detected.since_low, detected.since_high)
-        times = (_value_time(line, series, index) for index in since)
-        examples = _differing_examples(line, series, detected.since)
+        times = (_value_time(timeline, series, index) for index in since)
+        examples = _differing_examples(timeline, series, detected.since)
         row |= dict(zip(CHANGE_COLUMNS, (*change, *times, *since), strict=True))
         row |= {"found": True, "note": ADVICE[series.measure], "examples": examples}
     return row
 
 
 def _missing_data_message(series: Series) -> str:
-    """Needs of a measure that has too few values."""
+    """Describe the data that a measure with too few values requires."""
     if series.measure in (PEOPLE_AGREEMENT, PEOPLE_DISTANCE):
         return f"It takes people's answers to {MIN_VALUES} of its questions (--humans FILE)."
     if series.measure == POSITION:
-        return f"It takes {MIN_VALUES} answers of which it is known what was shown first."
+        return f"It takes {MIN_VALUES} answers with a record of what was shown first."
     if series.measure == SEVERITY:
         return (
-            f"It takes {MIN_VALUES} questions that other judges answered, too; of labels one that is good "
+            f"It takes {MIN_VALUES} questions that other judges answered, too; for labels also the good one "
             "(--positive)."
         )
     return f"It takes {MIN_VALUES} questions that other judges answered, too."
 
 
-def _value_time(line: Timeline, series: Series, before: int) -> str:
-    """Time of the first value after ``before`` values."""
+def _value_time(timeline: Timeline, series: Series, before: int) -> str:
+    """Time, or row, of the first value after ``before`` values."""
     row = int(series.rows[min(before, len(series.rows) - 1)])
-    time = line.answers.time
+    time = timeline.answers.time
     return f"row {row + 1:,}" if time is None else format_time(float(time[row]))
 
 
-def _differing_examples(line: Timeline, series: Series, since: int) -> list[str]:
-    """The newest questions since a change in which a judge differs from whom it is compared with."""
+def _differing_examples(timeline: Timeline, series: Series, since: int) -> list[str]:
+    """The newest questions since a change in which a judge differs from its reference."""
     if series.measure not in (AGREEMENT, PEOPLE_AGREEMENT):
         return []
     differs = series.rows[since:][series.values[since:] < 0.5]
-    return list(dict.fromkeys(map(str, line.names[differs[::-1]])))[:MAX_EXAMPLES]
+    return list(dict.fromkeys(map(str, timeline.names[differs[::-1]])))[:MAX_EXAMPLES]
 
 
-def _block_means(line: Timeline, series: Series) -> list[dict[str, Any]]:
-    """Means of a measure in blocks of as many values, with when the last of a block was given."""
+def _block_means(timeline: Timeline, series: Series) -> list[dict[str, Any]]:
+    """Means of a measure in blocks of equal size, with the time of the last answer in each."""
     parts: Sequence[Any] = np.array_split(np.arange(len(series.values)), COURSE_BLOCKS)
     return [
         {
-            "until": _value_time(line, series, int(part[-1])),
+            "until": _value_time(timeline, series, int(part[-1])),
             "n": len(part),
             "mean": float(series.values[part].mean()),
         }

@@ -1,17 +1,16 @@
-"""Measures of each judge, one number after the other in the order of its answers.
+"""Measures of each judge as sequences of numbers in the order of its answers.
 
 | measure | of | a value is |
 |---|---|---|
-| agreement | votes, labels | 1 where the judge says what most other judges say, else 0 |
+| agreement | votes, labels | 1 where the judge agrees with most other judges, else 0 |
 | distance | scores | points between its score and the mean of the other judges |
-| severity | labels, scores | its answer less the mean of the other judges (1 for the good label, 0 for others) |
+| severity | labels, scores | its answer minus the mean of the other judges (1 for the good label, 0 for others) |
 | position_bias | votes | 1 where the item that was shown first wins, 1/2 for a tie, 0 else |
 | people_agreement, people_distance | all | as agreement and distance, with people's answers |
 
-Answers are compared with those to the same question; the second answer of a judge to a question with the second ones of
-the others, and so on. Answers come by time, at the same time in an order drawn by the names of what they are about,
-without times as in the table. Consecutive answers about one context (without contexts: one question) are one value,
-their mean.
+Answers are compared with those to the same question, the second answer of a judge with the second ones of the others,
+and so on. Answers are in time order, with ties in a pseudo-random order from their context names; without times in
+table order. Consecutive answers about one context (without contexts: one question) are one value, their mean.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from voirdire.typing import Floats, Ints
 AGREEMENT, DISTANCE, SEVERITY, POSITION = "agreement", "distance", "severity", "position_bias"
 PEOPLE_AGREEMENT, PEOPLE_DISTANCE = "people_agreement", "people_distance"
 SHARE_MEASURES = (AGREEMENT, POSITION, PEOPLE_AGREEMENT)
-MAX_MEASURES = 3  # of a judge, at most
+MAX_MEASURES = 3  # largest number of measures of a judge
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class Series:
     rows : int array, shape (values,)
         The last row of the table in each value.
     against : tuple of str
-        Whom it is compared with: judges or "people"; none for a measure of the judge alone.
+        Names of the reference: judges or "people"; empty for a measure of the judge alone.
     """
 
     judge: int
@@ -59,21 +58,21 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """Answers of judges in their order.
+    """Answers of judges in time order.
 
     Attributes
     ----------
     answers : Answers
     numeric : bool
-        Whether answers are scores.
+        True where answers are scores.
     order : int array, shape (rows,)
         Rows, first answer first.
     cell : int array, shape (rows,)
-        Question and how often the judge had answered it before.
+        Code of the question and of the number of earlier answers of the judge to it.
     cluster : int array, shape (rows,)
-        Context, or question.
+        Code of the context, or of the question.
     names : str array, shape (rows,)
-        What each answer is about.
+        Name of the question of each answer.
     """
 
     answers: Answers
@@ -84,13 +83,13 @@ class Timeline:
     names: npt.NDArray[np.str_]
 
     def measures(self) -> tuple[str, str, str]:
-        """Names of the measures of such answers."""
+        """Names of the measures for this kind of answers."""
         if self.numeric:
             return DISTANCE, SEVERITY, PEOPLE_DISTANCE
         return AGREEMENT, POSITION if self.answers.paired else SEVERITY, PEOPLE_AGREEMENT
 
     def judge_series(self, judge: int, without: Collection[int] = ()) -> Iterator[Series]:
-        """Measures of a judge, compared with all others but those that are left out."""
+        """Measures of a judge, compared with all other judges except those left out."""
         a = self.answers
         judge_rows = self.order[a.judge[self.order] == judge]
         others = (a.judge != judge) & ~np.isin(a.judge, list(without))
@@ -116,20 +115,20 @@ class Timeline:
         else:
             yield self._make_series(judge, second, judge_rows[:0], a.value, ())
 
-    def joined_late(self, first: int) -> Ints:
-        """Judges who began after the first so many questions had come, in the order in which they came."""
+    def joined_late(self, questions: int) -> Ints:
+        """Judges whose first answer came after a number of questions, in order of arrival."""
         a = self.answers
         position = np.empty(len(self.order), dtype=np.int64)
         position[self.order] = np.arange(len(self.order))
         start = np.array([position[a.judge == judge].min() for judge in range(len(a.judges))])
         cells, first_row = np.unique(self.cell[self.order], return_index=True)
-        if len(cells) <= first:
+        if len(cells) <= questions:
             return np.zeros(0, dtype=np.int64)
-        row = self.order[np.sort(first_row)[first]]
+        row = self.order[np.sort(first_row)[questions]]
         if a.time is not None:
             late = a.time[self.order[start]] > a.time[row]
-        else:  # judges may stand in the table one after the other
-            early = np.isin(self.cell, self.cell[self.order[np.sort(first_row)[:first]]])
+        else:  # the table may be sorted by judge
+            early = np.isin(self.cell, self.cell[self.order[np.sort(first_row)[:questions]]])
             late = ~np.isin(np.arange(len(a.judges)), a.judge[early])
         return np.flatnonzero(late)[np.argsort(start[late])]
 
@@ -147,7 +146,7 @@ class Timeline:
 
 
 def build_timeline(table: Any, answers: Answers) -> Timeline:
-    """Put the answers of a table in their order.
+    """Put the answers of a table in time order.
 
     Examples
     --------
@@ -175,7 +174,7 @@ def build_timeline(table: Any, answers: Answers) -> Timeline:
 
 
 def row_texts(table: Any) -> list[str]:
-    """Every row as one text: who said what about what, when, in which order it was shown."""
+    """Every row as one text: judge, question, answer, time and order shown."""
     rows: AnswerRows = rows_of(table)
     levels = rows.levels(None)
     codes = rows.level_codes(levels, None)[0] if not rows.numeric else None
@@ -190,7 +189,7 @@ def row_texts(table: Any) -> list[str]:
 
 
 def _question_repeat_codes(answers: Answers, order: Ints) -> Ints:
-    """Of each row its question together with how many answers to it the judge had given before."""
+    """Code of each row's question together with the number of earlier answers of the judge to it."""
     key = answers.judge * (int(answers.unit.max()) + 1) + answers.unit
     ranked = order[np.argsort(key[order], kind="stable")]
     begins = np.append(True, np.diff(key[ranked]) != 0)
@@ -201,6 +200,6 @@ def _question_repeat_codes(answers: Answers, order: Ints) -> Ints:
     return np.asarray(cell, dtype=np.int64)
 
 
-def _match_indicator(said: Ints, reference: Ints) -> Floats:
-    """1 where both are the same, else 0; NaN without a reference."""
-    return np.where(reference < 0, np.nan, (said == reference).astype(float))
+def _match_indicator(level: Ints, reference: Ints) -> Floats:
+    """1 where level and reference are equal, else 0; NaN without a reference."""
+    return np.where(reference < 0, np.nan, (level == reference).astype(float))

@@ -1,4 +1,4 @@
-"""State of a watch between two looks: a digest of every answer, so that one that vanished or changed is found."""
+"""State of a watch between two looks: digests of all answers, to detect missing and changed ones."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.folders import write_file
 
 SCHEMA = "watch-state/1"
-DIGEST_DIGITS = 8  # hexadecimal digits of a digest
-MAX_SHOWN = 5
+DIGEST_DIGITS = 8  # number of hexadecimal digits of a digest
+MAX_SHOWN = 5  # largest number of missing rows in a message
 REMEDY = "a watch is right only of tables that grow: bring it back, or begin anew with another --state file"
 
 
 def check_state(path: Path, tables: Mapping[str, Sequence[str]], *, ordered: bool) -> None:
-    """Hold tables against what was there at the last look; nothing where there was none.
+    """Check tables against the state of the last look; accepts all tables where there is no state.
 
     Parameters
     ----------
     path : Path
-        The file of the state.
+        File of the state.
     tables : mapping of str to sequence of str
-        The rows of each table as texts, by what the table is of ("answers", "people").
+        Rows of each table as texts, by table ("answers", "people").
     ordered : bool
-        Whether the order of rows counts, as where answers have no times.
+        True where the order of rows matters, because answers have no times.
 
     Raises
     ------
     InputError
-        The file is no state, a table is missing, or rows vanished, changed or moved.
+        The file is not a state, a table is missing, or rows are missing, changed or moved.
 
     Examples
     --------
@@ -61,7 +61,7 @@ right only of tables that grow: bring it back, or begin anew with another --stat
 
 
 def write_state(path: Path, tables: Mapping[str, Sequence[str]]) -> None:
-    """Keep the digests of the rows of tables."""
+    """Write the digests of the rows of tables."""
     kept = {name: "".join(map(_digest_row, rows)) for name, rows in tables.items()}
     write_file(path, json.dumps({"schema": SCHEMA, **kept}) + "\n")
 
@@ -81,23 +81,25 @@ def _read_state(path: Path) -> dict[str, list[str]]:
         ) from None
 
 
-def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], ordered: bool) -> list[str]:
-    """Faults of a table, in words."""
+def _describe_changes(name: str, old_digests: Sequence[str], rows: Sequence[str], ordered: bool) -> list[str]:
+    """Describe the faults of a table."""
     digests = [_digest_row(row) for row in rows]
     counts = Counter(digests)
-    counts.subtract(kept)
+    counts.subtract(old_digests)
     missing: list[int] = []
-    for index in range(len(kept) - 1, -1, -1):
-        if counts[kept[index]] < 0:
-            counts[kept[index]] += 1
+    for index in range(len(old_digests) - 1, -1, -1):
+        if counts[old_digests[index]] < 0:
+            counts[old_digests[index]] += 1
             missing.append(index)
     if missing:
-        return _describe_missing_rows(name, sorted(missing), kept, dict(zip(digests, rows, strict=True)))
+        return _describe_missing_rows(
+            name, sorted(missing), old_digests, dict(zip(digests, rows, strict=True))
+        )
     if (
         ordered
         and (
             first_moved := next(
-                (index for index, digest in enumerate(kept) if digests[index] != digest), None
+                (index for index, digest in enumerate(old_digests) if digests[index] != digest), None
             )
         )
         is not None
@@ -110,15 +112,15 @@ def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], order
 
 
 def _describe_missing_rows(
-    name: str, gone: Sequence[int], kept: Sequence[str], now: Mapping[str, str]
+    name: str, missing: Sequence[int], old_digests: Sequence[str], rows_by_digest: Mapping[str, str]
 ) -> list[str]:
-    """Name rows that are gone by their places, and by the rows before them that are still there."""
+    """Describe missing rows by their positions, and by the rows before them that still exist."""
     messages = []
-    for index in gone[:MAX_SHOWN]:
-        before = now.get(kept[index - 1], "").replace("\t", " ") if index else ""
+    for index in missing[:MAX_SHOWN]:
+        before = rows_by_digest.get(old_digests[index - 1], "").replace("\t", " ") if index else ""
         after = f", after {before!r}," if before else ""
         messages.append(f"{name}: row {index + 1:,} of the last look{after} is gone or was changed")
-    others_note = f", and so are {len(gone) - MAX_SHOWN:,} more" if len(gone) > MAX_SHOWN else ""
+    others_note = f", and so are {len(missing) - MAX_SHOWN:,} more" if len(missing) > MAX_SHOWN else ""
     messages[-1] += f"{others_note}; {REMEDY}"
     return messages
 

@@ -1,9 +1,9 @@
 """MAPLE's own estimator: Adam on the summed negative log likelihood (eq. 5 of the paper), without priors.
 
 The paper names gradient descent with 5,000 epochs and a learning rate of 0.01. Plain gradient descent at that rate does
-not arrive at its Table 2; Adam (Kingma and Ba 2015, default decay rates) does. There are no intervals: what is found is
-one point, and where the likelihood has no highest point (an item that always wins, a judge that never errs) it is where
-the epochs end.
+not reproduce its Table 2; Adam (Kingma and Ba 2015, default decay rates) does. The result is one point without
+intervals. If the likelihood has no maximum (an item that always wins, a judge that never errs), the point is the end
+of the last epoch.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ EPSILON = 1e-8
 def find_mode_by_adam(problem: Problem, seed: int) -> Mode:
     """Fit one problem by the paper's procedure.
 
-    The mode's density is the likelihood's; its gradient is how far the last epochs moved a coordinate.
+    The mode's density is that of the likelihood; its gradient is the largest change of a coordinate in the last epochs.
 
     Raises
     ------
     InputError
-        The paper's procedure is not for such a model or table.
+        The paper's procedure does not apply to the model or table.
 
     Examples
     --------
@@ -70,15 +70,15 @@ def adam_modes(density: LogDensity, padded: Data, count: int, seed: list[int]) -
     Parameters
     ----------
     padded : Data
-        As :func:`voirdire.infer.mode.stack_tables` stacks them.
+        Tables as stacked by :func:`voirdire.infer.mode.stack_tables`.
     seed : list of int
-        Seeds the starting strengths, see :meth:`.LogDensity.maple_starting_points`.
+        Seed of the starting strengths, see :meth:`.LogDensity.maple_starting_points`.
     """
     return list(_run_epochs(density, padded, count, seed)[0])
 
 
 def _run_epochs(density: LogDensity, stacked: Data, count: int, seed: list[int]) -> tuple[Floats, Floats]:
-    """Run the epochs; return their end, and the positions ``LAST_EPOCHS`` before it, shape (count, size) each."""
+    """Run the epochs; return their end, and the points ``LAST_EPOCHS`` before it, shape (count, size) each."""
     starts = density.maple_starting_points(np.random.default_rng(seed), count)
     with engine.double_precision():
         end, earlier = _compiled_epochs(density)(starts, stacked)

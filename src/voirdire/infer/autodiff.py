@@ -1,12 +1,13 @@
 """Derivatives of NumPy code by reverse accumulation, for densities too small to be worth compiling.
 
-Every operation on a :class:`Node` notes its inputs and how a change of its output is handed back to them (the
-vector-Jacobian product); the notes are then read backwards from the result (Linnainmaa 1976, BIT 16; Griewank and
-Walther 2008, chapter 3). It knows what the terms use and no more: arithmetic, ``abs``, sums and means, indexing,
-reshaping and the functions of :data:`TAPE_NUMPY`, which stands in for NumPy as the terms' ``xp``.
+Every operation on a :class:`Node` records its inputs and the map from a gradient of its output to gradients of its
+inputs (the vector-Jacobian product). The records are then read backwards from the result (Linnainmaa 1976, BIT 16;
+Griewank and Walther 2008, chapter 3). Supported are only the operations that terms use: arithmetic, ``abs``, sums and
+means, indexing, reshaping and the functions of :data:`TAPE_NUMPY`, which replaces NumPy as the terms' ``xp``.
 
-For second derivatives (:mod:`voirdire.infer.hessian`) an operation that moves numbers about (indexing, sums,
-reshaping) also notes how a change of its input is handed on, and one that works elementwise its second derivatives.
+For second derivatives (:mod:`voirdire.infer.hessian`) an operation that only rearranges numbers (indexing, sums,
+reshaping) also records the map from a change of its input to that of its output; an elementwise operation records its
+second derivatives.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ from voirdire.typing import Floats
 LinearMap: TypeAlias = Callable[[Floats], Floats]
 SecondDerivatives: TypeAlias = Callable[[], list[tuple[Any, Any, Any]]]
 
-#: What an array was made of: a node ``source``; ``back``, which turns the gradient of the result by the array into that
-#: by ``source``; and ``ahead``, which turns a change of ``source`` into that of the array, where that is no product,
-#: number by number, with what ``back`` makes of ones. Plain tuples: a tape makes some hundred at every point.
+#: Origin of an array: a node ``source``; ``back``, the map from the gradient by the array to that by ``source``; and
+#: ``ahead``, the map from a change of ``source`` to that of the array, or None if it is an elementwise product with
+#: ``back`` of ones. Plain tuples are used because a tape makes some hundred at every point.
 Origin: TypeAlias = "tuple[Node, LinearMap, LinearMap | None]"
 
 _FLOAT = np.dtype(float)
 
 
 class Node:
-    """An array whose origin is noted.
+    """Array whose origin is recorded.
 
     Attributes
     ----------
     value : array
     inputs : tuple of Origin
-        The nodes that the array was made of.
+        Nodes from which the array was computed.
     curves : function or None
-        Gives the second derivatives that are not zero, number by number, as (input, input, array); mixed ones in both
-        orders.
+        Function that returns the second derivatives that are not zero, elementwise, as (input, input, array); mixed
+        ones in both orders.
     tape : list of Node
-        All nodes of one evaluation in the order they were made, each after its inputs.
+        All nodes of one evaluation in the order of their creation, each after its inputs.
     slope : array or None
-        Gradient of the result by the array, while it is being summed up.
+        Gradient of the result by the array, while it is accumulated.
     """
 
     __slots__ = ("curves", "inputs", "slope", "tape", "value")
@@ -77,7 +78,7 @@ class Node:
         return Node(-self.value, ((self, np.negative, np.negative),))
 
     def __abs__(self) -> Node:
-        # at zero the slope of one side: smooth functions of |x| then have their second derivatives there too
+        # at zero the one-sided slope: smooth functions of |x| then have second derivatives there, too
         return Node(np.abs(self.value), ((self, lambda g: np.where(self.value < 0, -g, g), None),))
 
     def __add__(self, other: Any) -> Node:
@@ -152,24 +153,24 @@ class Node:
         return Node(self.value[index], ((self, back, lambda t: t[index]),))
 
     def _gather_at(self, index: Any) -> Node:
-        """Numbers of a vector, at places that may repeat."""
+        """Gather numbers of a vector at positions that may repeat."""
         flat, size = index.ravel(), len(self.value)
         back: LinearMap = lambda g: np.bincount(flat, g.ravel(), size).astype(float, copy=False)  # noqa: E731
         return Node(self.value.take(index), ((self, back, lambda t: t.take(index)),))
 
     def reshape(self, *shape: Any) -> Node:
-        """As NumPy's."""
+        """Reshape as NumPy does."""
         back: LinearMap = lambda g: g.reshape(self.value.shape)  # noqa: E731
         return Node(self.value.reshape(*shape), ((self, back, lambda t: t.reshape(*shape)),))
 
     def transpose(self, *axes: int) -> Node:
-        """As NumPy's."""
+        """Transpose as NumPy does."""
         order = np.argsort(axes)
         inputs = ((self, lambda g: g.transpose(order), lambda t: t.transpose(axes)),)
         return Node(self.value.transpose(axes), inputs)
 
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Node:
-        """As NumPy's."""
+        """Sum as NumPy does."""
 
         def backward_gradient(g: Floats) -> Floats:
             out = np.empty(self.value.shape)  # NumPy's broadcast_to takes ten times as long
@@ -187,12 +188,12 @@ class Node:
         return Node(forward_change(self.value), ((self, backward_gradient, forward_change),))
 
     def mean(self, axis: int | None = None, keepdims: bool = False) -> Node:
-        """As NumPy's."""
+        """Average as NumPy does."""
         total = self.sum(axis=axis, keepdims=keepdims)
         return total * (total.value.size / self.value.size)
 
     def max(self, axis: int, keepdims: bool = False) -> Node:
-        """As NumPy's; where several are the largest, each gets a share."""
+        """Take the maximum as NumPy does; several largest elements share the gradient."""
         top = self.value.max(axis=axis, keepdims=True)
         share = self.value == top
         share = share / share.sum(axis=axis, keepdims=True)
@@ -207,7 +208,7 @@ class Node:
 
 
 class _TapeNumpy:
-    """The functions of NumPy that the terms use, for nodes and plain arrays alike."""
+    """NumPy functions used by the terms, for nodes and plain arrays alike."""
 
     def exp(self, x: Any) -> Any:
         out = np.exp(_plain_value(x))
@@ -241,7 +242,7 @@ class _TapeNumpy:
     def logaddexp(self, x: Any, y: Any) -> Any:
         a, b = np.asarray(_plain_value(x), dtype=float), np.asarray(_plain_value(y), dtype=float)
         top = np.maximum(a, b)
-        with np.errstate(invalid="ignore"):  # two infinities of one sign have no gap
+        with np.errstate(invalid="ignore"):  # the difference of two infinities of one sign is NaN
             ratio = np.exp(np.minimum(a, b) - top)  # vectorised, unlike NumPy's own function
         out = top + np.log1p(ratio)
         finite = np.isfinite(out)
@@ -251,7 +252,7 @@ class _TapeNumpy:
 
         def partial_slope(first: bool) -> Floats:
             share = np.where((a >= b) == first, 1.0, ratio) / (1.0 + ratio)
-            return share if all_finite else np.where(finite, share, 0.0)  # of two -inf neither has a share
+            return share if all_finite else np.where(finite, share, 0.0)  # two -inf have zero shares
 
         def second_derivatives() -> list[tuple[Any, Any, Any]]:
             product = partial_slope(True) * partial_slope(False)
@@ -261,7 +262,7 @@ class _TapeNumpy:
         return Node(out, _node_inputs(inputs), second_derivatives)
 
     def log_sigmoid(self, x: Any) -> Any:
-        """As :func:`voirdire.model.terms.arrays.log_sigmoid` has it of NumPy, on one node instead of three."""
+        """Compute :func:`voirdire.model.terms.arrays.log_sigmoid`, on one node instead of three."""
         value = _plain_value(x)
         ratio = np.exp(-np.abs(value))
         out = -(np.maximum(-value, 0.0) + np.log1p(ratio))
@@ -273,7 +274,7 @@ class _TapeNumpy:
         )
 
     def sigmoid(self, x: Any) -> Any:
-        """As :func:`voirdire.model.terms.arrays.logistic_sigmoid` has it of NumPy, of one exponential."""
+        """Compute :func:`voirdire.model.terms.arrays.logistic_sigmoid`, with one exponential."""
         value = _plain_value(x)
         ratio = np.exp(-np.abs(value))
         upper = 1.0 / (1.0 + ratio)
@@ -292,13 +293,13 @@ class _TapeNumpy:
         return Node(np.where(condition, _plain_value(x), _plain_value(y)), _node_inputs(inputs))
 
     def dot(self, x: Any, y: Any) -> Any:
-        """Products of matrices; the left one is plain."""
+        """Multiply matrices; the left one is a plain array."""
         if not isinstance(y, Node):
             return np.dot(x, y)
         return Node(x @ y.value, ((y, lambda g: x.T @ g, lambda t: x @ t),))
 
     def running_sum(self, x: Any) -> Any:
-        """As :func:`voirdire.model.terms.arrays.running_sum` has it of NumPy."""
+        """Compute :func:`voirdire.model.terms.arrays.running_sum`."""
         if not isinstance(x, Node):
             return np.cumsum(x, axis=-1)
         ahead: LinearMap = lambda t: np.cumsum(t, axis=-1)  # noqa: E731
@@ -317,7 +318,7 @@ class _TapeNumpy:
         return Node(joined, _node_inputs(inputs))
 
     def stack(self, parts: Sequence[Any], axis: int = -1) -> Any:
-        """Along a new last axis; ``axis`` is there for NumPy's sake."""
+        """Stack along a new last axis; ``axis`` exists for compatibility with NumPy."""
         return self.concatenate([part[..., None] for part in parts], axis=axis)
 
 
@@ -325,12 +326,12 @@ TAPE_NUMPY = _TapeNumpy()
 
 
 def value_and_gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Floats, Floats]:
-    """Value and gradient of a function of one vector, or of many at once.
+    """Compute the value and gradient of a function of one vector, or of many at once.
 
     Parameters
     ----------
     function : callable
-        From a :class:`Node` of shape (..., n) to one of shape (...), every vector by itself.
+        Function from a :class:`Node` of shape (..., n) to one of shape (...), each vector independently.
     x : array, shape (..., n)
 
     Examples
@@ -340,12 +341,12 @@ def value_and_gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Flo
     (2.718, [1.0, 5.437])
     """
     start, end = record_tape(function, x)
-    start.tape.clear()  # the nodes hold it and it holds them
+    start.tape.clear()  # breaks the reference cycle of nodes and tape
     return end.value, np.zeros_like(start.value) if start.slope is None else np.array(start.slope)
 
 
 def record_tape(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
-    """Start and end of the tape of a function at ``x``, with the gradient of the end by every node on it."""
+    """Record the tape of a function at ``x``; return its start and end, with gradients of the end by every node."""
     start = Node(x)
     end = function(start)
     end.slope = np.ones(end.shape)
@@ -361,7 +362,7 @@ def record_tape(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node
 
 
 def _elementwise(x: Any, out: Any, slope: Callable[[], Any], second: Callable[[], Any]) -> Any:
-    """``out``, a function of each number of ``x``; its derivatives are called for where they are wanted."""
+    """Build the node of an elementwise function of ``x`` with value ``out``; derivatives are computed on demand."""
     if not isinstance(x, Node):
         return out
     return Node(out, ((x, lambda g: g * slope(), None),), lambda: [(x, x, second())])
@@ -372,20 +373,20 @@ def _identity_map(x: Floats) -> Floats:
 
 
 def _concatenation_part(
-    part: Any, where: tuple[slice, ...], shape: tuple[int, ...]
+    part: Any, slices: tuple[slice, ...], shape: tuple[int, ...]
 ) -> tuple[Any, LinearMap, LinearMap]:
-    """A part of a concatenation, which stands at ``where``."""
+    """Build the input of a concatenation for a part at slices ``slices``."""
 
     def forward_change(t: Floats) -> Floats:
         out = np.zeros(shape)
-        out[where] = t
+        out[slices] = t
         return out
 
-    return part, lambda g: g[where], forward_change
+    return part, lambda g: g[slices], forward_change
 
 
 def _node_inputs(inputs: Iterable[Any]) -> tuple[Origin, ...]:
-    """Inputs that are nodes, not plain arrays."""
+    """Keep the inputs that are nodes, not plain arrays."""
     return tuple(origin for origin in inputs if isinstance(origin[0], Node))
 
 

@@ -1,13 +1,10 @@
-"""The Laplace approximation, tried and, by the default method, made better where it does not hold.
+"""Posteriors by NUTS, or by the Laplace approximation, which the default method improves where it is poor.
 
-Posteriors by NUTS.
-
-Draws of a posterior whose search ended at a saddle: between modes that are alike.
-
-Where nobody can tell which judge is right (each has a class of its own) the search, which begins with all judges
-alike, ends at the point where they stay so, and the density rises from there towards each of several modes. These are
-searched for in the directions in which it does, and each is drawn from as often as its normal approximation says that
-it holds: exp(log density) times the root of the determinant of the covariance.
+If a search ended at a saddle, draws come from the equivalent modes around it. This happens where the answers do not
+show which judge is right (each has its own class). The search starts with all judges alike and ends at the point where
+they stay alike, from which the density rises towards several modes. These are searched for in the rising directions.
+Each mode gets draws in proportion to the mass of its normal approximation: exp(log density) times the root of the
+determinant of the covariance.
 """
 
 from __future__ import annotations
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
 def infer_by_nuts(
     problem: Problem, start: Laplace | LatentMode, method: Method, checks: list[Check]
 ) -> Inferred:
-    """The posterior by NUTS, in the coordinates that an approximation or a nested search gives."""
+    """Sample the posterior by NUTS, in the coordinates of an approximation or of a nested search."""
     density = problem.density
     run = _sample_draws(problem, start, method)
     draws = unfolded = run.x
@@ -97,10 +94,10 @@ def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method)
     )
 
 
-MAX_DIRECTIONS = 4  # in which modes are searched for, both ways
-MAX_PARAMETERS = 1000  # parameters: of more the directions would take long
-MIN_MODE_DISTANCE = 0.1  # on coordinates: nearer is the same mode
-MIN_MODE_SHARE = 1e-4  # share of the draws from which a mode counts
+MAX_DIRECTIONS = 4  # directions in which modes are searched for, both ways
+MAX_PARAMETERS = 1000  # parameters up to which that is done: the directions of more take long
+MIN_MODE_DISTANCE = 0.1  # largest difference of coordinates below which two modes are the same
+MIN_MODE_SHARE = 1e-4  # share of the mass below which a mode gets no draws
 
 
 class ModeDraws(NamedTuple):
@@ -109,12 +106,12 @@ class ModeDraws(NamedTuple):
     Attributes
     ----------
     best : Laplace
-        The approximation at the mode with most draws.
+        Approximation at the mode with most draws.
     draws : array, shape (draws, size)
     k : float or None
-        The largest tail shape of the weights at one of them; see :func:`.laplace_draws`.
+        Largest tail shape of the weights at any mode; see :func:`.laplace_draws`.
     modes : int
-        Number of modes.
+        Number of modes with draws.
     """
 
     best: Laplace
@@ -126,12 +123,12 @@ class ModeDraws(NamedTuple):
 def draw_about_modes(
     problem: Problem, saddle: Laplace, count: int, rng: np.random.Generator, rounds: int
 ) -> ModeDraws | None:
-    """Draws about the modes beside a saddle; None where none is found or there are too many parameters.
+    """Draw about the modes near a saddle; None if no mode is found or there are too many parameters.
 
     Parameters
     ----------
     saddle : Laplace
-        Where a search ended that is no proper maximum.
+        Approximation at the end of a search that is not a proper maximum.
     rounds : int
         See :func:`.laplace_draws`.
     """
@@ -155,9 +152,9 @@ def draw_about_modes(
 
 
 def modes_near_saddle(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
-    """Proper modes beside a saddle, each once, with the log mass of their approximations.
+    """Find proper modes near a saddle, each once, with the log mass of their approximations.
 
-    But for (2 pi)^(size / 2), which all have.
+    The common factor (2 pi)^(size / 2) is left out.
     """
     derivatives = Derivatives(problem.density, problem.data)
     values, vectors = np.linalg.eigh(derivatives.hessian(saddle.mean))
@@ -174,21 +171,21 @@ def modes_near_saddle(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, 
     return modes
 
 
-MAX_REFINED_NUMBERS = (
-    5_000  # numbers of a table up to which importance weights are evened out before draws are moved
-)
+MAX_REFINED_NUMBERS = 5_000  # numbers of a table up to which moments are matched before draws are moved
 SEVERAL_MODES_NOTE = (
-    "The answers leave open which of {} explanations is right: draws are of each as often as it is probable."
+    "The answers fit {} different explanations; the draws include each in proportion to its probability."
 )
-TYPICAL_SDS = 1.0  # standard deviations from the mean of the draws within which a mode is shown
+TYPICAL_SDS = (
+    1.0  # largest distance of a mode that is shown from the mean of the draws, in standard deviations
+)
 
 
 def infer_by_laplace(
     problem: Problem, approximation: Laplace, method: Method, checks: list[Check]
 ) -> Inferred:
-    """The posterior by the approximation, or by a better method where the method may choose."""
+    """Infer the posterior by the approximation, or by a better method if the method is "auto"."""
     density, rng, adaptive = problem.density, np.random.default_rng(method.seed), method.name == "auto"
-    # what follows does better than to match moments; of small tables that is done sooner
+    # moves or NUTS improve more than moment matching, which is quick for small tables only
     large = adaptive and Derivatives(density, problem.data).work > MAX_REFINED_NUMBERS
     rounds = 0 if large else MAX_ROUNDS
     notes: tuple[str, ...] = ()
@@ -202,7 +199,7 @@ def infer_by_laplace(
         notes = (SEVERAL_MODES_NOTE.format(modes),) if modes > 1 else ()
     proper = approximation.smallest_curvature > 0
     warning_checks = check.check_importance_weights(k)
-    # even weights do not see a peak that no proposal reached
+    # even weights do not show a peak that no proposal reached
     needs_validation = k is None or (adaptive and not warning_checks and not density.mixture)
     if needs_validation and draws.size and proper:
         remedy = "use method='nuts'" if adaptive else "leave out the method, or use method='nuts'"
@@ -217,7 +214,7 @@ def infer_by_laplace(
     draws = draws[None]
     centre = _posterior_centre(approximation.mean, draws)
     if density.has_mirror:
-        # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
+        # weighted draws are from the folded posterior, like those of a sampler that targets both orientations
         orientations = mirror.weigh_orientations(density, draws, problem.data, k is not None, rng)
         checks.append(problem.orientation_check(orientations.mass))
         centre, draws = _posterior_centre(approximation.mean, orientations.folded), orientations.all_draws
@@ -232,25 +229,23 @@ def _find_better_draws(
     checks: list[Check],
     rng: np.random.Generator,
 ) -> Inferred | None:
-    """Find better draws where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
+    """Improve draws where Laplace is poor: by moves of its draws, or by NUTS; None if either would take minutes."""
     from voirdire.infer import hmc_moves, nuts
 
     density, start, reason = problem.density, time.perf_counter(), NO_LAPLACE_PREFIX
     steps = nuts.DEFAULT_STEPS
-    # draws of mixtures have been moved already
+    # draws of mixtures were moved already
     if not density.mixture and approximation.smallest_curvature > 0 and moves_affordable(problem):
         run = hmc_moves.rejuvenate_draws(problem, approximation, draws, LAPLACE_DRAWS, rng)
         steps = nuts.leapfrog_count(run.step)
         moves_note = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
         if run.has_converged:
-            note = (
-                f"{reason}: {moves_note}, until they had forgotten where they began ({seconds_since(start)})."
-            )
+            note = f"{reason}: {moves_note}, until they no longer depended on their start ({seconds_since(start)})."
             inferred = oriented_posterior(
                 problem, run.draws.mean(axis=0), run.draws[None], checks, rng, alike=True
             )
             return replace(inferred, method="hmc", notes=(note,))
-        reason += f", and {moves_note} without arriving"
+        reason += f", and {moves_note} without converging"
     if not nuts.is_affordable(problem, method.chains * (method.warmup + method.draws), steps):
         return None
     sampled = infer_by_nuts(problem, approximation, replace(method, sampler="numpyro"), checks)
@@ -259,10 +254,10 @@ def _find_better_draws(
 
 
 def _posterior_centre(mode: Floats, draws: Floats) -> Floats:
-    """The mode, or the mean of the draws, shape (chains, draws, size), where the mode is not typical of them.
+    """Return the mode, or the mean of the draws, shape (chains, draws, size), if the mode is not typical of them.
 
-    A mode may lie in a corner that hardly any draw visits: strengths that follow one judge, a noise near zero. It is
-    typical where no coordinate is more than a standard deviation from the draws' mean.
+    A mode may lie in a region with hardly any draws: strengths that follow one judge, a noise near zero. It is typical
+    if every coordinate is within a standard deviation of the draws' mean.
     """
     mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
     return mode if np.all(np.abs(mean - mode) <= TYPICAL_SDS * sd) else mean

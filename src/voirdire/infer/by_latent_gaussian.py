@@ -1,4 +1,4 @@
-"""Posteriors of models whose spreads are found by their marginal likelihood."""
+"""Posteriors of models with spreads by their marginal likelihood."""
 
 from __future__ import annotations
 
@@ -23,20 +23,18 @@ from voirdire.model.problem import Check, Problem
 FIRST_ANSWER_NOTE = (
     ": a first answer; one that is given longer (--seconds) may rank items that are close in another order"
 )
-MAX_WHITENED_PARAMETERS = (
-    400  # parameters from which a matrix that whitens them is not known well enough from draws
-)
-STOPPED_EARLY_NOTE = "Ctrl-C ended the chains early: what they had drawn by then is shown."
+MAX_WHITENED_PARAMETERS = 400  # parameters above which draws do not determine a whitening matrix well enough
+STOPPED_EARLY_NOTE = "Ctrl-C ended the chains early: the draws made until then are shown."
 NO_DRAWS_NOTE = (
-    "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown, where they began."
+    "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown instead."
 )
-NO_VALIDATION_NOTE = "The table is too large to try the Laplace approximation by moves of its draws."
+NO_VALIDATION_NOTE = "The table is too large to validate the Laplace approximation by moves of its draws."
 
 
 def infer_by_latent_gaussian(
     problem: Problem, mode: LatentMode, method: Method, checks: list[Check]
 ) -> Inferred:
-    """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
+    """Infer the posterior by the approximation of a search, by chains that start from it, or by NUTS."""
     rng = np.random.default_rng(method.seed)
     if method.name == "nuts" and problem.density.size > MAX_WHITENED_PARAMETERS:
         with one_thread():
@@ -56,7 +54,9 @@ def infer_by_latent_gaussian(
         if method.name == "auto" and is_affordable(mode.search.model, method.seconds):
             return _infer_by_chains(problem, mode, rng, method, checks)
         remedy = (
-            "more seconds= (--seconds) let chains go on" if method.name == "auto" else "leave out the method"
+            "give chains more time with seconds= (--seconds)"
+            if method.name == "auto"
+            else "leave out the method"
         )
         warning_checks = warning_checks or check.check_approximation(validation, remedy)
     notes = (*notes, *mode.search.notes)

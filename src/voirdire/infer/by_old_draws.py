@@ -1,4 +1,4 @@
-"""The posterior of a table that has grown, by the draws that a fit had before."""
+"""Posterior of a table that has grown, from the draws of the earlier fit."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 CARRIED_DRAWS = (
-    480  # that are carried over, about: as many independent ones as chains need to meet, and a few
+    480  # draws that are carried over: a few more than the effective sample size that convergence needs
 )
-UPDATED_PREFIX = "Brought up to date"  # a note begins with it
-REFIT_PREFIX = "Fitted anew"  # or with it
-OTHER_PARAMETERS_NOTE = f"{REFIT_PREFIX}: the new answers call for other parameters than the fit had."
-MAX_NEW_SHARE = 0.1  # of all answers, of which draws of the others are near enough
-MANY_NEW_NOTE = f"{REFIT_PREFIX}: a tenth of all answers is new, and more."
-TOO_INFORMATIVE_NOTE = f"{REFIT_PREFIX}: the new answers say too much for the draws that the fit had."
+UPDATED_PREFIX = "Brought up to date"  # start of the note of an update
+REFIT_PREFIX = "Fitted anew"  # start of the note of a complete new fit
+OTHER_PARAMETERS_NOTE = f"{REFIT_PREFIX}: the new answers need parameters that the earlier fit did not have."
+MAX_NEW_SHARE = 0.1  # largest share of new answers for which old draws are updated
+MANY_NEW_NOTE = f"{REFIT_PREFIX}: more than a tenth of all answers is new."
+TOO_INFORMATIVE_NOTE = (
+    f"{REFIT_PREFIX}: the new answers change the posterior too much for an update of the old draws."
+)
 
 
 def infer_from_old_draws(old: Problem, draws: Floats, new: Problem, method: Method) -> Inferred | str:
-    """The posterior of a table by draws, shape (chains, draws, size), of one that it holds, or why it cannot be so."""
+    """Infer a posterior from draws, shape (chains, draws, size), for a part of its table; else say why not possible."""
     start, rng = time.perf_counter(), np.random.default_rng(method.seed)
     gap = max(round(draws.shape[0] * draws.shape[1] / CARRIED_DRAWS), 1)
     thinned = draws[:, ::gap]

@@ -1,4 +1,4 @@
-"""Checks that a method of inference makes of its own result."""
+"""Checks by a method of inference of its own result."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from voirdire.model.problem import Check, Level
 
 MAX_RHAT = 1.01
 MIN_ESS = 400.0
-MAX_AGREEING_RHAT, MIN_AGREEING_ESS = 1.1, 100.0  # R-hat and effective sample size of chains that agree
+MAX_AGREEING_RHAT, MIN_AGREEING_ESS = (
+    1.1,
+    100.0,
+)  # limits of R-hat and effective sample size for chains that agree
 MIN_EBFMI = 0.3
-LAST_EPOCHS = 500  # epochs of Adam over which it is looked whether anything still moves
-MAX_LAST_CHANGE = 0.1  # on coordinates: what moves farther over them runs away
-MAX_PARETO_K = 0.7  # of importance weights (Vehtari et al. 2024)
+LAST_EPOCHS = 500  # last epochs of Adam, over which changes are checked
+MAX_LAST_CHANGE = 0.1  # largest change of a coordinate over these epochs at convergence
+MAX_PARETO_K = 0.7  # largest k of reliable importance weights (Vehtari et al. 2024)
 
 
 def check_convergence(gradient: float, converged: bool) -> Check:
@@ -31,18 +34,18 @@ def check_convergence(gradient: float, converged: bool) -> Check:
     )
 
 
-def check_adam_convergence(moved: float) -> Check:
-    """Check whether the last epochs of Adam still moved a coordinate, by ``moved`` at most."""
-    if moved <= MAX_LAST_CHANGE:
-        message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {moved:.1e}."
-        return Check("convergence", "ok", moved, message)
+def check_adam_convergence(largest_change: float) -> Check:
+    """Check whether a coordinate still moved in the last epochs of Adam; ``largest_change`` is the largest change."""
+    if largest_change <= MAX_LAST_CHANGE:
+        message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {largest_change:.1e}."
+        return Check("convergence", "ok", largest_change, message)
     return Check(
         "convergence",
         "warn",
-        moved,
-        f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {moved:.2g}: the likelihood has no highest "
-        "point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. Use "
-        "method='map', whose priors hold them.",
+        largest_change,
+        f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {largest_change:.2g}: the likelihood has no "
+        "highest point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. "
+        "Use method='map', whose priors keep them finite.",
     )
 
 
@@ -62,7 +65,7 @@ def check_curvature(smallest: float) -> Check:
 
 
 def check_importance_weights(k: float | None) -> list[Check]:
-    """Warn if importance weights cannot correct the Laplace draws, by the tail shape of the weights; else nothing."""
+    """Warn if the tail shape k shows that importance weights cannot correct the Laplace draws; else return nothing."""
     if k is None or k <= MAX_PARETO_K:
         return []
     message = (
@@ -72,40 +75,40 @@ def check_importance_weights(k: float | None) -> list[Check]:
     return [Check("approximation", "warn", k, message)]
 
 
-def check_approximation(found: HmcValidation, remedy: str) -> list[Check]:
-    """Warn if draws did not stay where they were when the posterior moved them, with the remedy; else nothing."""
-    if found.holds:
+def check_approximation(validation: HmcValidation, remedy: str) -> list[Check]:
+    """Warn if draws of the approximation are too narrow, with the remedy; else return nothing."""
+    if validation.holds:
         return []
     message = (
-        f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about {found.share:.0%} "
-        f"({found.parameter}); {remedy}."
+        f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about "
+        f"{validation.share:.0%} ({validation.parameter}); {remedy}."
     )
-    return [Check("approximation", "warn", found.share, message)]
+    return [Check("approximation", "warn", validation.share, message)]
 
 
 def check_propagation(amiss: str) -> list[Check]:
-    """Warn if expectation propagation did not settle where a table calls for it; ``amiss`` is why, else empty."""
+    """Warn if expectation propagation was needed and did not converge; ``amiss`` is the reason, else empty."""
     if not amiss:
         return []
     message = (
-        f"Answers say little of each latent value, and expectation propagation did not settle ({amiss}): spreads were "
-        "found by Laplace's method, which makes them too small, and intervals with them. Ask more about fewer items, "
+        f"There are few answers for each latent value, and expectation propagation did not converge ({amiss}): spreads "
+        "were found by Laplace's method, which makes them and the intervals too small. Ask more about fewer items, "
         "or in fewer contexts."
     )
     return [Check("approximation", "warn", None, message)]
 
 
-def check_chains(rhat: float, of: str, fewest: float) -> list[Check]:
-    """Check whether chains have converged, in place of the search that they began with.
+def check_chains(rhat: float, parameter: str, smallest_ess: float) -> list[Check]:
+    """Check whether chains have converged; replaces the check of the search from which they started.
 
-    Those that ended early but agree are worth fewer draws, which their intervals hold; those that do not may be in
-    different places, of which draws say nothing.
+    Chains that ended early but agree have fewer effective draws, which their intervals include. Chains that disagree
+    may be in different regions, so that their draws are unreliable.
     """
-    fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"
-    if rhat <= MAX_RHAT and fewest >= MIN_ESS:
+    fact = f"largest R-hat {rhat:.2f}, {parameter}; smallest effective sample size {smallest_ess:.0f}"
+    if rhat <= MAX_RHAT and smallest_ess >= MIN_ESS:
         return [Check("convergence", "ok", rhat, f"The sampler has converged ({fact}).")]
-    error = 1.0 / np.sqrt(max(fewest, 1.0))
-    if rhat <= MAX_AGREEING_RHAT and fewest >= MIN_AGREEING_ESS:
+    error = 1.0 / np.sqrt(max(smallest_ess, 1.0))
+    if rhat <= MAX_AGREEING_RHAT and smallest_ess >= MIN_AGREEING_ESS:
         message = (
             f"The sampler has converged, with few draws ({fact}): numbers are known to {error:.0%} of a standard "
             "deviation, which the intervals include. More seconds (seconds=, --seconds) give more draws."
@@ -119,7 +122,7 @@ def check_chains(rhat: float, of: str, fewest: float) -> list[Check]:
 
 
 def check_both_modes(share: float) -> Check:
-    """Warn that chains of a sampler that sees one orientation's prior sat in the other."""
+    """Warn that chains of a sampler that targets one orientation were partly in the other."""
     message = (
         f"{share:.0%} of the draws lay in the mirrored mode and were folded back: this sampler cannot weigh the two "
         "modes. Use sampler='numpyro', which targets both alike."
@@ -128,7 +131,7 @@ def check_both_modes(share: float) -> Check:
 
 
 def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
-    """R-hat, bulk and tail effective sample size, divergences and E-BFMI of a NUTS run."""
+    """Check R-hat, bulk and tail effective sample size, divergences and E-BFMI of a NUTS run."""
     rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
     worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
     divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])

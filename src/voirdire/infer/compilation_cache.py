@@ -1,12 +1,12 @@
-"""Cache on disk of what JAX compiles: the next process loads it instead of compiling it again.
+"""Cache on disk of programs compiled by JAX: the next process loads them instead of compiling them again.
 
 The folder is ``jax`` in the cache folder of voirdire (``VOIRDIRE_CACHE``, else the system's). ``VOIRDIRE_JAX_CACHE``
-names another one, or ``off``. A cache of the user's own (``JAX_COMPILATION_CACHE_DIR``, ``jax.config``) stays as it is,
-as do other settings of JAX's cache that the environment holds.
+names another one, or ``off``. A cache of the user's own (``JAX_COMPILATION_CACHE_DIR``, ``jax.config``) and other
+cache settings in the environment are not changed.
 
-JAX runs what it finds there, so the folder is the user's alone; below it each processor and version of JAX has its own.
-Nothing here may cost a fit: where the folder cannot be written or the disk is nearly full there is no cache, and an
-entry that another process is still writing is compiled.
+JAX runs the code in the folder, so only the user may write to it; each processor and version of JAX has its own
+subfolder. The cache must never make a fit fail: if the folder cannot be written or the disk is nearly full, there is
+no cache, and an entry that another process is still writing is compiled again.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import jax
 from voirdire.folders import cache_dir
 
 CACHE_VARIABLE = "VOIRDIRE_JAX_CACHE"
-MAX_CACHE_BYTES = 200 * 2**20  # bytes of entries; what was used last stays
-MIN_FREE_BYTES = 2**30  # bytes that must be free on the disk
-MIN_COMPILE_SECONDS = 0.1  # seconds of compiling from which an entry is worth its bytes
+MAX_CACHE_BYTES = 200 * 2**20  # largest size of all entries; the most recently used ones are kept
+MIN_FREE_BYTES = 2**30  # free bytes on the disk without which there is no cache
+MIN_COMPILE_SECONDS = 0.1  # seconds of compilation from which an entry is kept
 
 
 @lru_cache(maxsize=1)
 def keep_compiled() -> None:
-    """Have JAX keep what it compiles; called before anything is compiled, works once in a process."""
+    """Have JAX keep compiled programs; call before anything is compiled; works once in a process."""
     config: Any = jax.config
     setting = os.environ.get(CACHE_VARIABLE, "")
     if setting.lower() == "off" or config.jax_compilation_cache_dir is not None:
@@ -46,14 +46,14 @@ def keep_compiled() -> None:
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         config.update("jax_persistent_cache_min_compile_time_secs", MIN_COMPILE_SECONDS)
     config.update("jax_compilation_cache_dir", str(folder))
-    # An entry that cannot be read or written is none of the user's business.
+    # The user need not know of an entry that cannot be read or written.
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
 
 
-def remove_oldest_entries(root: Path, largest: int = MAX_CACHE_BYTES) -> None:
-    """Remove the entries that were used longest ago until the others take at most ``largest`` bytes.
+def remove_oldest_entries(root: Path, max_bytes: int = MAX_CACHE_BYTES) -> None:
+    """Remove the least recently used entries until the others take at most ``max_bytes`` bytes.
 
-    Other processes may write and sweep at the same time.
+    Other processes may write and remove entries at the same time.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def remove_oldest_entries(root: Path, largest: int = MAX_CACHE_BYTES) -> None:
     ...         entry = Path(folder, f"{number}-cache")
     ...         _ = entry.write_bytes(bytes(100))
     ...         os.utime(entry, (number, number))
-    ...     remove_oldest_entries(Path(folder), largest=250)
+    ...     remove_oldest_entries(Path(folder), max_bytes=250)
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['2-cache', '3-cache']
     """
@@ -75,13 +75,13 @@ def remove_oldest_entries(root: Path, largest: int = MAX_CACHE_BYTES) -> None:
     total = 0
     for _, size, path in sorted(entries, reverse=True):
         total += size
-        if total > largest:
+        if total > max_bytes:
             with suppress(OSError):
                 path.unlink()
 
 
 def _is_usable_folder(root: Path, folder: Path) -> bool:
-    """True if entries can be written to a folder that is the user's own, which is made if it is not there."""
+    """Create the folder if missing; return True if it can be written and belongs to the user alone."""
     try:
         root.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -97,7 +97,7 @@ def _is_usable_folder(root: Path, folder: Path) -> bool:
 
 
 def _processor_digest() -> str:
-    """Digest of what this processor can do, in a few letters: code for another one may not run here."""
+    """Compute a short digest of this processor's features: code for another processor may not run here."""
     features = platform.machine() + platform.processor()
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -1,11 +1,12 @@
 """R-hat and effective sample sizes of draws of several chains (Vehtari et al. 2021, Bayesian Analysis 16).
 
-Chains are split in halves, and draws are taken by the normal scores of their ranks, Phi^-1((rank - 3/8) / (S + 1/4)).
-With n draws a chain, W the mean of the variances within chains and B n times that of the chains' means, R-hat is
-sqrt((n - 1) / n + B / (n W)), the larger one of the draws and of their distances from the median. The effective sample
-size is S / tau, tau = -1 + 2 sum_t rho_t with rho_t the autocorrelation that the variance within and between chains
-leaves, summed in pairs as long as these are positive and made to fall (Geyer 1992, Statistical Science 7): of the ranks
-("bulk"), and the smaller one of the events to be below the 5% and the 95% quantile ("tail").
+Chains are split in halves, and draws are replaced by the normal scores of their ranks,
+Phi^-1((rank - 3/8) / (S + 1/4)). With n draws a chain, W the mean of the variances within chains and B n times the
+variance of the chains' means, R-hat is sqrt((n - 1) / n + B / (n W)), the larger one for the draws and for their
+distances from the median. The effective sample size is S / tau, tau = -1 + 2 sum_t rho_t, where rho_t is the
+autocorrelation by the variances within and between chains. Pairs of rho_t are summed while they are positive, and made
+to decrease (Geyer 1992, Statistical Science 7).
+"bulk" is for the ranks, and "tail" the smaller one for the events to be below the 5% and the 95% quantile.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from voirdire.typing import Bools, Floats
 
 TAIL_QUANTILES = (0.05, 0.95)
-BATCH_SIZE = 2_000_000  # numbers that are worked on at once
+BATCH_SIZE = 2_000_000  # numbers that are processed at once
 
 
 class Convergence(NamedTuple):
@@ -29,9 +30,9 @@ class Convergence(NamedTuple):
 
 
 def convergence_diagnostics(draws: Floats, *, tails: bool = True) -> Convergence:
-    """Diagnostics of draws, shape (chains, draws, values): four draws or more a chain.
+    """Compute diagnostics of draws, shape (chains, draws, values), with at least four draws a chain.
 
-    Without ``tails`` their effective sample size is NaN.
+    Without ``tails`` the tail effective sample size is NaN.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def convergence_diagnostics(draws: Floats, *, tails: bool = True) -> Convergence
 
 
 def _diagnose_values(draws: Floats, tails: bool) -> Convergence:
-    """As :func:`convergence_diagnostics`, of draws of shape (values, chains, draws), as everything below."""
+    """Compute :func:`convergence_diagnostics` for draws of shape (values, chains, draws), as in all functions below."""
     halves = _split_chains(draws)
     scores = _normal_scores(halves)
     distance_scores = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
@@ -61,20 +62,20 @@ def _diagnose_values(draws: Floats, tails: bool) -> Convergence:
             _effective_size(_split_chains((draws <= quantile).astype(float))) for quantile in quantiles
         )
         ess_tail = np.minimum(low, high)
-    # distances that are all the same say nothing
+    # equal distances have no R-hat
     return Convergence(
         np.fmax(_rhat_statistic(scores), _rhat_statistic(distance_scores)), _effective_size(scores), ess_tail
     )
 
 
 def _split_chains(draws: Floats) -> Floats:
-    """First and last halves of chains; of an odd number of draws the middle one is left out."""
+    """Split chains into first and last halves; the middle one of an odd number of draws is left out."""
     half = draws.shape[2] // 2
     return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 
 
 def _normal_scores(draws: Floats) -> Floats:
-    """Normal scores of the ranks of all draws of a value; draws that are alike have the mean of their ranks."""
+    """Compute normal scores of the ranks of all draws of a value; equal draws have the mean of their ranks."""
     from scipy.special import ndtri
 
     flat = draws.reshape(len(draws), -1)
@@ -100,9 +101,9 @@ def _rhat_statistic(draws: Floats) -> Floats:
 
 
 def _effective_size(draws: Floats) -> Floats:
-    """Effective sample size of each value, at most the number of draws times its logarithm to base ten.
+    """Compute the effective sample size of each value, at most the number of draws times its logarithm to base ten.
 
-    Of a value that is the same everywhere it is the number of draws.
+    For a constant value it is the number of draws.
     """
     _, chains, length = draws.shape
     size = chains * length
@@ -124,7 +125,7 @@ def _effective_size(draws: Floats) -> Floats:
 
 
 def _mean_autocovariance(draws: Floats) -> Floats:
-    """Autocovariance at every lag, the mean over chains, shape (values, draws)."""
+    """Compute the autocovariance at every lag, averaged over chains, shape (values, draws)."""
     length = draws.shape[2]
     centred = draws - draws.mean(axis=2, keepdims=True)
     padded = 1 << int(2 * length - 1).bit_length()

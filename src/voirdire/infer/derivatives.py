@@ -1,6 +1,6 @@
-"""Derivatives of one log density: without a compiler for tables of moderate size, compiled for large ones.
+"""Derivatives of one log density: uncompiled for tables of moderate size, compiled for large ones.
 
-The compiler takes some seconds, whatever the table. Below the sizes here NumPy is through with a whole fit before it.
+Compilation takes some seconds for any table. Below the sizes here, NumPy finishes a whole fit in that time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from voirdire.typing import Floats
 MAX_UNCOMPILED_NUMBERS = 200_000  # numbers in a table up to which gradients are not compiled
 BATCH_SIZE = 300_000  # numbers times points that are computed together: bounds the memory
 MAX_UNCOMPILED_HESSIAN_WORK = (
-    3e8  # numbers times parameters up to which the Hessian is not: it then takes some two seconds
+    3e8  # numbers times parameters up to which the Hessian is not compiled: it then takes some two seconds
 )
-COLUMN_OVERHEAD = 50_000  # numbers that a column of the Hessian is worth by itself
-HESSIAN_BATCH_ROWS = 32  # of a compiled Hessian that are computed together: bounds its memory
+COLUMN_OVERHEAD = 50_000  # fixed cost of a column of the Hessian, in numbers
+HESSIAN_BATCH_ROWS = 32  # rows of a compiled Hessian that are computed together: bounds its memory
 
 
 def count_numbers(data: Data) -> int:
-    """Count the numbers that a table has.
+    """Count the numbers in a table.
 
     Examples
     --------
@@ -45,12 +45,12 @@ class Derivatives:
     density : LogDensity
     data : dict
     symmetric : bool
-        Whether all orientations count alike (:meth:`.LogDensity.symmetric_log_density`).
+        True to use the density over all orientations (:meth:`.LogDensity.symmetric_log_density`).
 
     Attributes
     ----------
     closed_form : ClosedFormDerivatives or None
-        The density's own derivatives, where it has them.
+        Derivatives by the density itself, if it has them.
     """
 
     def __init__(self, density: LogDensity, data: Data, symmetric: bool = False) -> None:
@@ -62,17 +62,17 @@ class Derivatives:
 
     @property
     def work(self) -> int:
-        """Cost of a gradient in white coordinates, in numbers of the table; products of matrices cost a tenth."""
+        """Cost of a gradient in white coordinates, in numbers of the table; matrix products cost a tenth."""
         return self._numbers + self._density.size**2 // 10
 
     def value_gradient(self, x: Floats) -> tuple[float, Floats]:
-        """Minus the log density and its gradient, shape (size,)."""
+        """Compute minus the log density and its gradient, shape (size,)."""
         if self.closed_form is not None:
             energy, energy_gradient = self.closed_form.value_gradient(x)
             log_sum, log_sum_gradient = self._orientation_terms(x)
             return energy - float(log_sum), energy_gradient - log_sum_gradient
         if self._numbers <= MAX_UNCOMPILED_NUMBERS:
-            with np.errstate(all="ignore"):  # a point too far away is told by its value
+            with np.errstate(all="ignore"):  # a point too far away has a value that is not finite
                 value, gradient = autodiff.value_and_gradient(self._taped_energy, x)
                 return float(value), gradient
         value, gradient = self._call_compiled(
@@ -83,10 +83,10 @@ class Derivatives:
     def minimum(
         self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0
     ) -> SearchResult:
-        """Search for the minimum from a point, by second derivatives where the density has them.
+        """Search for the minimum from a point, by second derivatives if the density has them.
 
-        See :func:`.search.search_minimum` and :func:`.trust_region.minimise_trust_region`, which alone knows what it
-        may still ``gain``.
+        See :func:`.search.search_minimum` and :func:`.trust_region.minimise_trust_region`; only the latter uses
+        ``gain``.
         """
         limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
         if self.closed_form is not None and self.closed_form.curvature is not None:
@@ -97,7 +97,7 @@ class Derivatives:
         return search_minimum(self.value_gradient, start, **limits, metric=metric)
 
     def many(self, x: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`value_gradient`, of many points, shape (points, size): values, shape (points,), and gradients."""
+        """Compute :meth:`value_gradient` at points, shape (points, size): values, shape (points,), and gradients."""
         if not self._density.mixture and self._numbers <= MAX_UNCOMPILED_NUMBERS:
             with np.errstate(all="ignore"):
                 batches = [
@@ -117,7 +117,7 @@ class Derivatives:
         return values - log_sum, slopes - slope
 
     def _orientation_terms(self, x: Floats) -> tuple[Floats, Floats]:
-        """Sum that all orientations together add to the log density of one, and its gradient, both by the tape."""
+        """Compute the log ratio of the density of all orientations to that of one, and its gradient, by the tape."""
         if not self._symmetric:
             return np.zeros(x.shape[:-1]), np.zeros_like(x)
         with np.errstate(all="ignore"):
@@ -126,24 +126,24 @@ class Derivatives:
             )
 
     def log_densities(self, x: Floats) -> Floats:
-        """Log density (of mixtures of one orientation) of many points, shape (points, size)."""
+        """Compute the log density (for mixtures that of one orientation) at many points, shape (points, size)."""
         density, data = self._density, self._data
         if density.mixture and self.closed_form is not None:
             return -np.array([self.closed_form.value_gradient(point)[0] for point in x])
         if density.mixture:
             return np.asarray(self._call_compiled(lambda engine: engine.log_densities(density), x))
         with np.errstate(all="ignore"):
-            # NumPy takes a seventh of the time of what is compiled for one point after the other, or for blocks
+            # NumPy takes a seventh of the time of compiled code for single points or blocks
             evaluate = density.symmetric_log_density if self._symmetric else density.log_density
             return np.concatenate([evaluate(block, data, np) for block in self._point_batches(x)])
 
     def _point_batches(self, x: Floats) -> list[Floats]:
-        """Points that are worth being computed together: a tape costs as much as some thousand numbers."""
+        """Split points into batches for joint computation: a tape costs as much as some thousand numbers."""
         blocks = -(-len(x) * (self._numbers + self._density.size) // BATCH_SIZE)
         return np.array_split(x, max(1, min(blocks, len(x))))
 
     def hessian(self, x: Floats) -> Floats:
-        """Second derivatives, shape (size, size), in memory of the caller's own."""
+        """Compute second derivatives, shape (size, size); the caller may overwrite the array."""
         if self.closed_form is not None and self.closed_form.hessian is not None:
             return self.closed_form.hessian(x)
         if (self._numbers + COLUMN_OVERHEAD) * len(x) <= MAX_UNCOMPILED_HESSIAN_WORK:
@@ -163,10 +163,10 @@ class Derivatives:
         value: autodiff.Node = -evaluate(x, self._data, autodiff.TAPE_NUMPY)
         return value
 
-    def _call_compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:
+    def _call_compiled(self, function: Callable[[Any], Any], *points: Floats) -> Any:
         from voirdire.infer import engine
 
         with engine.double_precision():
             if self._moved is None:
                 self._moved = engine.to_jax_arrays(self._data)
-            return function(engine)(*where, self._moved)
+            return function(engine)(*points, self._moved)

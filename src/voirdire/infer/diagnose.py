@@ -1,4 +1,4 @@
-"""Diagnostics of draws; and ArviZ behind one adapter for its versions 0.23 and 1."""
+"""Diagnostics of draws, and an adapter for versions 0.23 and 1 of ArviZ."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ def diagnose_draws(
     without: Collection[Collection[str]] = (),
     tails: bool = True,
 ) -> dict[str, float | str]:
-    """Rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021), divergences and E-BFMI.
+    """Compute rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021), divergences and E-BFMI.
 
     Parameters
     ----------
     draws : array, shape (chains, draws, size)
-        Free coordinates; the diagnostics are those of every value made of them (each item's strength, each judge's
-        coin). They are the same on any monotone scale.
+        Draws in free coordinates. The diagnostics are those of every value computed from them (each item's strength,
+        each judge's coin), and do not depend on a monotone scale.
     diverging : bool array, shape (chains, draws)
     energy : array, shape (chains, draws)
     without : collection of collection of str
-        Dimensions; parameters that have all of one of them are left out.
+        Sets of dimensions; parameters that have all dimensions of one of them are left out.
     tails : bool
-        Whether the effective sample size of tails is asked for, which takes as long as all else.
+        False to skip the tail effective sample size, which takes as long as everything else.
 
     Returns
     -------
     dict
-        The worst ``rhat``, ``ess_bulk``, ``ess_tail`` with the value they belong to (``rhat_of``, ...), the number of
-        ``divergences``, and the smallest ``ebfmi`` of a chain (Betancourt 2016). A value that some chain never moves,
-        or that is not finite, has R-hat infinity and no effective draw.
+        The worst ``rhat``, ``ess_bulk``, ``ess_tail`` with the parameter of each (``rhat_of``, ...), the number of
+        ``divergences``, and the smallest ``ebfmi`` of a chain (Betancourt 2016). A value that is constant in some
+        chain, or that is not finite, has R-hat infinity and no effective draw.
     """
     values = {
         p.name: value
         for p, value in zip(density.parameters, density.values(draws, np).values(), strict=True)
-        # the only level of a zero-sum parameter is zero by definition, not because a chain is stuck
+        # a single level of a zero-sum parameter is zero by definition, not because a chain is stuck
         if value.size
         and not (p.zero_sum and value.shape[-1] == 1)
         and not any(set(dims) <= set(p.dims) for dims in without)
@@ -75,15 +75,15 @@ def diagnose_draws(
 
 
 def _unusable_values(value: Floats) -> npt.NDArray[np.bool_]:
-    """True where some chain never moves or some draw is not finite; draws of shape (chains, draws, ...) to (...)."""
+    """Mark values, shape (...), with a constant chain or a draw that is not finite in draws, (chains, draws, ...)."""
     is_constant = (value == value[:, :1]).all(axis=1).any(axis=0)
     return np.asarray(is_constant | ~np.isfinite(value).all(axis=(0, 1)))
 
 
-def _worst_parameter(statistic: Floats, of: npt.NDArray[np.str_]) -> tuple[float, str]:
-    """The smallest of a statistic, and the parameter that it belongs to."""
+def _worst_parameter(statistic: Floats, parameter_names: npt.NDArray[np.str_]) -> tuple[float, str]:
+    """Find the smallest statistic, and its parameter."""
     index = int(np.argmin(statistic))
-    return float(statistic[index]), str(of[index])
+    return float(statistic[index]), str(parameter_names[index])
 
 
 def _smallest_ebfmi(energy: Floats) -> float:
@@ -107,19 +107,19 @@ def to_arviz(
     attributes: Mapping[str, Any] | None = None,
     described: Callable[[str, str], Mapping[str, str]] = lambda group, name: {},
 ) -> Any:
-    """ArviZ container (``InferenceData`` in 0.23, ``DataTree`` in 1) of groups of named arrays.
+    """Build an ArviZ container (``InferenceData`` in 0.23, ``DataTree`` in 1) of groups of named arrays.
 
     Parameters
     ----------
     groups : dict
-        Of each group its variables: names of dimensions beside chain and draw, and values, of groups of draws of shape
-        (chains, draws, ...). Empty groups are left out.
+        Variables of each group: names of dimensions without chain and draw, and values; in groups of draws values have
+        shape (chains, draws, ...). Empty groups are left out.
     coords : dict
         Names of the levels of dimensions.
     attributes : dict, optional
-        Of every group.
+        Attributes of every group.
     described : callable
-        Of a group and a variable, the variable's attributes.
+        Function of a group and a variable that returns the variable's attributes.
     """
     import xarray as xr
 
@@ -144,31 +144,31 @@ def to_arviz(
 
 
 def summarise_draws(idata: Any, var_names: Sequence[str] | None, prob: float) -> Any:
-    """ArviZ's summary of a posterior, its intervals of probability ``prob``; the columns are those of its version.
+    """Summarise a posterior by ArviZ, with intervals of probability ``prob``; columns depend on its version.
 
     Raises
     ------
     InputError
-        A name that is no variable of the posterior.
+        A name is not a variable of the posterior.
     """
     az = _import_arviz()
     names = [str(name) for name in idata.posterior.data_vars]
     for name in var_names or ():
         if name not in names:
             raise InputError(
-                f"variable {name!r} is none of the posterior{nearest_word(name, names)}; it has {', '.join(names)}"
+                f"variable {name!r} is not in the posterior{nearest_word(name, names)}; it has {', '.join(names)}"
             )
     width = {"hdi_prob": prob} if az.__version__.startswith("0.") else {"ci_prob": prob}
     return az.summary(idata, var_names=None if var_names is None else list(var_names), **width)
 
 
 def worst_element(idata: Any) -> tuple[str, Floats, float]:
-    """The single value with the largest R-hat: its name, its draws, shape (chains, draws), and that R-hat.
+    """Find the single value with the largest R-hat: its name, its draws, shape (chains, draws), and that R-hat.
 
     Parameters
     ----------
     idata : ArviZ container
-        As :func:`to_arviz` makes it, with at least one parameter that moves.
+        Container by :func:`to_arviz`, with at least one parameter that is not constant.
     """
     az = _import_arviz()
     posterior = idata.posterior.dataset if hasattr(idata.posterior, "dataset") else idata.posterior
@@ -195,13 +195,13 @@ def worst_element(idata: Any) -> tuple[str, Floats, float]:
 
 
 def psis_loo(log_likelihood: Floats, posterior: dict[str, Floats]) -> tuple[Floats, Floats]:
-    """ArviZ's PSIS-LOO of each observation, and the Pareto shape of its weights, shape (observations,) each.
+    """Compute ArviZ's PSIS-LOO of each observation, and the Pareto shape of its weights, shape (observations,) each.
 
     Parameters
     ----------
     log_likelihood : array, shape (chains, draws, observations)
     posterior : dict of array, shape (chains, draws, ...)
-        What the effective number of draws is taken from.
+        Draws from which the effective sample size is computed.
     """
     az = _import_arviz()
     groups = {"posterior": posterior, "log_likelihood": {"votes": log_likelihood}}

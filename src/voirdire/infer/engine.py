@@ -1,14 +1,12 @@
-"""Compiled densities: one compilation per program and table shape, kept for the life of the process.
+"""Compiled densities, compiled once per program and table shape in a process; and limited-memory BFGS in JAX.
 
-All of it runs in double precision without touching the user's JAX configuration: callers enter
-:func:`double_precision`, which is local to the block. Only a cache on disk is switched on where the user has none.
+Everything runs in double precision without changing the user's JAX configuration: callers enter
+:func:`double_precision`, which is local to the block. Only a cache on disk is switched on if the user has none.
 
-Limited-memory BFGS in JAX: one compiled loop, usable under ``jax.vmap``.
-
-Two-loop recursion with ``MEMORY`` pairs (Nocedal and Wright 2006, algorithm 7.4). The step is halved from 1 until
-the Armijo condition holds or, where the objective's change is lost in rounding, until the slope along the step has
-shrunk (the approximate Wolfe condition of Hager and Zhang 2005), so that the gradient can be driven down to its
-own rounding error. Pairs with too little curvature are skipped.
+The search is one compiled loop, usable under ``jax.vmap``: the two-loop recursion with ``MEMORY`` pairs (Nocedal and
+Wright 2006, algorithm 7.4). The step is halved from 1 until the Armijo condition holds or, where the objective's change
+is lost in rounding, until the slope along the step has shrunk (the approximate Wolfe condition of Hager and Zhang
+2005), so that the gradient can be reduced to its own rounding error. Pairs with too little curvature are skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ MIN_STEP = 2.0**-40
 
 
 class Minimum(NamedTuple):
-    """End of the search: position, objective, gradient, iterations and evaluations used."""
+    """End of a search: position, objective, gradient, iterations and evaluations used."""
 
     x: jax.Array
     value: jax.Array
@@ -64,22 +62,22 @@ def minimise_lbfgs(
 ) -> Minimum:
     """Minimise a smooth function of one vector.
 
-    Each turn of the loop evaluates the objective at one trial point, whether it becomes the next iterate or is halved:
-    the objective is compiled once, and batches under ``jax.vmap`` never wait for the longest line search.
+    Each turn of the loop evaluates the objective at one trial point, whether it becomes the next iterate or is halved.
+    So the objective is compiled once, and batches under ``jax.vmap`` never wait for the longest line search.
 
     Parameters
     ----------
     objective : callable
-        Differentiable by JAX; the vector of shape (n,) to a number.
+        Function from a vector of shape (n,) to a number, differentiable by JAX.
     start : array, shape (n,)
     tolerance : float
-        Stop where the largest absolute component of the gradient is below it.
+        Largest absolute component of the gradient at which the search stops.
     max_iterations : int
 
     Returns
     -------
     Minimum
-        The caller judges convergence by ``gradient``: a search that can get no further stops too.
+        The caller judges convergence by ``gradient``: a search that cannot get further stops, too.
 
     Examples
     --------
@@ -152,7 +150,7 @@ def minimise_lbfgs(
 
 
 def _is_acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Array:
-    """True if the trial point becomes the next iterate."""
+    """Return True if the trial point becomes the next iterate."""
     slope = s.direction @ s.gradient
     armijo = value <= s.value + ARMIJO * s.length * slope
     rounding = 1e-14 * (1.0 + jnp.abs(s.value))
@@ -162,7 +160,7 @@ def _is_acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Arra
 
 
 def _search_direction(s: _State) -> jax.Array:
-    """Minus the approximate inverse Hessian times the gradient, by the two-loop recursion."""
+    """Compute minus the approximate inverse Hessian times the gradient, by the two-loop recursion."""
     order = s.stored - 1 - jnp.arange(MEMORY)  # newest first
     slots = order % MEMORY
     used = order >= 0
@@ -187,13 +185,13 @@ def _search_direction(s: _State) -> jax.Array:
 
 
 def double_precision() -> AbstractContextManager[None]:
-    """Context in which JAX computes in 64 bits; what it compiles is kept (:mod:`voirdire.infer.compilation_cache`)."""
+    """Context in which JAX computes in 64 bits, with the cache of :mod:`voirdire.infer.compilation_cache`."""
     keep_compiled()
     return jax.enable_x64(True)  # type: ignore[no-any-return]
 
 
 def negative_log_density(density: LogDensity, x: Array, data: Data) -> Array:
-    """Minus the log posterior density of one flat vector."""
+    """Compute minus the log posterior density of one flat vector."""
     return -density.log_density(x, data, jnp)
 
 
@@ -201,24 +199,24 @@ def negative_log_density(density: LogDensity, x: Array, data: Data) -> Array:
 def value_and_gradient(
     density: LogDensity, symmetric: bool = False
 ) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
-    """Compiled minus log density and its gradient, of (x, data); see :class:`.Derivatives`."""
+    """Compile minus the log density and its gradient, as a function of (x, data); see :class:`.Derivatives`."""
     log_density = density.symmetric_log_density if symmetric else density.log_density
     return jax.jit(jax.value_and_grad(lambda x, data: -log_density(x, data, jnp)))
 
 
 def to_jax_arrays(data: Data) -> Data:
-    """The tables where compiled functions look for them: moved once, not at every call."""
+    """Move the tables to JAX once, not at every call of compiled functions."""
     return cast(Data, jax.tree.map(as_dense_array, data))
 
 
 def as_dense_array(numbers: Any) -> jax.Array:
-    """Numbers as an array; of a compressed matrix with those that are 0."""
+    """Convert numbers to an array; a compressed matrix includes its zeros."""
     return jnp.asarray(numbers.toarray() if hasattr(numbers, "toarray") else numbers)
 
 
 @lru_cache(maxsize=256)
 def log_densities(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
-    """Compiled log densities, shape (points,), of (points of shape (points, size), data)."""
+    """Compile log densities, shape (points,), as a function of (points, shape (points, size), and data)."""
 
     def evaluate_points(points: Array, data: Data) -> Array:
         return jax.lax.map(lambda x: -negative_log_density(density, x, data), points)
@@ -230,7 +228,7 @@ def log_densities(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
 def compiled_minimiser(
     density: LogDensity, tolerance: float, max_iterations: int
 ) -> Callable[[Any, Data], Minimum]:
-    """Compiled search for the mode, of (starts, data), both with a leading axis of tables."""
+    """Compile the search for the mode, as a function of (starts, data), both with a leading axis of tables."""
 
     def minimise_one(start: jax.Array, data: Data) -> Minimum:
         return minimise_lbfgs(
@@ -245,9 +243,9 @@ def compiled_minimiser(
 
 @lru_cache(maxsize=256)
 def hessian_rows(density: LogDensity) -> Callable[[Any, Any, Data], jax.Array]:
-    """Compiled products of directions, shape (rows, size), with the Hessian of minus the log density at x.
+    """Compile products of directions, shape (rows, size), with the Hessian of minus the log density at x.
 
-    Of (x, directions, data): forward over reverse.
+    The function takes (x, directions, data), and works forward over reverse.
     """
 
     def product_rows(x: Array, directions: Array, data: Data) -> Array:

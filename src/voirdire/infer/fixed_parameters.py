@@ -1,4 +1,4 @@
-"""Posteriors in which some parameters are held at given values, as ``pinned`` of a problem's tables has them."""
+"""Posteriors with some parameters fixed at given values, in the ``pinned`` table of a problem's data."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from voirdire.typing import Floats
 def draws_given_fixed(
     problem: Problem, tables: Sequence[Data], modes: Sequence[Mode], count: int, rng: np.random.Generator
 ) -> Floats:
-    """Draws of the Laplace approximations of the rest (nested ones where spreads are learned), shape (count, size).
+    """Draw from the Laplace approximations given fixed values (nested ones if spreads are learned), (count, size).
 
     Parameters
     ----------
     tables : sequence of Data
-        With what is held; there are as many draws of each.
+        Tables with the fixed values; each gets the same number of draws.
     modes : sequence of Mode
-        Of each.
+        Modes of the tables.
     """
     per_table = -(-count // len(tables))
     draws = [
@@ -44,5 +44,5 @@ def _approximation_draws(problem: Problem, mode: Mode, count: int, rng: np.rando
 
 
 def insert_fixed_values(x: Floats, table: Data) -> Floats:
-    """Flat parameters with the fixed ones at their values."""
+    """Insert the values of fixed parameters into flat vectors, shape (..., size)."""
     return np.where(table["pinned"]["held"] > 0, table["pinned"]["x"], x)

@@ -1,10 +1,10 @@
 """Hessians of NumPy code, column by column, from its tape.
 
-A tape is read once backwards for the gradient. Every column of the Hessian then takes one reading ahead, which finds
-how every number changes along one coordinate, and one backwards, which finds how the gradients change with them
-(forward over reverse; Griewank and Walther 2008, section 5.3). What is nonlinear is elementwise, so all that a
-column needs besides moving numbers about are products with arrays that are the same for every column: first
-derivatives, and second derivatives times the gradient.
+A tape is read once backwards for the gradient. Every column of the Hessian then takes one forward reading, for the
+change of every number along one coordinate, and one backward reading, for the change of the gradients (forward over
+reverse; Griewank and Walther 2008, section 5.3). All nonlinear operations are elementwise, so a column needs, besides
+rearrangements, only products with arrays that are the same for every column: first derivatives, and second derivatives
+times the gradient.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from voirdire.typing import Floats
 
 
 class _Step:
-    """One operation of a tape, ready to be read in either direction."""
+    """One operation of a tape, for readings in both directions."""
 
     __slots__ = ("change", "curves", "edges", "shape", "turn")
 
     def __init__(self, node: Node, places: dict[int, _Step]) -> None:
         self.shape = node.value.shape
-        self.change: Floats | None = None  # along the coordinate; None where nothing changes
-        self.turn: Floats | None = None  # of the gradient by this array
+        self.change: Floats | None = None  # along the direction; None for no change
+        self.turn: Floats | None = None  # change of the gradient by this array
         self.edges: list[tuple[_Step, LinearMap, LinearMap]] = []
         for source, back, ahead in node.inputs:
             if ahead is None:
@@ -61,12 +61,12 @@ class _Step:
 
 
 def hessian_matrix(function: Callable[[Node], Node], x: Floats) -> Floats:
-    """Second derivatives of a function of one vector.
+    """Compute the second derivatives of a function of one vector.
 
     Parameters
     ----------
     function : callable
-        From a :class:`voirdire.infer.autodiff.Node` of shape (n,) to one of shape ().
+        Function from a :class:`voirdire.infer.autodiff.Node` of shape (n,) to one of shape ().
     x : array, shape (n,)
 
     Returns
@@ -88,12 +88,12 @@ def hessian_matrix(function: Callable[[Node], Node], x: Floats) -> Floats:
 
 
 class HessianProducts:
-    """Products of the second derivatives of a function of one vector with vectors, from one reading of its tape.
+    """Products of vectors with the second derivatives of a function of one vector, from one reading of its tape.
 
     Parameters
     ----------
     function, x
-        As of :func:`hessian_matrix`.
+        See :func:`hessian_matrix`.
 
     Examples
     --------
@@ -107,31 +107,31 @@ class HessianProducts:
         start, _ = record_tape(function, x)
         self._places: dict[int, _Step] = {}
         for node in start.tape:
-            if node.slope is not None:  # the others have no part in the result
+            if node.slope is not None:  # the others do not affect the result
                 self._places[id(node)] = _Step(node, self._places)
-        start.tape.clear()  # the nodes hold it and it holds them
+        start.tape.clear()  # breaks the reference cycle of nodes and tape
         self._first, *self._steps = self._places.values()
 
     def product_with(self, direction: Floats) -> Floats:
-        """The product with one vector, shape (n,)."""
+        """Compute the product with one vector, shape (n,)."""
         self.ahead(direction)
         return self.back()
 
     def ahead(self, direction: Floats) -> None:
-        """Find how everything changes along a vector."""
+        """Compute the change of every number along a vector."""
         self._first.change, self._first.turn = np.array(direction, dtype=float), None
         for step in self._steps:
             step.ahead()
 
     def change_of(self, node: Node) -> Floats:
-        """Change of a node of the function, which the caller has kept, along the vector of :meth:`ahead`."""
+        """Return the change of a node of the function, kept by the caller, along the vector of :meth:`ahead`."""
         change = self._places[id(node)].change
         return np.zeros(node.shape) if change is None else np.broadcast_to(change, node.shape)
 
-    def back(self, node: Node | None = None, more: Floats | None = None) -> Floats:
-        """The product with the vector of :meth:`ahead`, with ``more`` turn of the gradient by a node."""
-        if node is not None and more is not None:
-            self._places[id(node)].turned(more)
+    def back(self, node: Node | None = None, extra_gradient: Floats | None = None) -> Floats:
+        """Compute the product with the vector of :meth:`ahead`; add ``extra_gradient`` to the change at a node."""
+        if node is not None and extra_gradient is not None:
+            self._places[id(node)].turned(extra_gradient)
         for step in reversed(self._steps):
             step.back()
         turn = self._first.turn

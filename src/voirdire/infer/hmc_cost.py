@@ -1,4 +1,4 @@
-"""Cost of moves of draws by Hamiltonian Monte Carlo: which fits can afford them, before anything is compiled."""
+"""Cost of moves of draws by Hamiltonian Monte Carlo, estimated before anything is compiled."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import numpy as np
 from voirdire.infer.derivatives import Derivatives
 from voirdire.model.problem import Problem
 
-MAX_MIXTURE_WORK = (
-    60_000  # multiplications of one density of a mixture, beyond which moves would take minutes
-)
-MAX_WORK = 140_000  # numbers (:attr:`.Derivatives.work`) of others, the same
+MAX_MIXTURE_WORK = 60_000  # multiplications of one density of a mixture above which moves take minutes
+MAX_WORK = 140_000  # the same for other models, in numbers (:attr:`.Derivatives.work`)
 
 
 def moves_affordable(problem: Problem) -> bool:
-    """True if the moves of one fit take seconds.
+    """Return True if the moves of one fit take seconds, not minutes.
 
     Examples
     --------

@@ -1,15 +1,17 @@
-"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that a normal distribution and weights cannot reach.
+"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that a normal distribution with weights does not cover.
 
-Hidden classes make posteriors of mixtures: long tails where a class is nearly empty, several peaks where two classes
-could be one. Sparse tables of votes leave open how far items stand apart, and with it all strengths at once. Draws of
-the Laplace approximation then are too narrow. Each is moved by transitions that leave the posterior as it is (Gilks and
-Berzuini 2001, JRSS B 63: resample, then move), in the whitened coordinates z of the Laplace approximation, x = mean +
-root z: a momentum is drawn, ``LEAPFROG_STEPS`` leapfrog steps are made and the end is accepted with probability min(1,
-exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). Many chains move together in compiled code. Moves go
-on until the chains have forgotten where they began: until no coordinate's correlation between the chains' starts and
-ends exceeds ``MAX_ORIGIN_CORRELATION``, and until they stay where they are: until between two looks no more of them
-leave the central 90% than should (:func:`.hmc_validation.central_interval_share`). Chains that cannot leave their peak
-do not forget; those that still creep into a tail do not stay.
+Hidden classes give posteriors of mixtures long tails (a class that is nearly empty) and several peaks (two classes that
+could be one). Sparse tables of votes hardly identify the distances of items, and with them all strengths. Draws of the
+Laplace approximation are then too narrow. Each draw is moved by transitions that leave the posterior invariant (Gilks
+and Berzuini 2001, JRSS B 63: resample, then move), in the whitened coordinates z of the Laplace approximation,
+x = mean + root z. A transition draws a momentum, makes ``LEAPFROG_STEPS`` leapfrog steps and accepts the end with
+probability min(1, exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). Many chains move together in
+compiled code.
+
+Moves stop when two conditions hold. The chains have forgotten their start: no coordinate's correlation between starts
+and ends exceeds ``MAX_ORIGIN_CORRELATION``. And they are stationary: after a block of moves enough of them are within
+the central 90% from before it (:func:`.hmc_validation.central_interval_share`). Chains that cannot leave their peak
+fail the first condition; chains that still drift into a tail fail the second.
 """
 
 from __future__ import annotations
@@ -38,15 +40,15 @@ from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
-MIXTURE_CHAINS = 1000  # of mixtures, whose peaks take many
-CHAIN_RANGE = (100, 200)  # of others, by what a gradient costs
+MIXTURE_CHAINS = 1000  # chains of mixtures, whose peaks need many
+CHAIN_RANGE = (100, 200)  # fewest and most chains of other models, by the cost of a gradient
 MAX_CHAINS_WORK = 8e6
-BLOCK_MOVES = 8  # moves between two looks at what the chains remember
-MAX_BLOCKS = 5  # at most
-DRAW_SPACING = 4  # moves between two draws of a chain, where few are kept; else every move gives one
+BLOCK_MOVES = 8  # moves between two checks of the chains
+MAX_BLOCKS = 5  # blocks of moves, at most
+DRAW_SPACING = 4  # moves between two draws of a chain if it keeps few; else every move is a draw
 MAX_SPACED_ROUNDS = 4
 MAX_ORIGIN_CORRELATION = (
-    0.3  # correlation of starts and ends; of 1,000 chains that forgot, the largest of 100 is about 0.1
+    0.3  # of starts and ends; for 1,000 independent chains the largest of 100 correlations is about 0.1
 )
 
 
@@ -57,15 +59,15 @@ class RejuvenatedDraws:
     Attributes
     ----------
     draws : array, shape (count, size)
-        Folded where the model has a mirror; one chain after the other in turns, so that evenly spaced draws are of
-        different chains.
+        Draws, folded if the model has a mirror, and ordered so that evenly spaced draws are from different chains.
     memory : float
         Largest absolute correlation between the chains' starts and ends over all coordinates.
     stays : bool
-        Whether the chains had arrived before draws were kept.
+        True if the chains were stationary before draws were kept.
     chains, moves : int
-        Moves of each chain.
+        Number of chains, and moves of each chain.
     step : float
+        Adapted step.
     """
 
     draws: Floats
@@ -77,21 +79,21 @@ class RejuvenatedDraws:
 
     @property
     def has_converged(self) -> bool:
-        """True if the draws are those of the posterior, as far as the chains can tell."""
+        """True if the draws are from the posterior, by the checks of the chains."""
         return self.memory <= MAX_ORIGIN_CORRELATION and self.stays
 
 
 def rejuvenate_draws(
     problem: Problem, approximation: Laplace, draws: Floats, count: int, rng: np.random.Generator
 ) -> RejuvenatedDraws:
-    """Move draws until they forget where they began and stay where they are, or the moves are used up.
+    """Move draws until they have forgotten their start and are stationary, or the limit of moves is reached.
 
     Parameters
     ----------
     draws : array, shape (any, size)
-        Where the chains begin; under a model with a mirror, the target has all orientations alike.
+        Draws from which chains start; for a model with a mirror, the target is the density over all orientations.
     count : int
-        Draws wanted.
+        Number of draws to return.
     """
     density, data = problem.density, problem.data
     chains = min(_chain_count(problem), count)
@@ -117,7 +119,7 @@ def rejuvenate_draws(
             stays = central_interval_share(problem, previous, current, chains)[1]
             converged = memory <= MAX_ORIGIN_CORRELATION and stays
         gap = DRAW_SPACING if rounds <= MAX_SPACED_ROUNDS else 1
-        # chains that stayed where they were during a block may be taken from all of it
+        # all moves of a block in which chains were stationary may be kept
         kept_draws = [fold_positions(position) for position in x] if gap == 1 and block > 1 else [current]
         while len(kept_draws) < rounds:
             state, x = advance(state, jax.random.fold_in(key, block), *arguments)
@@ -145,7 +147,7 @@ def _origin_correlation(origin: Floats, end: Floats) -> float:
 
 @lru_cache(maxsize=32)
 def _compiled_moves(density: LogDensity) -> Callable[..., Any]:
-    """``BLOCK_MOVES`` moves of all chains: their state, and their points, shape (moves, chains, size)."""
+    """Compile ``BLOCK_MOVES`` moves of all chains, which return their state and points, shape (moves, chains, size)."""
 
     def advance_chains(state: Any, key: Array, mean: Array, root: Array, data: Data) -> Any:
         def potential_energy(z: Array) -> Array:
@@ -164,9 +166,9 @@ def _compiled_moves(density: LogDensity) -> Callable[..., Any]:
             z, log_step = state
             momentum_key, step_key, choice_key = jax.random.split(key, 3)
             p = jax.random.normal(momentum_key, z.shape)
-            # steps that differ from chain to chain keep orbits from closing
+            # different steps of chains avoid periodic orbits
             step = jnp.exp(log_step) * jax.random.uniform(step_key, (len(z), 1), minval=0.5, maxval=1.5)
-            # the first leap stands still: it finds the energy and slope of the start with the one compiled density
+            # the first step has length zero: it computes energy and slope at the start by the same compiled density
             going = (jnp.arange(LEAPFROG_STEPS + 1) > 0).astype(z.dtype)
             (z_end, q, _, _), values = jax.lax.scan(leapfrog_step, (z, p, jnp.zeros_like(z), step), going)
             gain = values[0] - values[-1] + 0.5 * ((p * p).sum(axis=1) - (q * q).sum(axis=1))

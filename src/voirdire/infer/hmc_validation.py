@@ -1,14 +1,14 @@
-"""A trial of draws by moves: do they stay where they are when the posterior itself moves them?
+"""Validation of draws by moves of the posterior, under which draws of a good approximation keep their distribution.
 
-Transitions of Hamiltonian Monte Carlo (Neal 2011, Handbook of MCMC, chapter 5) leave the posterior as it is, and its
-draws stay distributed as they were. Draws of an approximation drift towards the posterior. So a few chains
-begin at the draws, in the whitened coordinates z of the Laplace approximation, x = mean + root z, where few steps
-lead far; after a few transitions it is counted how many values of each parameter (all strengths, all coins ...) lie
-within the central 90% of the draws. Of an approximation that holds it is 90%; a smaller share is what its 90% intervals
-cover, as far as the chains have come. That costs some hundred gradients, however many parameters there are
-(importance weights, which ask for the whole of the density, degenerate beyond a hundred).
+Transitions of Hamiltonian Monte Carlo (Neal 2011, Handbook of MCMC, chapter 5) leave the posterior invariant, so that
+its draws keep their distribution, and draws of an approximation drift towards the posterior. A few chains start at the
+draws, in the whitened coordinates z of the Laplace approximation, x = mean + root z, where few steps go far. After a
+few transitions, the share of values of each parameter (all strengths, all coins ...) within the central 90% of the
+draws is computed. For a good approximation it is 90%. A smaller share estimates the coverage of its 90% intervals, up
+to the distance that the chains have moved. That costs some hundred gradients for any number of parameters; importance
+weights, which depend on the whole density, degenerate beyond a hundred parameters.
 
-The target has all orientations alike (:mod:`.mirror`), and draws and chains are folded before they are compared.
+The target includes all orientations (:mod:`.mirror`), and draws and chains are folded before they are compared.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 LEAPFROG_STEPS = 8  # leapfrog steps of a move
-TARGET_ACCEPTANCE = 0.8  # share of accepted moves that the step is adapted to
+TARGET_ACCEPTANCE = 0.8  # share of accepted moves at which adaptation of the step aims
 FIRST_STEP = 0.5
 MAX_CHAINS = 64
 MOVES_PER_CHAIN = 3
-COUNTED_MOVES = 2  # of them, the last
-MAX_WORK = 6e7  # numbers times gradients that a trial may take: of larger tables fewer chains are moved
-MIN_CHAINS = 12  # chains
+COUNTED_MOVES = 2  # last moves that are counted
+MAX_WORK = 6e7  # numbers times gradients of a validation, at most: larger tables have fewer chains
+MIN_CHAINS = 12  # chains, at least
 CENTRAL_PROBABILITY = 0.9
 MIN_CENTRAL_SHARE = (
-    0.87  # share of the chains within the central 90% of the draws, two standard errors allowed
+    0.87  # smallest share of the chains within the central 90% of the draws, up to two standard errors
 )
 
 
@@ -47,13 +47,13 @@ class HmcValidation:
     Attributes
     ----------
     holds : bool
-        Whether the draws stayed where they were.
+        True if the moved draws stayed within the central 90%.
     share : float
-        Of the moved chains within the central 90% of the draws, for the parameter of which it is smallest.
+        Share of the moved chains within the central 90% of the draws, for the parameter with the smallest share.
     parameter : str
-        The name of that parameter.
+        Name of that parameter.
     step : float
-        Step that was adapted to.
+        Adapted step.
     """
 
     holds: bool
@@ -65,12 +65,12 @@ class HmcValidation:
 def validate_by_hmc(
     problem: Problem, approximation: Laplace, draws: Floats, rng: np.random.Generator
 ) -> HmcValidation:
-    """Move some draws and count how many stay within the central 90% of all.
+    """Move some draws and compute the share that stays within the central 90% of all draws.
 
     Parameters
     ----------
     draws : array, shape (count, size)
-        Of which the approximation is to be tried; from a proper maximum.
+        Draws of the approximation to validate, which is at a proper maximum.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def validate_by_hmc(
         )
     )
     chosen = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
-    with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
+    with np.errstate(all="ignore"):  # a diverging path is not accepted
         ends, step = _move_chains(derivatives, approximation, chosen, rng)
 
     share, holds, parameter = central_interval_share(problem, draws, ends.reshape(-1, density.size), chains)
@@ -103,24 +103,24 @@ def validate_by_hmc(
 
 
 def central_interval_share(
-    problem: Problem, before: Floats, after: Floats, chains: int
+    problem: Problem, reference: Floats, moved: Floats, chains: int
 ) -> tuple[float, bool, str]:
-    """Share of moved draws that lies within the central 90% of others.
+    """Compute the share of moved draws within the central 90% of the draws before.
 
     Parameters
     ----------
-    before : array, shape (draws, size)
-    after : array, shape (moves * chains, size)
-        The places of all chains after one move, then those after the next ...
+    reference : array, shape (draws, size)
+    moved : array, shape (moves * chains, size)
+        Positions of all chains after one move, then after the next ...
 
     Returns
     -------
     float
-        The share of the values of one parameter, for the parameter of which it is smallest.
+        Share of the values of one parameter, for the parameter with the smallest share.
     bool
-        Whether it is, of every parameter, as large as of draws of one distribution, up to noise.
+        True if the share of every parameter is as large as for draws of the same distribution, up to noise.
     str
-        The name of that parameter.
+        Name of the parameter with the smallest share.
     """
     density = problem.density
 
@@ -128,8 +128,8 @@ def central_interval_share(
         x = fold_draws(density, x, problem.data)[0] if density.has_mirror else x
         return {name: value for name, value in density.values(x, np).items() if value.size}
 
-    before_values, holds, share, parameter = named_values(before), True, 1.0, ""
-    for name, value in named_values(after).items():
+    before_values, holds, share, parameter = named_values(reference), True, 1.0, ""
+    for name, value in named_values(moved).items():
         low, high = two_quantiles(
             before_values[name], 0.5 - 0.5 * CENTRAL_PROBABILITY, 0.5 + 0.5 * CENTRAL_PROBABILITY
         )
@@ -145,7 +145,7 @@ def central_interval_share(
 def _move_chains(
     derivatives: Derivatives, approximation: Laplace, start: Floats, rng: np.random.Generator
 ) -> tuple[Floats, float]:
-    """Positions of the chains after each of the last moves, shape (moves, chains, size), and the step adapted to."""
+    """Move chains; return their positions after the last moves, shape (moves, chains, size), and the adapted step."""
     mean, root = approximation.mean, approximation.root
 
     def energies_and_slopes(z: Floats) -> tuple[Floats, Floats]:
@@ -157,7 +157,7 @@ def _move_chains(
     log_step, ends = math.log(FIRST_STEP), []
     for _ in range(MOVES_PER_CHAIN):
         momentum = p = rng.standard_normal(z.shape)
-        # steps that differ from chain to chain keep orbits from closing
+        # different steps of chains avoid periodic orbits
         step = math.exp(log_step) * rng.uniform(0.5, 1.5, (len(z), 1))
         end = point
         for _ in range(LEAPFROG_STEPS):
@@ -165,8 +165,8 @@ def _move_chains(
             position = end.z + step * p
             end = PathPoint(position, *energies_and_slopes(position))
             p = p - 0.5 * step * end.slope
-        moved = accept_ends(point, end, p, momentum, rng)
-        point = moved.end
-        log_step += moved.chance - TARGET_ACCEPTANCE
+        path = accept_ends(point, end, p, momentum, rng)
+        point = path.end
+        log_step += path.chance - TARGET_ACCEPTANCE
         ends.append(mean + point.z @ root.T)
     return np.stack(ends[-COUNTED_MOVES:]), math.exp(log_step)

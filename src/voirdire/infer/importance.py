@@ -1,7 +1,7 @@
 """Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25).
 
-ArviZ's gives the same weights to the last digit (tested) in the same time, but takes 1.7 seconds of computing to
-import, as long as a whole fit of a small table by Laplace, which needs nothing else of it.
+ArviZ computes the same weights to the last digit (tested) in the same time. But its import takes 1.7 seconds, as long
+as a whole Laplace fit of a small table, which needs nothing else of ArviZ.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from voirdire.typing import Floats
 
 
 def pareto_smoothed(log_ratio: Floats) -> tuple[Floats, float]:
-    """Normalised weights with a smoothed tail, and the shape k of the tail.
+    """Compute normalised weights with a smoothed tail, and the shape k of the tail.
 
     The largest min(n / 5, 3 sqrt(n)) ratios are replaced by the expected order statistics of the generalised Pareto
     distribution fitted to them, and none exceeds the largest raw ratio.
@@ -26,9 +26,9 @@ def pareto_smoothed(log_ratio: Floats) -> tuple[Floats, float]:
     Returns
     -------
     weights : array, shape (n,)
-        They sum to one.
+        Weights, which sum to one.
     k : float
-        Above about 0.7 the weights are too uneven for averages over them to be trusted.
+        Tail shape; above about 0.7 the weights are too uneven for reliable averages.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def pareto_smoothed(log_ratio: Floats) -> tuple[Floats, float]:
     cutoff = np.exp(log[order[size - tail - 1]])
     excess = np.exp(log[largest]) - cutoff
     k = float("-inf")
-    # of draws that are there many times a quarter of the tail may stand at its beginning: then there is nothing to fit
+    # repeated draws may put a quarter of the tail at its lower end: then there is nothing to fit
     if tail >= 5 and excess[-1] > 1e-12 and excess[0] >= 0.0 and excess[int(tail / 4 + 0.5) - 1] > 0.0:
         k, sigma = pareto_fit(excess)
         p = (np.arange(tail) + 0.5) / tail
@@ -55,9 +55,9 @@ def pareto_smoothed(log_ratio: Floats) -> tuple[Floats, float]:
 
 
 def pareto_fit(excess: Floats) -> tuple[float, float]:
-    """Shape and scale of a generalised Pareto distribution (Zhang and Stephens 2009, Technometrics 51).
+    """Fit shape and scale of a generalised Pareto distribution (Zhang and Stephens 2009, Technometrics 51).
 
-    The shape is pulled weakly towards 0.5, as ten more observations there would (Vehtari et al. 2024, appendix G).
+    The shape is shrunk weakly towards 0.5, as by ten more observations there (Vehtari et al. 2024, appendix G).
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def pareto_fit(excess: Floats) -> tuple[float, float]:
 
 
 def systematic_resample(weights: Floats, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Indices drawn with the given probabilities by systematic resampling, in random order, shape (count,)."""
+    """Draw indices with the given probabilities by systematic resampling, in random order, shape (count,)."""
     points = (np.arange(count) + rng.random()) / count
     chosen = np.searchsorted(np.cumsum(weights), points)
     return rng.permutation(np.minimum(chosen, len(weights) - 1))

@@ -1,4 +1,4 @@
-"""Indices of arrays whose origin is noted: repeated axes, and gradients put back to where numbers came from."""
+"""Indices of recorded arrays: repeated axes, and gradients added back to the positions of their numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voirdire.typing import Floats
 
 
 def repeats_of_axis(places: Any, size: tuple[int, ...]) -> int:
-    """Number of times that ``places`` counts in order through all numbers up to the size of an axis; 0 if it does not.
+    """Count how often ``places`` runs in order through all positions of an axis of that size; 0 if it does not.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def repeats_of_axis(places: Any, size: tuple[int, ...]) -> int:
 
 
 def scatter_gradient(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
-    """Add a gradient to the places that it was gathered from.
+    """Add a gradient to the positions from which its numbers were gathered.
 
     Examples
     --------

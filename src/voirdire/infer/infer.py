@@ -1,4 +1,4 @@
-"""The posterior that each method of inference gives, with its checks."""
+"""Posteriors by each method of inference, with checks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from voirdire.infer.posterior import Mode, Posterior
 from voirdire.model.problem import Check, Problem, worst_level
 from voirdire.model.terms.reliability import Values
 
-DEVICE_UNUSED_NOTE = (
-    "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
-)
+DEVICE_UNUSED_NOTE = "No part of this fit could run on the requested device: all of it ran on the processor."
 
 
 def infer_posterior(problem: Problem, mode: Mode, method: Method) -> Inferred:
-    """The posterior of a problem whose mode is known.
+    """Infer the posterior of a problem whose mode is known.
 
     Examples
     --------
@@ -48,7 +46,7 @@ def infer_posterior(problem: Problem, mode: Mode, method: Method) -> Inferred:
 
 def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
     if method.name == "adam":
-        # no prior says which of the likelihood's twins it is: where it began does
+        # without a prior, the start decides between the twins of the likelihood
         posterior = Posterior(problem.density, mode.x, None)
         return Inferred(
             posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(ADAM_NOTE,)
@@ -73,14 +71,14 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
 
 
 def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> Inferred:
-    """Independent posteriors side by side: as many draws as the first part has, of others at random."""
+    """Infer independent posteriors and join them: as many draws as the first part has, others drawn at random."""
     results = [_infer_by_method(part, find_mode(part, chains=method.chain_seconds), method) for part in parts]
     first_result, rng = results[0], np.random.default_rng(method.seed)
     centre: Values = {}
     drawn_values: Values = {}
     for part, result in zip(parts, results, strict=True):
         draws = result.posterior.draws
-        assert draws is not None  # of a method that draws
+        assert draws is not None  # this method has draws
         if result is first_result:
             chains, length = draws.shape[:2]
         else:
@@ -100,7 +98,7 @@ def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> 
 
 
 def infer_at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:
-    """The mode alone, with the checks so far and the mass of its twins as far as the mode can tell."""
+    """Return the mode alone, with the checks so far and an estimate of the mass of its twins at the mode."""
     density = problem.density
     if density.has_mirror:
         _, ratio, _ = mirror.fold_draws(density, mode.x, problem.data)

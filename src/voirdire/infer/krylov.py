@@ -1,9 +1,9 @@
-"""Draws of a normal distribution whose precision is known by its products with vectors alone.
+"""Draws of a normal distribution whose precision is given only by its products with vectors.
 
 Lanczos's method finds in a few products an orthonormal basis V of the Krylov space of z, in which the matrix is
-tridiagonal, T = V' A V; then A^-1/2 z is nearly |z| V T^-1/2 e_1, and the error falls geometrically, as that of
-conjugate gradients (Chow and Saad 2014, SIAM Journal on Scientific Computing 36, algorithm 2.1). Where z is standard
-normal the result has the covariance A^-1. A preconditioner L L' near A is told by products with L^-1 A L^-T.
+tridiagonal, T = V' A V. Then A^-1/2 z is nearly |z| V T^-1/2 e_1, and the error decreases geometrically, as for
+conjugate gradients (Chow and Saad 2014, SIAM Journal on Scientific Computing 36, algorithm 2.1). If z is standard
+normal, the result has the covariance A^-1. A preconditioner L L' near A is used by products with L^-1 A L^-T.
 """
 
 from __future__ import annotations
@@ -15,17 +15,15 @@ import numpy as np
 
 from voirdire.typing import Floats
 
-TOLERANCE = (
-    1e-3  # change of the result that is left, as a share of it: far below the error of some thousand draws
-)
-MAX_PRODUCTS = 300  # products
-CHECK_INTERVAL = 2  # products after which the result is looked at
+TOLERANCE = 1e-3  # relative change of the result at convergence: far below the error of some thousand draws
+MAX_PRODUCTS = 300  # products, at most
+CHECK_INTERVAL = 2  # products between two checks of convergence
 
 
 class Whitened(NamedTuple):
-    """The product of A^-1/2 with a vector, shape (n,), and the smallest curvature of A that was met on the way.
+    """Product of A^-1/2 with a vector, shape (n,), and the smallest eigenvalue of A in the Krylov space.
 
-    Where the latter is not positive A is no precision, and the product means nothing.
+    If that is not positive, A is not a precision matrix, and the product is zero.
     """
 
     value: Floats
@@ -33,12 +31,12 @@ class Whitened(NamedTuple):
 
 
 def inverse_root(product: Callable[[Floats], Floats], z: Floats) -> Whitened:
-    """The product of the inverse square root of a symmetric positive definite matrix with a vector.
+    """Multiply a vector by the inverse square root of a symmetric positive definite matrix.
 
     Parameters
     ----------
     product : callable
-        Of a vector, shape (n,): the matrix times it.
+        Function from a vector, shape (n,), to the matrix times it.
     z : array, shape (n,)
 
     Examples
@@ -57,7 +55,7 @@ def inverse_root(product: Callable[[Floats], Floats], z: Floats) -> Whitened:
     while True:
         residual = product(basis[-1])
         diagonal.append(float(basis[-1] @ residual))
-        for _ in range(2):  # once more against what rounding leaves
+        for _ in range(2):  # twice, to remove rounding errors
             basis_rows = np.asarray(basis)
             residual = residual - basis_rows.T @ (basis_rows @ residual)
         residual_norm = float(np.linalg.norm(residual))
@@ -75,11 +73,11 @@ def inverse_root(product: Callable[[Floats], Floats], z: Floats) -> Whitened:
         basis.append(residual / residual_norm)
 
 
-def _inverse_root_column(diagonal: list[float], beside: list[float]) -> tuple[Floats, float]:
-    """First column of the inverse square root of a tridiagonal matrix, and its smallest eigenvalue."""
+def _inverse_root_column(diagonal: list[float], off_diagonal: list[float]) -> tuple[Floats, float]:
+    """Compute the first column of the inverse square root of a tridiagonal matrix, and its smallest eigenvalue."""
     from scipy.linalg import eigh_tridiagonal
 
-    values, vectors = eigh_tridiagonal(np.asarray(diagonal), np.asarray(beside))
+    values, vectors = eigh_tridiagonal(np.asarray(diagonal), np.asarray(off_diagonal))
     if values[0] <= 0:
         return np.zeros(len(diagonal)), float(values[0])
     return np.asarray(vectors @ (vectors[0] / np.sqrt(values))), float(values[0])

@@ -13,13 +13,13 @@ from voirdire.model.problem import FEWER_PARAMETERS, Problem
 from voirdire.typing import Floats
 
 POLISHING_STEPS = 4
-SEARCH_TOLERANCE = 1e-10  # gradient up to which the mode is searched before the Hessian is taken
-MAX_SEARCH_ITERATIONS = 200  # iterations of it
-SYMMETRY_BLOCK_ROWS = 256  # rows of the Hessian that are made symmetric together
-NEGLIGIBLE_DISTANCE = 1e-9  # standard deviations: over a smaller distance the Hessian does not change
+SEARCH_TOLERANCE = 1e-10  # gradient at which the search for the mode ends, before the Hessian is computed
+MAX_SEARCH_ITERATIONS = 200  # iterations of that search, at most
+SYMMETRY_BLOCK_ROWS = 256  # rows of the Hessian that are symmetrised together
+NEGLIGIBLE_DISTANCE = 1e-9  # distance in standard deviations over which the Hessian does not change
 MAX_HESSIAN_BYTES = (
     4 * 2**30
-)  # bytes of the Hessian: 23,170 parameters; its factor, root and draws take several times as much
+)  # bytes of the Hessian, at most: 23,170 parameters; factor, root and draws take several times as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +31,12 @@ class Laplace:
     mean : array, shape (size,)
         The mode, polished by Newton steps.
     root : array, shape (size, size)
-        A square root of the inverse Hessian.
+        Square root of the inverse Hessian.
     gradient : float
         Largest absolute component of the gradient at ``mean``.
     smallest_curvature : float
-        Smallest eigenvalue of the Hessian where it is not positive definite, else a positive bound from its
-        Cholesky factor. Not positive: ``mean`` is no proper maximum and the approximation must not be trusted.
+        Smallest eigenvalue of the Hessian if that is not positive definite, else a positive lower bound from its
+        Cholesky factor. If it is not positive, ``mean`` is not a proper maximum and the approximation is unreliable.
     """
 
     mean: Floats
@@ -50,7 +50,7 @@ class Laplace:
 
 
 def laplace_approximation(problem: Problem, mode: Mode) -> Laplace:
-    """Polish a mode by Newton steps and take the curvature there.
+    """Polish a mode by Newton steps and compute the curvature there.
 
     Raises
     ------
@@ -75,28 +75,28 @@ def laplace_approximation(problem: Problem, mode: Mode) -> Laplace:
     root, smallest = _inverse_root(derivatives.hessian(x))
     x, gradient, distance = _polish_mode(derivatives, x, root)
     if distance > NEGLIGIBLE_DISTANCE:
-        del root  # not two of them at a time
+        del root  # frees memory before the next root
         root, smallest = _inverse_root(derivatives.hessian(x))
     return Laplace(x, root, float(np.abs(gradient).max(initial=0.0)), smallest)
 
 
 def approximation_of_draws(draws: Floats) -> Laplace:
-    """The normal approximation with mean and covariance of draws, shape (draws, size), a little wider where few."""
+    """Build a normal approximation by the mean and the shrunk covariance of draws, shape (draws, size)."""
     mean, size = draws.mean(axis=0), draws.shape[1]
     covariance = np.cov(draws.T).reshape(size, size)
-    share = size / (size + len(draws))  # towards independent values, as far as draws do not tell them
+    share = size / (size + len(draws))  # shrinkage towards independent values, more with fewer draws
     shrunk = (1.0 - share) * covariance + share * np.diag(covariance.diagonal())
     return Laplace(mean, np.linalg.cholesky(shrunk), 0.0, 1.0)
 
 
 def _search_further(derivatives: Derivatives, mode: Mode) -> Floats:
-    """The mode with a gradient so small that the Hessian need not be taken twice: searching on costs less."""
+    """Search on to a gradient so small that the Hessian is not computed twice: the search costs less."""
     minimum = derivatives.minimum(mode.x, tolerance=SEARCH_TOLERANCE, max_iterations=MAX_SEARCH_ITERATIONS)
     return minimum.x if np.isfinite(minimum.value) else mode.x
 
 
 def _polish_mode(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Floats, Floats, float]:
-    """Newton steps as long as they help: the point, its gradient, and how far it is in standard deviations."""
+    """Make Newton steps while they help; return the point, its gradient, and the distance in standard deviations."""
     gradient, distance = derivatives.value_gradient(x)[1], 0.0
     for _ in range(POLISHING_STEPS):
         white = root.T @ gradient
@@ -109,10 +109,10 @@ def _polish_mode(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Flo
 
 
 def memory_bytes(parameters: int, draws: int) -> int:
-    """Bytes that a fit by laplace takes at most beyond the table and the libraries, when nothing is compiled.
+    """Estimate the bytes of a Laplace fit beyond the table and the libraries, without compiled code, at most.
 
-    Three matrices of the Hessian's size (8 n^2 bytes each: the Hessian, its factor, what is made of them) and five
-    tables of the draws (8 n bytes for each draw).
+    Three matrices of the Hessian's size (8 n^2 bytes each: the Hessian, its factor, a temporary) and five arrays of
+    the draws' size (8 n bytes for each draw).
 
     Examples
     --------
@@ -123,7 +123,7 @@ def memory_bytes(parameters: int, draws: int) -> int:
 
 
 def check_size(parameters: int, remedy: str = FEWER_PARAMETERS) -> None:
-    """Refuse a Hessian that the memory would not hold: one of more than 4 GiB, that is of over 23,170 parameters.
+    """Refuse a Hessian of more than 4 GiB, that is of more than 23,170 parameters.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def check_size(parameters: int, remedy: str = FEWER_PARAMETERS) -> None:
 
 
 def check_draws(parameters: int, draws: int) -> None:
-    """Refuse draws that the memory would not hold: five tables of them of more than 4 GiB.
+    """Refuse draws that would take more than 4 GiB in five arrays of their size.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def check_draws(parameters: int, draws: int) -> None:
 
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
-    """Square root of the inverse, and a lower bound of the curvature (see :class:`Laplace`); the matrix is used up."""
+    """Compute a root of the inverse, and a lower bound of the curvature; overwrites ``matrix``."""
     from scipy.linalg.lapack import dtrtri
 
     size = len(matrix)
@@ -187,5 +187,5 @@ def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
         values, vectors = np.linalg.eigh(matrix)
         floor = np.maximum(values, 1e-8 * max(values.max(), 1.0))
         return vectors / np.sqrt(floor), float(values.min())
-    root = np.asarray(dtrtri(factor.T, lower=0, overwrite_c=1)[0])  # in the factor's place
+    root = np.asarray(dtrtri(factor.T, lower=0, overwrite_c=1)[0])  # overwrites the factor
     return root, float(1.0 / np.vdot(root, root))

@@ -1,4 +1,4 @@
-"""Methods of inference: what may be asked for, and what each gives."""
+"""Methods of inference: their settings, and their results."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ DEVICES = ("auto", "cpu", "gpu", "jax")
 LAPLACE_DRAWS = 4000
 DEFAULT_SECONDS = 30.0
 FIRST_ANSWER_SECONDS = (
-    3.0  # seconds of chains of which the Monte Carlo error is some tenth of a standard deviation
+    3.0  # seconds of chains for a Monte Carlo error of about a tenth of a standard deviation
 )
-MIN_ANNOUNCED_BYTES = 2e9  # bytes of a fit from which they are told before it begins
-NO_LAPLACE_PREFIX = "The Laplace approximation does not hold here"  # a note begins with it
+MIN_ANNOUNCED_BYTES = 2e9  # bytes of a fit from which it begins with a warning
+NO_LAPLACE_PREFIX = "The Laplace approximation does not hold here"  # start of a note
 ADAM_NOTE = (
-    "By the estimator of MAPLE's paper: the likelihood alone, 5,000 epochs of Adam at a learning rate of 0.01 from "
-    "reliabilities of 0.8; no prior and no intervals, and every judge counts by itself. method='auto' has both."
+    "Estimated as in MAPLE's paper: the likelihood alone, 5,000 epochs of Adam at a learning rate of 0.01 from "
+    "reliabilities of 0.8; every judge counts by itself. method='auto' adds priors and intervals."
 )
 
 
 @dataclass(frozen=True)
 class Method:
-    """Settings by which a posterior is found.
+    """Settings of the inference of a posterior.
 
     Attributes
     ----------
@@ -47,17 +47,17 @@ class Method:
         "auto", "laplace", "nuts", "map" or "adam" (:mod:`.adam`).
     seed : int
     sampler : str
-        What runs NUTS: "numpyro", "nutpie" or "pymc".
+        Sampler of NUTS: "numpyro", "nutpie" or "pymc".
     chains, warmup, draws : int
-        Of NUTS; warmup and draws per chain.
+        Chains of NUTS; warmup and draws per chain.
     progress : callable or None
-        Called with (transitions made, transitions in all as far as is known, what is known so far in words) while
-        chains run.
+        Function called while chains run, with (transitions made, expected transitions in all, state of the chains in
+        words).
     seconds : float
-        About how long chains that go on from an approximation may take, reckoned by the size of the table, so that the
-        same seed gives the same draws on any machine.
+        Approximate time for chains that start from an approximation. It is estimated by the size of the table, so that
+        the same seed gives the same draws on any machine.
     device : str
-        Where these run: "auto", "cpu", "gpu" or "jax"; see :mod:`voirdire.infer.device.choice`.
+        Device of these chains: "auto", "cpu", "gpu" or "jax"; see :mod:`voirdire.infer.device.choice`.
     """
 
     name: str = "auto"
@@ -78,17 +78,17 @@ class Method:
 
     @property
     def chain_seconds(self) -> float:
-        """Seconds that chains may take which may go on from a mode; 0 where none do."""
+        """Seconds allowed for chains that may start from a mode; 0 if there are none."""
         return self.seconds if self.name == "auto" else 0.0
 
     def sampler_of(self, done: str) -> str:
-        """Name of the sampler that ran NUTS, where that is the method that was ``done`` in the end; else nothing."""
+        """Return the name of the sampler of NUTS if the method ``done`` in the end is NUTS, else an empty string."""
         if done != "nuts":
             return ""
         return self.sampler if self.name == "nuts" else "numpyro"
 
     def problems(self) -> list[str]:
-        """Settings that cannot be, in words.
+        """List invalid settings, as messages.
 
         Examples
         --------
@@ -125,21 +125,21 @@ class Method:
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """A posterior, and how it was found.
+    """A posterior, with checks and notes on the method.
 
     Attributes
     ----------
     posterior : Posterior
     checks : tuple of Check
-        What its method found amiss.
+        Checks of the result by its method.
     sample_stats : dict of array
-        What a sampler recorded, shape (chains, draws) each.
+        Statistics recorded by a sampler, shape (chains, draws) each.
     method : str
-        What was done: "laplace", "hmc" (:mod:`.hmc_moves`), "nuts", "map" or "adam".
+        Method that was used: "laplace", "hmc" (:mod:`.hmc_moves`), "nuts", "map" or "adam".
     notes : tuple of str
-        What was done of the engine's own accord and what it cost, in words.
+        Choices made automatically and their cost, in words.
     device : str
-        Device of JAX that chains ran on, if any.
+        JAX device of the chains; empty without one.
     """
 
     posterior: Posterior
@@ -151,7 +151,7 @@ class Inferred:
 
 
 def check_size(problem: Problem, method: Method) -> None:
-    """Refuse what its method cannot hold in memory, before a mode is searched for in vain; warn of more than 2 GB.
+    """Refuse a fit that does not fit in memory, before its mode is searched for; warn of more than 2 GB.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def check_size(problem: Problem, method: Method) -> None:
 
 
 def _avoids_hessian(problem: Problem, method: Method) -> bool:
-    """True if draws are made without the Hessian (:class:`.ClosedFormDerivatives`)."""
+    """Return True if draws need no Hessian (:class:`.ClosedFormDerivatives`)."""
     closed_form = problem.density.closed_form(problem.data)
     return closed_form is not None and closed_form.draws_about_mode is not None and method.name != "nuts"
 
@@ -189,7 +189,7 @@ def oriented_posterior(
     *,
     alike: bool = False,
 ) -> Inferred:
-    """The posterior of draws of one orientation, or of a sampler of all ``alike``, shape (chains, draws, size)."""
+    """Build the posterior from draws, (chains, draws, size), of one orientation, or if ``alike`` of all of them."""
     density = problem.density
     if density.has_mirror:
         orientations = mirror.weigh_orientations(density, draws, problem.data, alike, rng)
@@ -199,5 +199,5 @@ def oriented_posterior(
 
 
 def seconds_since(start: float) -> str:
-    """Seconds since a reading of ``time.perf_counter``, for a note."""
+    """Format the seconds since a reading of ``time.perf_counter``, for a note."""
     return f"{time.perf_counter() - start:.0f} s"

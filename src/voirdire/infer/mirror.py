@@ -1,24 +1,24 @@
-"""The mirrored twin of a posterior: folding draws, and how much mass the other orientation has.
+"""The mirrored twin of a posterior: folding draws, and the mass of the other orientation.
 
-Where the likelihood does not change under a volume-keeping involution M (strengths change sign, judges' coins
-turn over), the posterior has two modes and only the prior tells them apart. Human answers keep their coin where the
-panel is turned round, so they tell the two apart as the prior does; below, "prior" is the prior times their likelihood.
-Let A be the half where prior(x) >= prior(Mx). Then the mass outside A is
+If the likelihood does not change under a volume-preserving involution M (strengths change sign, judges' coins are
+reversed), the posterior has two modes, which only the prior distinguishes. Human answers keep their coin when the panel
+is reversed, so they distinguish the two as the prior does; below, "prior" is the prior times their likelihood. Let A be
+the half with prior(x) >= prior(Mx). Then the mass outside A is
 
     P(not A) = integral_A L prior(Mx) / integral_A L (prior(x) + prior(Mx)) = R / (1 + R),
 
 with R = E[prior(Mx) / prior(x)] over the posterior restricted to A. A sampler that targets L(x) (prior(x) + prior(Mx))
-may sit in either mode or wander between them: its draws, folded into A, have the density of the folded posterior
-whatever it does, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them. People may prefer the one
-orientation in some draws and the other in others, so that A is then no orientation of the panel: what is told is the
-mass of the half where the panel's prior alone is larger, or of the other, whichever has less (:func:`mirror_mass`).
+may stay in either mode or move between them. In both cases its draws, folded into A, have the density of the folded
+posterior, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them. People may prefer one orientation in some
+draws and the other in others; then A is not an orientation of the panel. So the mass reported is that of the half where
+the panel's prior alone is larger, or that of the other half, whichever is less (:func:`mirror_mass`).
 
-Folded draws serve diagnostics. What is said of items and judges rests on the posterior itself, in which a folded draw
-is its twin with probability r / (1 + r) (:func:`weigh_orientations`): else every interval and every claim would take
-for granted that the panel is not wrong as a whole.
+Folded draws are used for diagnostics. Results about items and judges use the posterior itself, in which a folded draw
+is replaced by its twin with probability r / (1 + r) (:func:`weigh_orientations`). Otherwise every interval and every
+claim would assume that the panel as a whole is not wrong.
 
-Labels have as many twins as there are renamings of their classes. All of this holds for any finite group of such maps,
-with A where prior(x) is the largest among the twins, and prior(Mx) the sum over all the others.
+Labels have as many twins as there are permutations of their classes. All of this holds for any finite group of such
+maps, with A where prior(x) is the largest among the twins, and prior(Mx) the sum over all the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from voirdire.typing import Floats
 
 
 def symmetric_log_prior(density: LogDensity, x: Array, data: Data, xp: Any) -> Array:
-    """Log of prior(x) + prior(Mx), a density over all orientations; the prior itself where there is no mirror."""
+    """Compute the log of prior(x) + prior(Mx), a density over all orientations; without a mirror that of the prior."""
     return density.symmetric_log_prior(x, data, xp)
 
 
@@ -47,16 +47,17 @@ def fold_draws(
     Parameters
     ----------
     draws : array, shape (..., size)
+    draws : array, shape (..., size)
     data : dict
-        The problem's tables, of which only human answers are read.
+        Tables of the problem; only human answers are used.
 
     Returns
     -------
     folded : array, shape (..., size)
     ratio : array, shape (...)
-        prior(Mx) / prior(x) of each folded draw (at most 1 where there is one twin).
+        prior(Mx) / prior(x) of each folded draw (at most 1 if there is one twin).
     turned : bool array, shape (...)
-        Which draws were mirrored.
+        Mask of the draws that were mirrored.
 
     Examples
     --------
@@ -69,30 +70,30 @@ def fold_draws(
     return density.fold_orientations(draws, data)
 
 
-def orbit_weights(ratio: Floats, turned: npt.NDArray[np.bool_], alike: bool) -> Floats:
-    """Weights of folded draws with which they are those of the folded posterior.
+def orbit_weights(ratio: Floats, is_turned: npt.NDArray[np.bool_], alike: bool) -> Floats:
+    """Compute weights that make folded draws those of the folded posterior.
 
-    A sampler that targets all orientations alike gives such draws. Others give draws of L(x) prior(x) around one mode
-    or the other: how many of them lie on either side says nothing, so those within A are used alone, with 1 + r or,
-    where there are none, those outside, with 1 + 1/r.
+    If the sampler targets all orientations alike, weights are equal. Otherwise it draws from L(x) prior(x) around one
+    mode or the other, and the numbers on both sides are arbitrary. So only draws within A are used, with weights 1 + r;
+    or if there are none, those outside, with weights 1 + 1/r.
     """
     if alike:
         return np.ones_like(ratio)
-    if turned.all():
+    if is_turned.all():
         return np.asarray(1.0 + 1.0 / np.maximum(ratio, 1e-300))
-    return np.where(turned, 0.0, 1.0 + ratio)
+    return np.where(is_turned, 0.0, 1.0 + ratio)
 
 
 def mirror_mass(ratio: Floats, weight: Floats, prefers: npt.NDArray[np.bool_] | bool = True) -> float:
-    """Posterior mass of the other orientation, from folded draws.
+    """Estimate the posterior mass of the other orientation from folded draws.
 
     Parameters
     ----------
     ratio, weight : array
         See :func:`orbit_weights`.
     prefers : bool array
-        Where the prior without people's answers prefers the folded draw to its twin: orientations are the panel's, and
-        people may prefer the one in some draws and the other in others. The likelier of the two is not the other one.
+        Mask of draws whose folded position has the larger prior without people's answers. Orientations are those of
+        the panel, and people may prefer different ones in different draws; the less likely one is "the other".
 
     Examples
     --------
@@ -105,14 +106,14 @@ def mirror_mass(ratio: Floats, weight: Floats, prefers: npt.NDArray[np.bool_] | 
 
 
 class Orientations(NamedTuple):
-    """Draws of a posterior that has twins.
+    """Draws of a posterior with twins.
 
     Attributes
     ----------
     folded : array, shape (chains, draws, size)
-        As the sampler gave them, each in the orientation that is the likelier one: for diagnostics.
+        Draws in the order of the sampler, each in its likelier orientation: for diagnostics.
     all_draws : array, shape (chains, draws, size)
-        Of the posterior in all its orientations: for all that is said of items and judges.
+        Draws of the posterior over all orientations: for results about items and judges.
     mass : float
         Probability of the other orientations (see :func:`mirror_mass`).
     folded_share : float
@@ -128,16 +129,16 @@ class Orientations(NamedTuple):
 def weigh_orientations(
     density: LogDensity, draws: Floats, data: Data, alike: bool, rng: np.random.Generator
 ) -> Orientations:
-    """Fold draws, shape (chains, draws, size), and give the other orientations the mass that is theirs.
+    """Fold draws, shape (chains, draws, size), and give the other orientations their posterior mass.
 
-    Each folded draw is replaced by a twin with probability r / (1 + r); as many are as the mass of the twins asks for,
-    to one draw (systematic sampling).
+    Each folded draw is replaced by a twin with probability r / (1 + r). Systematic sampling makes the number of twins
+    match their mass up to one draw.
 
     Parameters
     ----------
     alike : bool
-        Whether the sampler targeted all orientations alike. If not, its draws are those of L(x) prior(x) around one
-        mode: they are drawn anew first, by their :func:`orbit_weights`.
+        True if the sampler targeted all orientations alike. Otherwise its draws are from L(x) prior(x) around one mode,
+        and are first resampled by their :func:`orbit_weights`.
 
     Examples
     --------

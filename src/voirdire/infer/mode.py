@@ -1,4 +1,4 @@
-"""The posterior mode: starting points, search, and which mode to believe when there are several."""
+"""The posterior mode: starting points, search, and choice between several modes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 MAX_ITERATIONS = 5000
-ROUGH_TOLERANCE = 1e-2  # tolerance at which a search from another start is first stopped
-MIN_GAIN = 1e-2  # on the log density: a smaller one stops such a search, too
-MAX_REMAINING_GAIN = 1.0  # on the log density: more than a search stopped there may still gain
-MIN_MODE_DISTANCE = 0.1  # on coordinates: nearer is the same mode
+ROUGH_TOLERANCE = 1e-2  # gradient at which a search from another start is first stopped
+MIN_GAIN = 1e-2  # gain in log density below which such a search stops, too
+MAX_REMAINING_GAIN = 1.0  # largest further gain in log density of a search stopped there
+MIN_MODE_DISTANCE = 0.1  # largest difference of coordinates below which two modes are the same
 MAX_UNCOMPILED_WORK = (
-    8e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
+    8e5  # total cost of tables up to which they are searched one by one: compilation takes longer
 )
-EVALUATION_OVERHEAD = 1e4  # numbers of a table that one evaluation is worth by itself
+EVALUATION_OVERHEAD = 1e4  # fixed cost of one evaluation, in numbers of a table
 
 
 _Search: TypeAlias = Callable[[list[Floats], list[list[Mode]]], list[Mode]]
@@ -68,10 +68,10 @@ def find_modes(
 ) -> list[Mode]:
     """Maximise the posterior density for several tables of the same sizes at once, many in one compiled batch.
 
-    The first start takes every judge as fairly reliable, so it follows the majority. Where the mode found there is in
+    The first start takes every judge as fairly reliable, so it follows the majority. If the mode found from it is in
     doubt (its mirror is nearly as probable, or more than a quarter of the panel's information is used reversed), two
-    more are tried: the mirror, and a start whose judges' signs come from the leading direction of their agreement.
-    The highest wins.
+    more starts are tried: the mirror, and a start with judges' signs by the leading direction of their agreement. The
+    mode with the highest density is returned.
 
     Parameters
     ----------
@@ -79,12 +79,11 @@ def find_modes(
     tables : sequence of Data
         Tables that differ in length are padded with outcomes of weight zero.
     roomy : bool
-        Pad what is compiled to powers of four, so that calls with tables of many lengths share a few compilations.
+        Pad compiled shapes to powers of four, so that tables of many lengths share a few compilations.
     starts : list of array, optional
-        Where the first search of each table begins.
+        Starting point of the first search of each table.
     chains : float
-        Seconds that chains may take which go on from the end of a search for spreads, so that it may end early; 0 for
-        none.
+        Seconds for chains that start from the end of a search for spreads, which then ends early; 0 for no chains.
     """
     if density.uses_marginal_likelihood:
         from voirdire.infer.latent_gaussian.mode import find_latent_mode
@@ -114,7 +113,7 @@ def find_modes(
         for points, modes, table in zip(default_starts, modes_by_table, tables, strict=True)
     ]
     for turn in range(max(map(len, other_starts))):
-        # tables with fewer starts go along with their first, as a batch has one shape
+        # tables with fewer starts repeat their first, as a batch has one shape
         batch = [
             table_starts[turn] if turn < len(table_starts) else start
             for table_starts, start in zip(other_starts, first_starts, strict=True)
@@ -127,7 +126,7 @@ def find_modes(
 
 
 def stack_tables(tables: Sequence[Data], *, roomy: bool = False) -> Data:
-    """Stack tables of the same sizes, shape (tables, ...); shorter ones get zeros, which weigh nothing."""
+    """Stack tables of the same sizes, shape (tables, ...); shorter ones are padded with zeros, which have no weight."""
     template = tables[0]
     stacked: Data = {}
     for table, part in template.items():
@@ -155,8 +154,8 @@ def _best_mode(modes: list[Mode]) -> Mode:
     )
 
 
-def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: int) -> _Search:
-    """The search of one table: at most its density is compiled, never the loop."""
+def _search_one_table(density: LogDensity, data: Data, tolerance: float, max_iterations: int) -> _Search:
+    """Build the search of one table, which compiles at most the density, never the loop."""
     derivatives = Derivatives(density, data)
 
     def search_modes(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
@@ -165,9 +164,12 @@ def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: i
             if known
             else {"tolerance": tolerance}
         )
-        end = derivatives.minimum(starts[0], **rough, max_iterations=most)
+        end = derivatives.minimum(starts[0], **rough, max_iterations=max_iterations)
         if known and _worth_finishing(end, known[0]):
-            rough_end, end = end, derivatives.minimum(end.x, tolerance=tolerance, max_iterations=most)
+            rough_end, end = (
+                end,
+                derivatives.minimum(end.x, tolerance=tolerance, max_iterations=max_iterations),
+            )
             end = end._replace(
                 iterations=rough_end.iterations + end.iterations,
                 evaluations=rough_end.evaluations + end.evaluations,
@@ -179,19 +181,19 @@ def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: i
 
 
 def _worth_finishing(end: SearchResult, known: list[Mode]) -> bool:
-    """True if a rough search may end in a mode that is new and as high as the known ones."""
+    """Return True if a rough search may end in a new mode as high as the known ones."""
     best = max(mode.log_density for mode in known)
     is_known = any(np.abs(end.x - mode.x).max(initial=0.0) <= MIN_MODE_DISTANCE for mode in known)
     return not is_known and -end.value > best - MAX_REMAINING_GAIN
 
 
-def _search_together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:
-    """The searches of several tables in one compiled batch."""
+def _search_together(density: LogDensity, padded: Data, tolerance: float, max_iterations: int) -> _Search:
+    """Build the search of several tables in one compiled batch."""
     from voirdire.infer import engine
 
     def search_modes(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
         with engine.double_precision():
-            end = engine.compiled_minimiser(density, tolerance, most)(np.stack(starts), padded)
+            end = engine.compiled_minimiser(density, tolerance, max_iterations)(np.stack(starts), padded)
         gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
         columns = (np.asarray(end.x), -np.asarray(end.value), gradients, end.iterations, end.evaluations)
         return [

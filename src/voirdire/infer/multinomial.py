@@ -1,15 +1,15 @@
 """Multinomial regression on functions with a normal prior, by Laplace's approximation.
 
-Of items i with an answer y_i, one of C,
+For items i with an answer y_i, one of C,
 
     P(y_i = c | f) = exp(f_i,c) / sum_b exp(f_i,b),   f_.,c ~ Normal(m_.,c, K) independently over c,
 
 the mode is found by Newton's method, and the evidence is that of the normal approximation there (Rasmussen and Williams
 2006, Gaussian Processes for Machine Learning, algorithms 3.3 and 3.4; the determinant has a factor |sum_c E_c| that
-the former leaves out). A function at other items is normal with mean m* + K*' (y - p) and covariance
-K** - K*' (K + W^-1)^-1 K*. What an answer's item is worth had the answer not been given follows from the same, its own
-term divided out: with V and g the covariance and the gradient of the log likelihood at the item, V- = V (I - W V)^-1
-and m- = f - V- g (Vehtari et al. 2016, JMLR 17, section 3).
+algorithm 3.3 leaves out). A function at other items is normal with mean m* + K*' (y - p) and covariance
+K** - K*' (K + W^-1)^-1 K*. The distribution at an item without its own answer follows by dividing out the answer's
+term. With V and g the covariance and the gradient of the log likelihood at the item, V- = V (I - W V)^-1 and
+m- = f - V- g (Vehtari et al. 2016, JMLR 17, section 3).
 """
 
 from __future__ import annotations
@@ -21,28 +21,29 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-MAX_NEWTON_STEPS = 50  # of Newton's method
-MIN_GAIN = 1e-8  # gain in log density from which a step is the last
-MAX_RANK_SHARE = 1.0  # of a kernel's size, its rank times the number of answers up to which it is factored
-DRAW_PAIRS = 64  # pairs of normal draws that a probability is averaged over
-BATCH_SIZE = 2_000_000  # numbers held at once
+MAX_NEWTON_STEPS = 50  # steps of Newton's method, at most
+MIN_GAIN = 1e-8  # gain in log density below which a step is the last
+MAX_RANK_SHARE = 1.0  # rank times answers, over the kernel's size, up to which the kernel is factored
+DRAW_PAIRS = 64  # pairs of normal draws over which a probability is averaged
+BATCH_SIZE = 2_000_000  # numbers in memory at once
 
 
 @dataclass(frozen=True, eq=False)
 class Multinomial:
-    """A posterior of functions, of which answers at some items were seen.
+    """Posterior of functions, given answers at some items.
 
     Attributes
     ----------
     mean : array, shape (seen, answers)
-        Prior mean at the items seen.
+        Prior mean at the items with answers.
     kernel : array, shape (seen, seen)
+        Prior covariance.
     f : array, shape (seen, answers)
-        The mode.
+        Mode.
     p : array, shape (seen, answers)
-        Probabilities there.
+        Probabilities at the mode.
     slope : array, shape (seen, answers)
-        Gradient of the log likelihood there; prior mean and mode differ by the kernel times it.
+        Gradient of the log likelihood at the mode; mode less prior mean is the kernel times it.
     log_evidence : float
     """
 
@@ -58,16 +59,16 @@ class Multinomial:
         return _curvature_parts(self.kernel, self.p)[:2]
 
     def predict_at(self, mean: Floats, across: Floats, variance: Floats) -> tuple[Floats, Floats]:
-        """Mean, shape (items, answers), and covariance, shape (items, answers, answers), of the function at items.
+        """Predict the function at items: mean, shape (items, answers), and covariance, (items, answers, answers).
 
         Parameters
         ----------
         mean : array, shape (items, answers)
-            Prior mean there.
+            Prior mean at the items.
         across : array, shape (items, seen)
-            Prior covariances with the items seen.
+            Prior covariances with the items that have answers.
         variance : array, shape (items,)
-            Prior variance.
+            Prior variance at the items.
         """
         posterior_mean = mean + across @ self.slope
         roots, joint = self._curvature
@@ -79,7 +80,7 @@ class Multinomial:
         return posterior_mean, covariance
 
     def left_out(self) -> tuple[Floats, Floats]:
-        """The same at the items seen, each without its own answer."""
+        """Predict the function at the items with answers, each without its own answer."""
         _, covariance = self.predict_at(self.mean, self.kernel, self.kernel.diagonal())
         weight = -self.p[:, :, None] * self.p[:, None, :]
         diagonal = np.arange(self.p.shape[1])
@@ -90,7 +91,7 @@ class Multinomial:
 
 
 def fit_multinomial(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
-    """The posterior given one answer at each item.
+    """Fit the posterior to one answer at each item.
 
     Parameters
     ----------
@@ -109,13 +110,13 @@ def fit_multinomial(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
     answers = mean.shape[1]
     indicators = np.eye(answers)[answer]
     factor = _low_rank(kernel, answers)
-    weights = np.zeros_like(mean)  # inverse of the kernel times what is above the mean
+    weights = np.zeros_like(mean)  # inverse of the kernel times the deviation from the mean
     f = mean.copy()
     value = _log_posterior(weights, f, mean, indicators)
     for _ in range(MAX_NEWTON_STEPS):
         p = _softmax_answers(f)
         pull = p * (f - mean)
-        pull -= p * pull.sum(axis=1, keepdims=True)  # W times what is above the mean
+        pull -= p * pull.sum(axis=1, keepdims=True)  # W times the deviation from the mean
         b = pull + indicators - p
         target = _newton_step(kernel, factor, p, b)[0]
         length = 1.0
@@ -135,7 +136,7 @@ def fit_multinomial(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
 
 
 def answer_probabilities(mean: Floats, covariance: Floats) -> Floats:
-    """P(answer) where log-odds are normal, shape (items, answers), averaged over fixed draws.
+    """Compute P(answer) for normal log-odds, shape (items, answers), averaged over fixed draws.
 
     Parameters
     ----------
@@ -156,14 +157,14 @@ def answer_probabilities(mean: Floats, covariance: Floats) -> Floats:
     return out
 
 
-def _log_posterior(weights: Floats, f: Floats, mean: Floats, said: Floats) -> float:
+def _log_posterior(weights: Floats, f: Floats, mean: Floats, indicators: Floats) -> float:
     top = f.max(axis=1)
-    log = (said * f).sum(axis=1) - top - np.log(np.exp(f - top[:, None]).sum(axis=1))
+    log = (indicators * f).sum(axis=1) - top - np.log(np.exp(f - top[:, None]).sum(axis=1))
     return float(log.sum() - 0.5 * (weights * (f - mean)).sum())
 
 
 def _low_rank(kernel: Floats, answers: int) -> Floats | None:
-    """Z with Z Z' the kernel, shape (seen, rank), where that is worth it; else None."""
+    """Factor the kernel as Z Z', shape (seen, rank), if its rank is low enough; else return None."""
     from scipy.linalg import lapack
 
     factor, pivots, rank, _ = lapack.dpstrf(kernel, lower=1)
@@ -175,9 +176,9 @@ def _low_rank(kernel: Floats, answers: int) -> Floats | None:
 
 
 def _newton_step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) -> tuple[Floats, float]:
-    """(I + W K)^-1 b, W of all answers together, and half of log |I + W K|.
+    """Compute (I + W K)^-1 b, for W of all answers together, and half of log |I + W K|.
 
-    Where K = Z Z' has few columns by b - W Z (I + Z' W Z)^-1 Z' b, else by the book's E_c.
+    If K = Z Z' has few columns, by b - W Z (I + Z' W Z)^-1 Z' b, else by E_c of Rasmussen and Williams.
     """
     if factor is None:
         roots, joint, log_det = _curvature_parts(kernel, p)
@@ -200,7 +201,7 @@ def _newton_step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) ->
 
 
 def _curvature_parts(kernel: Floats, p: Floats) -> tuple[Floats, Floats, float]:
-    """E_c = sqrt(p) (I + sqrt(p) K sqrt(p))^-1 sqrt(p), the inverse factor of their sum, half the log determinant."""
+    """Compute E_c = sqrt(p) (I + sqrt(p) K sqrt(p))^-1 sqrt(p), the inverse factor of their sum, half the log det."""
     from scipy.linalg import lapack
 
     diagonal, roots, log_det = np.arange(len(kernel)), np.empty((p.shape[1], *kernel.shape)), 0.0

@@ -1,25 +1,24 @@
 """NUTS on Laplace-whitened coordinates.
 
-In them the posterior is close to a standard normal however strongly strengths and reliabilities are tied to each other,
-so that few leapfrog steps cross it. The transition is NumPyro's; this module only runs it: chains in threads, in
-blocks of draws (so that progress can be shown), with one compilation per program and table shape.
+In these coordinates the posterior is close to a standard normal however strongly strengths and reliabilities depend on
+each other, so that few leapfrog steps cross it. The transition is NumPyro's. This module only runs it: chains in
+threads, in blocks of draws (so that progress can be shown), with one compilation per program and table shape.
 
-Where all coordinates swing with one frequency they all turn round after half a period, pi, and a tree that is doubled
-beyond it brings them back to where they were, or to the opposite side: scales then mix worse than they could
-at half the cost. So after warm-up the step is set to make trees end there: 2^D - 1 steps are a little more than pi.
+If all coordinates oscillate with one frequency, they all turn round after half a period, pi. A tree that is doubled
+beyond it brings them back to their start, or to the opposite side; scales then mix worse, at twice the cost. So after
+warm-up the step is set to make trees end there: 2^D - 1 steps are a little more than pi.
 
-Coordinates in which a Laplace approximation is nearly standard normal, at a cost that is linear where it can be.
-
-With H the Hessian at the mode, s_i = H_ii^(-1/2) and (lambda, q) the eigenpairs of the scaled Hessian s_i H_ij s_j,
+The coordinates make a Laplace approximation nearly standard normal, at linear cost where possible. With H the Hessian
+at the mode, s_i = H_ii^(-1/2) and (lambda, q) the eigenpairs of the scaled Hessian s_i H_ij s_j,
 
     x = mode + s * (I + sum over some j of (lambda_j^(-1/2) - 1) q_j q_j') z
 
-has precisely the approximation's covariance where the sum is over all j. Those with lambda_j within 10% of 1 are left
-out: what remains has standard deviations within 5% of 1. Items that depend on each other through a few common
-parameters alone (scores, whose 1,694 parameters for 420 items leave 30 pairs) then take two thin matrices instead of
-one square one, which would be most of a gradient's cost. With few parameters all pairs are kept: tables of one shape
-then have maps of one shape, and what was compiled for one serves the others. Any such map is exact for a sampler, which
-draws from the posterior in whatever coordinates.
+has precisely the approximation's covariance if the sum is over all j. Pairs with lambda_j within 10% of 1 are left out:
+the remaining map has standard deviations within 5% of 1. Items that depend on each other only through a few common
+parameters (scores, whose 1,694 parameters for 420 items keep 30 pairs) then take two thin matrices instead of one
+square one, which would be most of a gradient's cost. With few parameters all pairs are kept: tables of one shape then
+have maps of one shape, and share compiled programs. Any such map is exact for a sampler, because it draws from the
+posterior in any coordinates.
 """
 
 from __future__ import annotations
@@ -45,16 +44,17 @@ from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
-LOG_EIGENVALUE_TOLERANCE = 0.1  # of the logarithm of an eigenvalue
+LOG_EIGENVALUE_TOLERANCE = 0.1  # absolute logarithm of an eigenvalue up to which it is left out
 MAX_FULL_PARAMETERS = 150  # parameters up to which all pairs are kept
 
 
 class Whitening(NamedTuple):
-    """A linear map from white coordinates z to free coordinates x (see the module).
+    """Linear map from white coordinates z to free coordinates x (see the module).
 
     Attributes
     ----------
     mean, scale : array, shape (size,)
+        Mode, and s.
     across : array, shape (size, kept)
         Eigenvectors q_j.
     gain : array, shape (kept,)
@@ -67,12 +67,12 @@ class Whitening(NamedTuple):
     gain: Array
 
     def free(self, z: Array) -> Array:
-        """Free coordinates of white ones, shape (..., size)."""
+        """Map white coordinates to free ones, shape (..., size)."""
         return self.mean + self.scale * (z + ((z @ self.across) * self.gain) @ self.across.T)
 
 
 def whitening_map(approximation: Laplace) -> Whitening:
-    """Find the map of a Laplace approximation.
+    """Compute the map of a Laplace approximation.
 
     Examples
     --------
@@ -96,29 +96,29 @@ def whitening_map(approximation: Laplace) -> Whitening:
 BLOCK_DRAWS = 50  # draws per call of the compiled block
 TARGET_ACCEPT = 0.9
 TREE_LENGTH = 1.03 * math.pi  # length of a tree after which coordinates of one frequency have turned round
-MAX_STEP_GROWTH = 1.1  # how much longer than adapted a step may become
-MIN_ADJUSTED_STEP = 0.1  # steps below it are those of a posterior that is not close to normal: they stay
+MAX_STEP_GROWTH = 1.1  # factor by which a step may become longer than adapted
+MIN_ADJUSTED_STEP = 0.1  # steps below it belong to posteriors that are not close to normal, and are kept
 
 
-DEFAULT_STEPS = 15  # of a transition, where nothing is known of the step
+DEFAULT_STEPS = 15  # steps of a transition if the step length is unknown
 SECONDS_PER_NUMBER = 1e-8  # seconds that a number of a table adds to a gradient
-PARALLEL_CHAINS = 2  # chains
+PARALLEL_CHAINS = 2  # chains that run at the same time
 MAX_SECONDS = 60.0
 
 NutsPrograms = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def is_affordable(problem: Problem, transitions: int, steps: int) -> bool:
-    """True if so many transitions of so many leapfrog steps are expected to take a minute at most.
+    """Return True if the transitions, of ``steps`` leapfrog steps each, are expected to take a minute at most.
 
-    It is reckoned by the size of the table, not by a clock, so that a seed gives the same on every machine.
+    The estimate is by the size of the table, not by a clock, so that a seed gives the same result on every machine.
     """
     work = Derivatives(problem.density, problem.data).work
     return transitions * steps * work * SECONDS_PER_NUMBER / PARALLEL_CHAINS <= MAX_SECONDS
 
 
 def leapfrog_count(step: float) -> int:
-    """Leapfrog steps of a transition, where ``step`` is that of moves.
+    """Estimate the leapfrog steps of a transition from the step length ``step`` of moves.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def leapfrog_count(step: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Posterior draws in free coordinates with what the sampler recorded.
+    """Posterior draws in free coordinates, with the sampler's records.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ class Draws:
     diverging : bool array, shape (chains, draws)
     energy : array, shape (chains, draws)
     steps : int array, shape (chains, draws)
-        Leapfrog steps.
+        Leapfrog steps of each transition.
     alike : bool
-        Whether all orientations were targeted alike.
+        True if all orientations were targeted alike.
     """
 
     x: Floats
@@ -160,17 +160,17 @@ def sample_nuts(
     draws: int = 1000,
     progress: Callable[[int], None] | None = None,
 ) -> Draws:
-    """Draw from the posterior (over both orientations where the model has a mirror; see :mod:`.mirror`).
+    """Sample from the posterior (over both orientations if the model has a mirror; see :mod:`.mirror`).
 
     Parameters
     ----------
     approximation : Laplace
-        Gives the whitening and the overdispersed starting points.
+        Approximation for the whitening and the overdispersed starting points.
     seed : int
     chains, warmup, draws : int
         ``warmup`` and ``draws`` are per chain.
     progress : callable, optional
-        Called with the number of transitions made since its last call, from several threads.
+        Function called with the number of transitions since its last call, from several threads.
     """
     density, white = problem.density, whitening_map(approximation)
     rng = np.random.default_rng(seed)
@@ -190,14 +190,14 @@ def run_nuts_chains(
     draws: int,
     progress: Callable[[int], None] | None = None,
 ) -> Draws:
-    """Chains from points, shape (chains, size), in the coordinates that ``programs`` sample in.
+    """Run chains from points, shape (chains, size), in the coordinates of ``programs``.
 
     Parameters
     ----------
     programs : NutsPrograms
-        Of :func:`nuts_programs`, for as long a warm-up.
+        Programs of :func:`nuts_programs`, for the same warm-up.
     arguments : tuple
-        What the potential takes beside a point.
+        Further arguments of the potential, after the point.
     """
     chains = len(starts)
     keys = rng.integers(0, 2**32, size=chains, dtype=np.uint64)
@@ -236,16 +236,16 @@ def _compiled_programs(density: LogDensity, warmup: int) -> NutsPrograms:
 def nuts_programs(
     potential: Callable[..., Array], warmup: int, turning: bool = True, **settings: Any
 ) -> NutsPrograms:
-    """Programs that begin a chain and go on with it, compiled when first called.
+    """Build programs that start a chain and continue it, compiled at the first call.
 
     Parameters
     ----------
     potential : callable
         Minus the log density at a point, shape (size,), and further arguments.
     turning : bool
-        Whether all coordinates turn round together, so that the step is set by :func:`half_period_step`.
+        True if all coordinates turn round together, so that the step is set by :func:`half_period_step`.
     **settings
-        Of NumPyro's NUTS.
+        Settings of NumPyro's NUTS.
     """
     from numpyro.infer import NUTS
 
@@ -276,7 +276,7 @@ def nuts_programs(
 
 
 def half_period_step(step: Array, xp: Any) -> Array:
-    """The step near an adapted one of which 2^D - 1, for some whole D, make just over half a period.
+    """Return the step near an adapted one such that 2^D - 1 steps, for a whole D, are just over half a period.
 
     Examples
     --------

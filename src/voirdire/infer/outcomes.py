@@ -1,4 +1,4 @@
-"""Answers as one random variable a table, for models that generate: what was answered, its density and its draws."""
+"""Answers as one random variable per table, for generative models: observed answers, log density and draws."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Outcome:
     ----------
     name : str
     observed : array
-        What was answered; draws have its shape.
+        Observed answers; draws have its shape.
     log : callable
-        Of answers, values of the parameters and the array namespace: log probabilities, of whatever shape, whose sum is
-        the log likelihood.
+        Function of answers, values of the parameters and the array namespace. It returns log probabilities of any
+        shape, whose sum is the log likelihood.
     draw : callable
-        Of values of the parameters and a generator: answers.
+        Function of values of the parameters and a generator that returns answers.
     """
 
     name: str
@@ -42,14 +42,14 @@ def counted_outcome(
     logs: Callable[[Values, Any], Sequence[Array]],
     weight: Floats | float = 1.0,
 ) -> Outcome:
-    """Counts of a few alternatives in each cell, shape (cells, alternatives).
+    """Build the outcome of counts of a few alternatives in each cell, shape (cells, alternatives).
 
     Parameters
     ----------
     logs : callable
-        Of values and the array namespace: log probabilities of the alternatives, shape (cells,) each.
+        Function of values and the array namespace that returns log probabilities of the alternatives, (cells,) each.
     weight : array, shape (cells,), optional
-        What one answer counts for.
+        Weight of one answer.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Posterior of a fit: its centre and its draws, as named values.
-
-Result of a search for the posterior mode.
-"""
+"""Posterior of a fit: its centre and draws as named values; and the result of a search for the mode."""
 
 from __future__ import annotations
 
@@ -16,23 +13,24 @@ from voirdire.model.density import LogDensity
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-TOLERANCE = 1e-6  # on the largest component of the gradient
+TOLERANCE = 1e-6  # largest component of the gradient at the end of a search
 
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """A posterior mode in free coordinates.
+    """Posterior mode in free coordinates.
 
     Parameters
     ----------
     x : array, shape (size,)
     log_density : float
-        Unnormalised log posterior density there.
+        Unnormalised log posterior density at the mode.
     gradient : float
-        Largest absolute component of its gradient.
+        Largest absolute component of the gradient.
     iterations, evaluations : int
+        Iterations and evaluations of the search.
     starts : tuple of float
-        Log density reached from each start that was tried; more than one only where the mode is in doubt.
+        Log density reached from each start; more than one only if the mode is in doubt.
     """
 
     x: Floats
@@ -44,18 +42,18 @@ class Mode:
 
     @property
     def converged(self) -> bool:
-        """True if the gradient is small for the size of the log density (rounding bounds what is reachable)."""
+        """True if the gradient is small, relative to the log density, whose rounding limits the gradient."""
         return bool(self.gradient <= 10 * TOLERANCE * max(1.0, abs(self.log_density) * 1e-4))
 
 
-BATCH_SIZE = 20_000_000  # numbers that are sorted at once
-MEDIAN_MARGIN = 0.05  # share of the draws on either side of the median that may as well be beyond it
-MIN_GAP_SDS = 0.5  # between these, from which draws are in two heaps: 0.35 of a uniform distribution
-MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
+BATCH_SIZE = 20_000_000  # numbers sorted at once
+MEDIAN_MARGIN = 0.05  # share of the draws on either side of the median whose quantiles are compared
+MIN_GAP_SDS = 0.5  # their distance from which draws form two groups; 0.35 for a uniform distribution
+MAX_DRAWS = 500  # draws in averages: their Monte Carlo error is far below the posterior's width
 
 
 class Summary(NamedTuple):
-    """Summary of a quantity: arrays of its shape, without the draws; missing ones are NaN."""
+    """Summary of a quantity: arrays of its shape, without the axis of draws; missing numbers are NaN."""
 
     point: Floats
     sd: Floats
@@ -71,10 +69,10 @@ class Posterior:
     ----------
     density : LogDensity
     centre : array, shape (size,)
-        The mode, or the mean of the draws where the mode is not typical of them (see :mod:`.infer.by_laplace`).
+        The mode, or the mean of the draws if the mode is not typical of them (see :mod:`.infer.by_laplace`).
     draws : array, shape (chains, draws, size), or None for the mode alone
     around_centre : bool
-        Whether the draws are no posterior's, but modes of resampled tables around the centre.
+        True if the draws are not from a posterior, but modes of resampled tables around the centre.
     """
 
     density: LogDensity
@@ -99,18 +97,19 @@ class Posterior:
     ) -> dict[str, Summary]:
         """Summarise quantities for tables, pages and figures: a point, the standard deviation, the interval's ends.
 
-        The point is the median of the draws, which lies inside any interval, and of parts of a whole (criterion
-        weights, shares of classes, rows of a confusion matrix) their mean, which keeps their sum. Without draws it is
-        the value at the mode, and what is left is missing. A model that only pools answers shows what it pooled them
-        to, and resampled modes the mode of the whole table (:attr:`around_centre`).
+        The point is the median of the draws, which lies inside any interval. For parts of a whole (criterion weights,
+        shares of classes, rows of a confusion matrix) it is the mean, which keeps their sum. Without draws the point
+        is the value at the mode, and the other numbers are missing. For a model that only pools answers the point is
+        the pooled value, and for resampled modes the mode of the whole table (:attr:`around_centre`).
 
         Parameters
         ----------
         of : callable
-            Named quantities of named values; their leading axes are those of the values.
+            Function from named values to named quantities with the same leading axes.
         prob : float
+            Probability of the interval.
         parts : bool
-            Whether the quantities are parts of a whole.
+            True if the quantities are parts of a whole.
         """
         centre = of(self.central_values)
         if self.values is None:
@@ -127,12 +126,12 @@ class Posterior:
         return summaries
 
     def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:
-        """Equal-tailed interval of ``prob`` along the first axis."""
+        """Compute the equal-tailed interval of ``prob`` along the first axis."""
         return two_quantiles(draws, 0.5 * (1 - prob), 0.5 * (1 + prob))
 
 
 def summary_of_draws(posterior: Posterior, drawn: Floats, prob: float) -> Summary:
-    """Summary of draws, along their first axis: some columns at a time, as sorting takes as much memory as draws do."""
+    """Summarise draws along their first axis, in batches of columns, as sorting needs a copy of the draws."""
     columns = drawn.reshape(len(drawn), -1)
     parts = []
     for batch in np.array_split(columns, max(1, columns.size // BATCH_SIZE), axis=1):
@@ -142,9 +141,9 @@ def summary_of_draws(posterior: Posterior, drawn: Floats, prob: float) -> Summar
 
 
 def _median_or_middle(draws: Floats, sd: Floats) -> Floats:
-    """Median along the first axis; of draws in two heaps, with a half in either, it is any value between: the middle.
+    """Compute the median along the first axis, or the middle of the gap if draws form two groups of one half each.
 
-    Heaps are told from one by how far the quantiles of 45% and 55% are apart.
+    Two groups are recognised by the distance between the quantiles of 45% and 55%.
 
     Examples
     --------
@@ -158,14 +157,14 @@ def _median_or_middle(draws: Floats, sd: Floats) -> Floats:
 
 
 def two_quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Floats]:
-    """Two quantiles along the first axis, as :func:`numpy.quantile` has them, of many columns in half of the time.
+    """Compute two quantiles along the first axis, as :func:`numpy.quantile`, for many columns in half of the time.
 
     Examples
     --------
     >>> two_quantiles(np.arange(5.0), 0.25, 0.9)
     (array(1.), array(3.6))
     """
-    ordered = np.sort(draws.reshape(len(draws), -1).T, axis=1)  # every column side by side
+    ordered = np.sort(draws.reshape(len(draws), -1).T, axis=1)  # the numbers of a column are contiguous
     quantiles = []
     for position in (low * (len(draws) - 1), high * (len(draws) - 1)):
         lower = min(int(position), max(len(draws) - 2, 0))
@@ -181,18 +180,18 @@ def _missing_summary(value: Floats) -> tuple[Floats, Floats, Floats]:
     return missing, missing, missing
 
 
-def thinned_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:
-    """Named values of at most ``most`` draws, evenly spaced; the centre where there are no draws."""
+def thinned_draws(posterior: Posterior, max_draws: int = MAX_DRAWS) -> list[Values]:
+    """Return named values of at most ``max_draws`` draws, evenly spaced; those of the centre if there are no draws."""
     if posterior.draws is None:
         return [posterior.central_values]
     flat = posterior.draws.reshape(-1, posterior.density.size)
-    chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), most)).astype(int))
+    chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), max_draws)).astype(int))
     values = posterior.density.values(flat[chosen], np)
     return [{name: draws[n] for name, draws in values.items()} for n in range(len(chosen))]
 
 
 def normalised_weights(density: LogDensity, values: Values) -> Floats:
-    """Criterion weights that sum to one, shape (..., criteria): softmax of the log weights, given or equal ones.
+    """Compute criterion weights that sum to one, (..., criteria): softmax of the log weights, given or equal ones.
 
     Examples
     --------
@@ -213,7 +212,7 @@ def normalised_weights(density: LogDensity, values: Values) -> Floats:
 
 
 def integrated_scores(density: LogDensity, values: Values) -> Floats:
-    """Integrated score of each item, sum_c weight_c strength_c,i (MAPLE eq. 6), shape (..., items)."""
+    """Compute the integrated score of each item, sum_c weight_c strength_c,i (MAPLE eq. 6), shape (..., items)."""
     return np.asarray(
         np.einsum("...c,...ci->...i", normalised_weights(density, values), density.item_strengths(values))
     )

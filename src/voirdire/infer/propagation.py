@@ -1,25 +1,26 @@
-"""Expectation propagation for Bayesian logistic regressions, many priors at once.
+"""Expectation propagation for Bayesian logistic regressions, for many priors at once.
 
-Of the same data, with a prior h for each of several regressions,
+For the same data, with one prior h for each of several regressions,
 
     P(y_i = +1) = sigmoid(x_i' beta),   beta = b_h + L_h z,   z ~ Normal(0, I),
 
 without an intercept. Every likelihood is replaced by exp(nu_i f_i - tau_i f_i^2 / 2) in f_i = x_i' beta, such that the
-normal approximation with site i replaced by its likelihood has the moments of the approximation itself (Minka 2001;
-Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, section 3.6). The evidence is theirs (equation
-3.65); the probability of y_i given the others is the likelihood's mean over the cavity (all but site i).
+normal approximation keeps its moments if site i is replaced by its likelihood (Minka 2001; Rasmussen and Williams 2006,
+Gaussian Processes for Machine Learning, section 3.6). The evidence is by their equation 3.65; the probability of y_i
+given the other answers is the likelihood's mean over the cavity (all but site i).
 
-Moments are closed: the logistic function is a scale mixture of normal ones,
+Moments are in closed form, as the logistic function is a scale mixture of normal ones,
 
     sigmoid(f) = integral Phi(f / (2 k)) dK(k),   K Kolmogorov's distribution
 
-(Andrews and Mallows 1974, JRSS B 36), and the trapezoidal rule with 20 nodes in log k is right to 1e-9 of itself for
-f > -10. All sites are renewed at once, each regression in steps that shorten while its sites swing; the likelihood is
-log-concave, so no site is negative. With fewer data than parameters z is turned so that the data depend on as many
-coordinates as there are data, and the others keep their prior.
+(Andrews and Mallows 1974, JRSS B 36), and the trapezoidal rule with 20 nodes in log k has a relative error of 1e-9 for
+f > -10. All sites are updated at once; the steps of a regression become shorter while its sites oscillate. The
+likelihood is log-concave, so no site is negative. With fewer data than parameters, z is rotated so that the data depend
+on as many coordinates as there are data, and the other coordinates keep their prior.
 
-Probabilities are right to 0.001 where the prior's log-odds have a standard deviation of a half, to 0.01 where it is
-1.5, and 0.01 to 0.02 too even where it is larger and several data have the same features: the posterior is skew then.
+Probabilities are accurate to 0.001 if the prior's log-odds have a standard deviation of 0.5, and to 0.01 if it is 1.5.
+If it is larger and several data have the same features, they are too close to a half by 0.01 to 0.02, because the
+posterior is skewed.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 
 from voirdire.typing import Bools, Floats
 
-MAX_SWEEPS, SITE_TOLERANCE = 300, 1e-6  # change of a site's parameters; the evidence is flat there
-_MIN_STEP = 0.3  # of the steps
+MAX_SWEEPS, SITE_TOLERANCE = 300, 1e-6  # most sweeps; change of sites at convergence (the evidence is flat)
+_MIN_STEP = 0.3  # smallest step
 _NODES = 20
 
 
 def _logistic_mixture() -> tuple[Floats, Floats]:
-    """Scales and log weights of the normal distributions whose mixture is the logistic one."""
+    """Compute scales and log weights of the normal distributions whose mixture is the logistic one."""
     log_k, gap = np.linspace(np.log(0.25), np.log(4.5), _NODES, retstep=True)
     k, j = np.exp(log_k), np.arange(1, 60)[:, None]
     large_k = 8.0 * k * ((-1.0) ** (j + 1) * j**2 * np.exp(-2.0 * j**2 * k**2)).sum(axis=0)
@@ -45,7 +46,7 @@ def _logistic_mixture() -> tuple[Floats, Floats]:
     small_k = np.sqrt(2.0 * np.pi) * ((2.0 * c / k**4 - 1.0 / k**2) * np.exp(-c / k**2)).sum(axis=0)
     weight = (
         np.where(k < 0.8, small_k, large_k) * k * gap
-    )  # both series are K's density; either converges fast on its side
+    )  # both series are K's density; each converges fast on its side
     return 2.0 * k, np.log(weight / weight.sum())
 
 
@@ -60,14 +61,14 @@ class Regressions:
     ----------
     log_evidence : array, shape (priors,)
     left_out : array, shape (priors, data)
-        Probability of each answer given the others.
+        Probability of each answer given the other answers.
     converged : bool array, shape (priors,)
     start, factor : array, shapes (priors, parameters) and (priors, parameters, coordinates)
         The priors' b and L.
     basis : array, shape (priors, coordinates, turned)
-        The turned coordinates, those on which the data depend.
+        Rotated coordinates on which the data depend.
     mean, covariance : array, shapes (priors, turned) and (priors, turned, turned)
-        Of the turned coordinates.
+        Mean and covariance of the rotated coordinates.
     """
 
     log_evidence: Floats
@@ -80,7 +81,7 @@ class Regressions:
     covariance: Floats
 
     def probabilities(self, features: Floats) -> Floats:
-        """P(y = +1) at rows of features under each prior, shape (priors, rows)."""
+        """Compute P(y = +1) at rows of features under each prior, shape (priors, rows)."""
         return np.stack([self._probabilities_under(prior, features) for prior in range(len(self.start))])
 
     def _probabilities_under(self, prior: int, features: Floats) -> Floats:
@@ -92,7 +93,7 @@ class Regressions:
         return logistic_mean(mean, np.maximum(prior_variance, 0.0) + posterior_variance)
 
     def draws(self, prior: int, count: int, rng: np.random.Generator) -> Floats:
-        """Draws of beta under one of the priors, shape (count, parameters)."""
+        """Draw beta under one of the priors, shape (count, parameters)."""
         basis = self.basis[prior]
         standard = rng.normal(size=(count, basis.shape[0]))
         conditional = rng.normal(size=(count, basis.shape[1])) @ np.linalg.cholesky(self.covariance[prior]).T
@@ -143,7 +144,7 @@ def propagate_expectations(features: Floats, answers: Floats, start: Floats, fac
 
 
 class _Sites:
-    """Sites of all regressions, each renewed until it rests."""
+    """Sites of all regressions, each updated until it converges."""
 
     def __init__(self, loads: Floats, base: Floats, answers: Floats) -> None:
         count, data, _ = loads.shape
@@ -153,7 +154,7 @@ class _Sites:
         self.log_evidence, self.log_left_out = np.zeros(count), np.zeros((count, data))
 
     def update_sites(self) -> bool:
-        """Renew the sites of those that do not rest yet; whether there were any."""
+        """Update the sites of regressions that have not converged; return False if all have."""
         active = np.flatnonzero(self.change >= SITE_TOLERANCE)
         if not len(active):
             return False
@@ -187,7 +188,7 @@ class _Sites:
 
 
 def _normal_posterior(loads: Floats, base: Floats, tau: Floats, nu: Floats) -> tuple[Floats, Floats]:
-    """Mean and covariance of z, given the sites."""
+    """Compute the mean and covariance of z, given the sites."""
     transposed = np.swapaxes(loads, 1, 2)
     covariance = np.linalg.inv(np.eye(loads.shape[2]) + (transposed * tau[:, None]) @ loads)
     covariance = 0.5 * (covariance + np.swapaxes(covariance, 1, 2))
@@ -196,7 +197,7 @@ def _normal_posterior(loads: Floats, base: Floats, tau: Floats, nu: Floats) -> t
 
 
 def _sigmoid_moments(answers: Floats, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
-    """Log E sigmoid(y f) over f ~ Normal(mean, variance), and its two derivatives by the mean."""
+    """Compute log E sigmoid(y f) over f ~ Normal(mean, variance), and its two derivatives by the mean."""
     sd = np.sqrt(_SCALE**2 + variance[..., None])
     z = (answers * mean)[..., None] / sd
     log = _LOG_WEIGHT + log_ndtr(z)
@@ -207,7 +208,7 @@ def _sigmoid_moments(answers: Floats, mean: Floats, variance: Floats) -> tuple[F
 
 
 def logistic_mean(mean: Floats, variance: Floats) -> Floats:
-    """E sigmoid(f) over f ~ Normal(mean, variance).
+    """Compute E sigmoid(f) over f ~ Normal(mean, variance).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The model as a PyMC model, built from the same term functions, for users to extend and for other samplers."""
+"""The model as a PyMC model, built from the same term functions, for extension by users and for other samplers."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ _COORDINATE_SUFFIXES = {LogitBeta: "_logodds__", LogExponential: "_log__"}  # na
 def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
     """Build a ``pymc.Model``.
 
-    Names are those of :mod:`voirdire.model.natural_scales`: probabilities are ``pm.Beta`` (or a mixture of two) called
-    ``reliability``, standard deviations with an exponential prior ``pm.Exponential`` called ``spread`` (of
-    those that are parts of one scale the last is the logarithm itself, given the others), others
-    ``pm.Normal`` (or a mixture of two) with the name of what they are, such as ``log_tie``; what sums to zero or has a
-    learned spread has free coordinates ``<name>_free`` and a deterministic ``<name>``. The log density equals that of
-    the compiled program.
+    Names are those of :mod:`voirdire.model.natural_scales`. Probabilities are ``pm.Beta`` (or a mixture of two) called
+    ``reliability``; standard deviations with an exponential prior are ``pm.Exponential`` called ``spread`` (of the
+    parts of one scale, the last is the logarithm itself, given the others); others are ``pm.Normal`` (or a mixture of
+    two) with the name of the quantity, such as ``log_tie``. Values that sum to zero or have a learned spread have free
+    coordinates ``<name>_free`` and a deterministic ``<name>``. The log density equals that of the compiled program.
 
     Parameters
     ----------
     problem : Problem
     outcomes : sequence of Outcome
-        Answers as random variables, so that the model can generate. Without them outcomes are
-        observed as counts of distinct (judge, pair, outcome), which is faster to sample.
+        Answers as random variables, so that the model can generate them. Without them, answers are observed as counts
+        of distinct (judge, pair, outcome), which is faster to sample.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
 
 
 def _add_counted_answers(problem: Problem, values: dict[str, Any], pm: Any, pt: Any) -> None:
-    """Add how often each distinct answer was given, one variable a table."""
+    """Add the counts of each distinct answer as observed values, one variable per table."""
     density, data = problem.density, problem.data
     parts = density.log_parts(values, data, pt) + density.people_log_probabilities(values, data, pt)
     by_table: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
@@ -88,7 +87,7 @@ def _weighted_log(count: Any, log: Any) -> Any:
 
 
 def _add_generated_answers(outcome: Outcome, values: dict[str, Any], pm: Any, pt: Any) -> None:
-    """Add the answers of a table, with the values of all parameters as those of their distribution."""
+    """Add the answers of a table, with the values of all parameters as parameters of their distribution."""
     names = list(values)
 
     def log_probability(value: Any, *parameters: Any) -> Any:
@@ -109,7 +108,7 @@ def _add_generated_answers(outcome: Outcome, values: dict[str, Any], pm: Any, pt
 
 
 def _variable_signature(parameters: Sequence[int], shape: tuple[int, ...]) -> str:
-    """Signature of a random variable of a shape, by the numbers of dimensions of its parameters.
+    """Build the signature of a random variable of a shape from the numbers of dimensions of its parameters.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def _variable_signature(parameters: Sequence[int], shape: tuple[int, ...]) -> st
 def _natural_values(
     density: LogDensity, values: dict[str, Any], pt: Any
 ) -> dict[str, tuple[Any, tuple[str, ...]]]:
-    """Probabilities and weights that are no random variables themselves, with their dimensions."""
+    """Compute probabilities and weights that are not random variables themselves, with their dimensions."""
     natural = {}
     for p in density.parameters:
         if p.name == "weight":
@@ -141,7 +140,7 @@ def _natural_values(
 
 
 def _variable_name(parameter: Parameter) -> str:
-    """Name of a random variable, or of the deterministic one that is made of it."""
+    """Return the name of a random variable, or of the deterministic one computed from it."""
     if isinstance(parameter.prior, LogitBeta):
         return parameter.name
     if isinstance(parameter.prior, LogExponential) and not isinstance(parameter.prior, LogDivided):
@@ -155,7 +154,7 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
         name, sd, shape = f"{variable}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
         if isinstance(prior, Population):
-            # one term of the sum that is the density, of which there may not be more than thirty-one
+            # one term of the log density, a sum that may not have more than thirty-one terms
             learned = [values[entry] for entry in (prior.log_sd_name, prior.level)]
             methods = {"logp": _skewed_log_density(prior, pt), "random": _skewed_sampler(prior)}
             free = pm.CustomDist(name, log_ratio, *learned, **methods, shape=shape)
@@ -236,7 +235,7 @@ def _skewed_sampler(prior: Population) -> Callable[..., Any]:
 
 
 def _divided_log_density(prior: LogDivided, parts: int, pt: Any) -> Callable[..., Any]:
-    """Log density of the logarithm of one part of a scale, and of what makes independent priors of all a joint one."""
+    """Build the log density of the logarithm of the last part of a scale, with the joint prior of all parts."""
 
     def log_density(x: Any, others: Any) -> Any:
         logs = pt.join(0, others, x[None])
@@ -247,7 +246,7 @@ def _divided_log_density(prior: LogDivided, parts: int, pt: Any) -> Callable[...
 
 
 def _skewed_log_density(prior: Population, pt: Any) -> Callable[..., Any]:
-    """Log density of coordinates, of the log ratio of their unit and the logarithms of spread and mean."""
+    """Build the log density of coordinates, given the log ratio of their unit and the logarithms of spread and mean."""
 
     def log_density(psi: Any, log_ratio: Any, spread: Any, mean: Any) -> Any:
         return prior.log_density(psi, log_ratio, {prior.log_sd_name: spread, prior.level: mean}, pt)
@@ -256,7 +255,7 @@ def _skewed_log_density(prior: Population, pt: Any) -> Callable[..., Any]:
 
 
 def value_point(density: LogDensity, x: Floats) -> dict[str, Floats]:
-    """Value-variable point of the PyMC model at a flat vector, for ``model.compile_logp()``."""
+    """Build the value-variable point of the PyMC model at a flat vector, for ``model.compile_logp()``."""
     point = {}
     for parameter in density.parameters:
         value = x[density.parameter_slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
@@ -268,7 +267,7 @@ def value_point(density: LogDensity, x: Floats) -> dict[str, Floats]:
 
 
 def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...], Floats]]:
-    """Draws of the random variables of the PyMC model from free coordinates, with the dimensions that they have there.
+    """Convert free coordinates to draws of the random variables of the PyMC model, with their dimensions.
 
     PyMC takes a variable with a dimension as given only if the draws have that dimension with the same levels.
 
@@ -292,7 +291,7 @@ def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[
 
 
 def free_draws(density: LogDensity, posterior: Any) -> Floats:
-    """Free coordinates, shape (chains, draws, size), of a PyMC posterior group."""
+    """Convert a PyMC posterior group to free coordinates, shape (chains, draws, size)."""
     parts = []
     for parameter in density.parameters:
         suffix = "_free" if _has_free_variable(parameter) else ""

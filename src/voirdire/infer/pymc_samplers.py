@@ -1,4 +1,4 @@
-"""NUTS on the PyMC model by PyMC's own sampler or nutpie, in the shape of :mod:`voirdire.infer.nuts`."""
+"""NUTS on the PyMC model by PyMC's own sampler or nutpie, with results as in :mod:`voirdire.infer.nuts`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.model.problem import Problem
 def sample_pymc(problem: Problem, sampler: str, seed: int, chains: int, warmup: int, draws: int) -> Draws:
     """Sample the PyMC model of a problem.
 
-    Its chains start where PyMC puts them and may settle in either of two mirrored modes.
+    Chains start at points chosen by PyMC and may stay in either of two mirrored modes.
 
     Raises
     ------

@@ -1,45 +1,43 @@
-"""Draws from the Laplace approximation, corrected as far as their cost allows.
+"""Draws from the Laplace approximation, corrected at limited cost.
 
-Every table gets the third-order correction below. Where there are few enough parameters for
-importance weights to stay even, the corrected draws are proposals only, with tails a little heavier than normal, and
-are resampled with Pareto-smoothed weights: their distribution then is the posterior as far as the proposals reach.
+Every table gets the third-order correction below. If there are few enough parameters for even importance weights, the
+corrected draws are only proposals, with slightly heavier tails than normal. They are resampled with Pareto-smoothed
+weights, so that their distribution is the posterior wherever proposals reach.
 
-Under a model with a mirror M, proposals are folded into the half A where the prior is larger, where they have the
-density q(x) + q(Mx) and the target is that of the folded posterior, L(x) (prior(x) + prior(Mx)). Where there are more
-twins, both are sums over them, that of q over the twins from which proposals were folded; where these are many,
-proposals folded from the rarer ones are thrown away, which leaves the weights of the others right.
+For a model with a mirror M, proposals are folded into the half A where the prior is larger. There they have the density
+q(x) + q(Mx), and the target is that of the folded posterior, L(x) (prior(x) + prior(Mx)). With more twins, both are
+sums over twins, that of q over the twins from which proposals were folded. If these are many, proposals folded from the
+rarer ones are dropped, and the weights of the others remain right.
 
-Of large tables a few draws of the corrected normal are weighed first. Where posterior and proposal are as near to each
-other as many answers make them, those weights are even, and draws count as they are: with an effective share s of
-even weights no expectation of a quantity is further off than sqrt(1 / s - 1) of its standard deviations, and what the
-correction leaves is of third and higher order in all coordinates together, which means and standard deviations of any
-one hardly see.
+For large tables, a few draws of the corrected normal are weighted first. If posterior and proposal are as close as many
+answers make them, those weights are even, and draws are used without weights. With an effective share s of even
+weights, no expectation of a quantity is off by more than sqrt(1 / s - 1) of its standard deviations. The remaining
+error is of third and higher order in all coordinates together, which hardly affects means and standard deviations of
+any single one.
 
-Where the weights are too uneven to be trusted, mean and standard deviation of each coordinate of the proposals are
-moved to what the weights say of the posterior's, as far as so few even draws can tell, and new ones are drawn; the
-round with the most even weights counts (moment matching: Paananen, Piironen, Bürkner and Vehtari 2021, Statistics and
-Computing 31).
+If the weights are too uneven, the mean and standard deviation of each coordinate of the proposals are moved towards
+those of the weighted draws, the less the fewer the effective draws, and new proposals are drawn. The round with the
+most even weights is used (moment matching: Paananen, Piironen, Bürkner and Vehtari 2021, Statistics and Computing 31).
 
-Posteriors of mixtures (labels, whose hidden classes are summed out) have tails and peaks that no such proposal reaches:
-there the resampled draws are moved until they have forgotten where they began (:mod:`voirdire.infer.hmc_moves`).
+Posteriors of mixtures (labels, whose hidden classes are summed out) have tails and peaks that no such proposal reaches.
+There the resampled draws are moved until they have forgotten their start (:mod:`voirdire.infer.hmc_moves`).
 
-Third-order correction of the Laplace approximation: posteriors lean, a normal distribution does not.
-
-Write a draw of the Laplace approximation as x = mean + s z, with s the marginal standard deviations and z marginally
-standard normal. The corrected draw replaces each z_i by
+Third-order correction of the Laplace approximation, for skewed posteriors: write a draw of the Laplace approximation as
+x = mean + s z, with s the marginal standard deviations and z marginally standard normal. The corrected draw replaces
+each z_i by
 
     t_i = shift_i + stretch_i (exp(g_i z_i) - exp(g_i^2 / 2)) / g_i,   g_i = skewness_i / 3,
 
 a shifted lognormal variable of mean ``shift_i`` whose skewness is ``skewness_i`` to first order (``stretch_i`` is 1
-until importance weights tell better). The dependence between
-the coordinates stays that of the Laplace approximation (a Gaussian copula), as in INLA's skewness-corrected draws.
-Both numbers come from the third derivatives D of the log density at the mode, taken along v_i, the direction in which
-the other coordinates follow the i-th one (v_i = the i-th column of the covariance over s_i):
+without moment matching). The dependence between the coordinates remains that of the Laplace approximation (a Gaussian
+copula), as in INLA's skewness-corrected draws. Both numbers are computed from the third derivatives D of the log
+density at the mode, along v_i, the direction in which the other coordinates follow the i-th one (v_i = the i-th column
+of the covariance over s_i):
 
     skewness_i = D[v_i, v_i, v_i],   shift_i = E D[z, z, v_i] / 2
 
 (Tierney and Kadane 1986, JASA 81; Rue, Martino and Chopin 2009, JRSS B 71, section 3.2.3). Derivatives are differences
-of gradients one standard deviation to either side, which need nothing compiled beyond them.
+of gradients one standard deviation to either side, and need no further compilation.
 """
 
 from __future__ import annotations
@@ -58,11 +56,9 @@ from voirdire.infer.mirror import fold_draws, symmetric_log_prior
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-SHIFT_PROBES = 48  # pairs of gradients that the shifts are averaged over
-MAX_SKEWED_COORDINATES = (
-    128  # coordinates whose skewness is computed: the widest, as all are log-odds and lean by their width
-)
-MAX_SKEWNESS = 1.5  # a log-odds with no contrary vote has 1.14; beyond, third order says little
+SHIFT_PROBES = 48  # pairs of gradients over which the shifts are averaged
+MAX_SKEWED_COORDINATES = 128  # coordinates with skewness: the widest log-odds, which are the most skewed
+MAX_SKEWNESS = 1.5  # a log-odds with no contrary vote has 1.14; beyond that, third order is inaccurate
 MAX_SHIFT = 1.0
 MIN_SKEW_COEFFICIENT = 1e-6  # below it the map is the identity to rounding
 
@@ -77,8 +73,9 @@ class SkewedLaplace:
     scale : array, shape (size,)
         Marginal standard deviations of ``base``.
     shift, skewness : array, shape (size,)
-        In units of ``scale`` (see the module).
+        Mean and skewness of t, in units of ``scale`` (see the module).
     stretch : array, shape (size,)
+        Factor of the standard deviations.
     """
 
     base: Laplace
@@ -93,7 +90,7 @@ class SkewedLaplace:
         if np.isfinite(freedom):
             white *= np.sqrt(freedom / rng.chisquare(freedom, (count, 1)))
         x, g = white @ self.base.root.T, self._skew_coefficients
-        # in place, as there are millions: mean + scale t of the module
+        # computed in place, as there are millions of numbers: mean + scale t of the module
         x *= g / self.scale
         np.exp(x, out=x)
         x -= np.exp(0.5 * g * g)
@@ -102,9 +99,9 @@ class SkewedLaplace:
         return np.asarray(x)
 
     def log_density(self, x: Floats, freedom: float = np.inf) -> Floats:
-        """Log density of the draws at points of shape (points, size), up to a constant."""
+        """Compute the log density of the draws at points of shape (points, size), up to a constant."""
         g = self._skew_coefficients
-        # exp(g z), which no z makes negative: points beyond the shifted lognormal's end have no density
+        # exp(g z) is positive: points beyond the end of the shifted lognormal have density zero
         t = ((x - self.base.mean) / self.scale - self.shift) / self.stretch
         exp_value = 1.0 + g * t + np.expm1(0.5 * g * g)
         is_inside = np.all(exp_value > 0, axis=1, keepdims=True)
@@ -122,7 +119,7 @@ class SkewedLaplace:
 
 
 def skewed_approximation(problem: Problem, approximation: Laplace) -> SkewedLaplace:
-    """Find the skewness and the shift of every coordinate.
+    """Compute the skewness and the shift of every coordinate.
 
     Examples
     --------
@@ -142,7 +139,7 @@ def skewed_approximation(problem: Problem, approximation: Laplace) -> SkewedLapl
     derivatives = Derivatives(problem.density, problem.data)
 
     def third_derivatives(directions: Floats) -> Floats:
-        """Minus D[direction, direction, .] of each direction, shape (directions, size)."""
+        """Compute minus D[direction, direction, .] of each direction, shape (directions, size)."""
         lower, upper = np.split(derivatives.many(mean + np.concatenate([-directions, directions]))[1], 2)
         return lower + upper
 
@@ -164,15 +161,15 @@ def skewed_approximation(problem: Problem, approximation: Laplace) -> SkewedLapl
     )
 
 
-MAX_RESAMPLED_PARAMETERS = 100  # parameters up to which weights are tried; with more they degenerate
-PROPOSALS_PER_DRAW = 4  # per draw wanted, and one more
+MAX_RESAMPLED_PARAMETERS = 100  # parameters up to which weights are used; with more they degenerate
+PROPOSALS_PER_DRAW = 4  # proposals per draw, plus one draw's
 DEGREES_OF_FREEDOM = 30.0  # of the proposals' multivariate t distribution
-MAX_ROUNDS = 3  # of matching moments, where nothing better follows
-HALF_WEIGHT_DRAWS = 20.0  # even draws at which proposals go half of the way
-MIN_SD_SHARE = 0.5  # share of a standard deviation that a round leaves at least
-MIN_TRIAL_WORK = 5e8  # numbers times proposals from which a few are weighed first: some seconds
+MAX_ROUNDS = 3  # rounds of moment matching, if no better method follows
+HALF_WEIGHT_DRAWS = 20.0  # effective draws at which proposals go half of the way
+MIN_SD_SHARE = 0.5  # smallest factor on a standard deviation in one round
+MIN_TRIAL_WORK = 5e8  # numbers times proposals from which a few are weighted first: some seconds
 TRIAL_DRAWS = 300
-MIN_EVEN_SHARE = 0.95  # effective share of the tried from which draws count as they are
+MIN_EVEN_SHARE = 0.95  # effective share of these from which draws are used without weights
 
 
 def laplace_draws(
@@ -182,11 +179,11 @@ def laplace_draws(
     rng: np.random.Generator,
     rounds: int = MAX_ROUNDS,
 ) -> tuple[Floats, float | None]:
-    """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
+    """Draw from the corrected approximation, shape (count, size); also return the tail shape k of the weights.
 
-    Where weights are even, or moves made the draws forget them, k is 0. ``rounds`` bounds how often moments are
-    matched. Draws that were weighted are folded already (:func:`voirdire.infer.mirror.fold_draws`). An approximation
-    that is no proper maximum is drawn from as it is: its correction would mean nothing.
+    k is None without weights, and 0 if weights are even or moves made the draws independent of them. ``rounds`` bounds
+    the rounds of moment matching. Weighted draws are folded (:func:`voirdire.infer.mirror.fold_draws`). An
+    approximation that is not at a proper maximum is used without correction, which would be meaningless.
 
     Examples
     --------
@@ -221,19 +218,19 @@ def laplace_draws(
         if best.k <= MAX_PARETO_K:
             break
         latest = _weigh_draws(problem, _match_moments(latest), proposal_count, rng)
-        best = min(best, latest, key=lambda moved: moved.k)
+        best = min(best, latest, key=lambda rejuvenated: rejuvenated.k)
     k, draws = best.k, best.draws[systematic_resample(best.weights, count, rng)]
     if not will_move:
         return draws, k
     from voirdire.infer.hmc_moves import rejuvenate_draws
 
-    moved = rejuvenate_draws(problem, approximation, draws, count, rng)
-    return moved.draws, 0.0 if moved.has_converged else k
+    rejuvenated = rejuvenate_draws(problem, approximation, draws, count, rng)
+    return rejuvenated.draws, 0.0 if rejuvenated.has_converged else k
 
 
 @dataclass(frozen=True, eq=False)
 class _WeightedProposals:
-    """Proposals with their weights: ``draws``, shape (count, size), and the tail shape ``k`` of the weights."""
+    """Proposals, shape (count, size), with their weights and the tail shape ``k`` of the weights."""
 
     proposal: SkewedLaplace
     draws: Floats
@@ -242,7 +239,7 @@ class _WeightedProposals:
 
     @property
     def effective_draws(self) -> float:
-        """Number of draws of even weight that they are worth."""
+        """Effective number of draws of the weights."""
         return float(1.0 / (self.weights * self.weights).sum())
 
 
@@ -275,13 +272,13 @@ def _weigh_draws(
     return _WeightedProposals(proposal, draws, *pareto_smoothed(log_ratio))
 
 
-def _match_moments(found: _WeightedProposals) -> SkewedLaplace:
-    """The proposals with the means and standard deviations of the weighted draws, as far as these can tell."""
-    proposal, weights = found.proposal, found.weights
-    t = (found.draws - proposal.base.mean) / proposal.scale
+def _match_moments(proposals: _WeightedProposals) -> SkewedLaplace:
+    """Move the proposals' means and standard deviations towards those of the weighted draws."""
+    proposal, weights = proposals.proposal, proposals.weights
+    t = (proposals.draws - proposal.base.mean) / proposal.scale
     mean = weights @ t
     sd = np.sqrt(weights @ (t - mean) ** 2)
-    share = found.effective_draws / (found.effective_draws + HALF_WEIGHT_DRAWS)
+    share = proposals.effective_draws / (proposals.effective_draws + HALF_WEIGHT_DRAWS)
     narrowed = np.maximum(sd / t.std(axis=0), MIN_SD_SHARE) ** share
     shift = proposal.shift + share * (mean - t.mean(axis=0))
     return replace(proposal, shift=shift, stretch=proposal.stretch * narrowed)

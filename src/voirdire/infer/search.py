@@ -1,14 +1,14 @@
-"""Limited-memory BFGS driven from Python: the same method as :mod:`voirdire.infer.engine`, for one table at a time.
+"""Limited-memory BFGS driven from Python: the method of :mod:`voirdire.infer.engine`, for one table at a time.
 
-At most the objective and its gradient are compiled. The loop around them costs some microseconds a step, and the
-compiler some seconds less than where the loop is part of the program: nearly all of the time of a first fit.
+Only the objective and its gradient may be compiled. The loop around them costs some microseconds a step, and saves some
+seconds of compilation, which are nearly all of the time of a first fit.
 
 Coordinates differ in curvature by orders of magnitude (an item with a thousand votes beside one with ten; a judge who
-is never wrong), so the search knows the diagonal of the Hessian: at a few iterations it is estimated by
-E[v * H v] = diag H over random signs v (Bekas, Kokiopoulou and Saad 2007, Applied Numerical Mathematics 57), H v from
-differences of gradients, and takes the place of a multiple of the identity in the two-loop recursion. That and a
-longer memory save two thirds of the evaluations, or more, of models with judges of their own. A model that knows a
-matrix near its Hessian, and can divide by it cheaply, gives it as a metric instead.
+is never wrong). So the search uses the diagonal of the Hessian in the two-loop recursion instead of a multiple of the
+identity. At a few iterations it is estimated by E[v * H v] = diag H over random signs v (Bekas, Kokiopoulou and Saad
+2007, Applied Numerical Mathematics 57), with H v by differences of gradients. That and a longer memory save two thirds
+of the evaluations, or more, of models with parameters for each judge. A model with a matrix near its Hessian that is
+cheap to divide by supplies it as a metric instead.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ DIAGONAL_ITERATIONS = (
     240,
     480,
 )  # iterations at which the diagonal of the Hessian is estimated
-METRIC_ITERATIONS = (0, 1, 2, 4, 8)  # iterations at which a known metric is taken anew
-DIAGONAL_PROBES = 6  # random signs for it
-PROBE_LENGTH = 1e-4  # length of the differences
-MIN_RELATIVE_CURVATURE = 1e-2  # of the median: the least curvature a coordinate is taken to have
+METRIC_ITERATIONS = (0, 1, 2, 4, 8)  # iterations at which a known metric is computed again
+DIAGONAL_PROBES = 6  # vectors of random signs for the diagonal
+PROBE_LENGTH = 1e-4  # step of the differences
+MIN_RELATIVE_CURVATURE = 1e-2  # smallest curvature of a coordinate, relative to the median
 ARMIJO = 1e-4
 MIN_STEP = 2.0**-40
-ROUNDING_GAIN = 1e-12  # of the objective: a smaller gain may be rounding
+ROUNDING_GAIN = 1e-12  # relative gain in the objective below which a gain may be rounding
 MAX_STALLED_EVALUATIONS = (
-    500  # evaluations without a gain, of the objective or by a half of the gradient, that end a search
+    500  # evaluations without a gain in the objective, or a halved gradient, after which a search ends
 )
 
 
 class SearchResult(NamedTuple):
-    """End of the search: position, objective, gradient, iterations and evaluations used."""
+    """End of a search: position, objective, gradient, iterations and evaluations used."""
 
     x: Floats
     value: float
@@ -55,7 +55,7 @@ class SearchResult(NamedTuple):
 
 
 def search_minimum(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     start: Floats,
     *,
     tolerance: float = 1e-6,
@@ -66,21 +66,21 @@ def search_minimum(
 
     Parameters
     ----------
-    both : callable
-        The objective and its gradient, of a vector of shape (n,).
+    objective : callable
+        Function from a vector of shape (n,) to the objective and its gradient.
     start : array, shape (n,)
     tolerance : float
-        Stop where the largest absolute component of the gradient is below it.
+        Largest absolute component of the gradient at which the search stops.
     max_iterations : int
     metric : callable, optional
-        Of a vector; gives the product with the inverse of a positive definite matrix that is near the curvature there.
-        It is asked for at the first few iterations and takes the place of the diagonal.
+        Function of a vector. It returns the product with the inverse of a positive definite matrix near the Hessian
+        there. It is called at the first few iterations and replaces the diagonal.
 
     Returns
     -------
     SearchResult
-        The caller judges convergence by ``gradient``: a search that can get no further stops too, and one of which
-        rounding alone is left.
+        The caller judges convergence by ``gradient``: a search also stops if it cannot get further, or if further
+        gains are within rounding.
 
     Examples
     --------
@@ -88,22 +88,24 @@ def search_minimum(
     >>> found.x.round(4).tolist()
     [3.0, 3.0]
     """
-    with np.errstate(all="ignore"):  # a trial point too far away is told by its value
-        return _quasi_newton_search(both, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
+    with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
+        return _quasi_newton_search(
+            objective, np.asarray(start, dtype=float), tolerance, max_iterations, metric
+        )
 
 
 def _quasi_newton_search(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     x: Floats,
     tolerance: float,
     max_iterations: int,
     metric: Metric | None,
 ) -> SearchResult:
-    value, gradient = both(x)
+    value, gradient = objective(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
-    iterations, evaluations, gained = 0, 1, 1  # the last: evaluations until the last gain
+    iterations, evaluations, gained = 0, 1, 1  # ``gained``: evaluations until the last gain
     lowest, flattest = value, float(np.abs(gradient).max(initial=0.0))
     metric_inverse: Callable[[Floats], Floats] | None = None
     inverse, signs = np.ones_like(x), np.random.default_rng(0)
@@ -112,9 +114,9 @@ def _quasi_newton_search(
             break
         if metric is not None and iterations in METRIC_ITERATIONS:
             metric_inverse = metric(x)
-            pairs.clear()  # they tell what another metric lacked
+            pairs.clear()  # pairs depend on the metric
         elif metric is None and iterations in DIAGONAL_ITERATIONS:
-            inverse = _inverse_curvatures(both, x, gradient, signs)
+            inverse = _inverse_curvatures(objective, x, gradient, signs)
             evaluations += DIAGONAL_PROBES
         direction = _search_direction(gradient, pairs, inverse, metric_inverse)
         slope = float(direction @ gradient)
@@ -122,11 +124,11 @@ def _quasi_newton_search(
         if not slope < 0:
             direction = -(inverse * gradient if metric_inverse is None else metric_inverse(gradient))
             slope = float(direction @ gradient)
-        full_step = metric_inverse is not None or not is_fresh  # a step of unknown scale starts short
+        full_step = metric_inverse is not None or not is_fresh  # a first step of unknown scale is short
         length = 1.0 if full_step else 1.0 / max(1.0, float(np.linalg.norm(direction)))
         while True:
             step = length * direction
-            new_value, new_gradient = both(x + step)
+            new_value, new_gradient = objective(x + step)
             evaluations += 1
             accepted = _is_acceptable(value, new_value, slope, float(new_gradient @ direction), length)
             if accepted or length <= MIN_STEP:
@@ -136,7 +138,7 @@ def _quasi_newton_search(
         if not accepted:
             if not pairs:
                 break
-            pairs.clear()  # a failed search forgets the pairs once and goes down the gradient; failing again ends it
+            pairs.clear()  # after a failed search drop the pairs and follow the gradient; end at the next failure
             continue
         change = new_gradient - gradient
         curvature = float(step @ change)
@@ -149,23 +151,25 @@ def _quasi_newton_search(
     return SearchResult(x, value, gradient, iterations, evaluations)
 
 
-def _is_acceptable(value: float, there: float, slope: float, slope_there: float, length: float) -> bool:
-    """True if the trial point becomes the next iterate."""
-    if not (np.isfinite(there) and np.isfinite(slope_there)):
-        return False  # from a point without a gradient there is no next step
-    if there <= value + ARMIJO * length * slope:
+def _is_acceptable(value: float, new_value: float, slope: float, new_slope: float, length: float) -> bool:
+    """Return True if the trial point becomes the next iterate."""
+    if not (np.isfinite(new_value) and np.isfinite(new_slope)):
+        return False  # without a finite gradient there is no next step
+    if new_value <= value + ARMIJO * length * slope:
         return True
-    return there <= value + 1e-14 * (1.0 + abs(value)) and abs(slope_there) <= 0.9 * abs(slope)
+    return new_value <= value + 1e-14 * (1.0 + abs(value)) and abs(new_slope) <= 0.9 * abs(slope)
 
 
 def _inverse_curvatures(
-    both: Callable[[Floats], tuple[float, Floats]], x: Floats, gradient: Floats, rng: np.random.Generator
+    objective: Callable[[Floats], tuple[float, Floats]], x: Floats, gradient: Floats, rng: np.random.Generator
 ) -> Floats:
-    """One over the diagonal of the Hessian, estimated and kept positive; ones where it cannot be."""
+    """Estimate one over the diagonal of the Hessian, kept positive; ones if that fails."""
     diagonal = np.zeros_like(x)
     for _ in range(DIAGONAL_PROBES):
         signs = rng.choice([-1.0, 1.0], x.size)
-        diagonal += signs * (both(x + PROBE_LENGTH * signs)[1] - gradient) / (PROBE_LENGTH * DIAGONAL_PROBES)
+        diagonal += (
+            signs * (objective(x + PROBE_LENGTH * signs)[1] - gradient) / (PROBE_LENGTH * DIAGONAL_PROBES)
+        )
     diagonal = np.abs(diagonal)
     smallest = MIN_RELATIVE_CURVATURE * float(np.median(diagonal))
     return (
@@ -179,17 +183,17 @@ def _search_direction(
     gradient: Floats,
     pairs: deque[tuple[Floats, Floats, float]],
     inverse: Floats,
-    known: Callable[[Floats], Floats] | None,
+    metric_inverse: Callable[[Floats], Floats] | None,
 ) -> Floats:
-    """Minus the approximate inverse Hessian times the gradient, by two loops from a known or diagonal one."""
+    """Compute minus the approximate inverse Hessian times the gradient, by two loops from a known or diagonal one."""
     q = gradient.copy()
     alphas = []
     for step, change, rho in reversed(pairs):
         alpha = rho * float(step @ q)
         q -= alpha * change
         alphas.append(alpha)
-    if known is not None:
-        q = known(q)
+    if metric_inverse is not None:
+        q = metric_inverse(q)
     elif pairs:
         _, change, rho = pairs[-1]
         scale = 1.0 / (rho * float(change @ (inverse * change)))

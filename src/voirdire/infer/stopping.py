@@ -1,6 +1,6 @@
-"""Ctrl-C while chains run: the first ends them early, and what they have is kept; the second is as it was before.
+"""Ctrl-C while chains run: the first ends them early and keeps their draws; the second has its usual effect.
 
-Only where Ctrl-C would end the work by a handler that is known to: Python's own, or the command line's.
+It applies only where the handler of Ctrl-C is a known one that ends the work: Python's own, or the command line's.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 SignalHandler = Callable[[int, FrameType | None], Any]
 
-#: Handlers of signals in whose place chains may listen.
+#: Handlers of signals that chains may replace.
 REPLACEABLE_HANDLERS: set[SignalHandler] = {signal.default_int_handler}
 
 
 class Stopped(Exception):
-    """Chains were asked to end before they had drawn anything."""
+    """Chains were ended before they had any draws."""
 
 
 class Stop:
-    """A request to end early, as a call that tells whether it was made.
+    """Request to end early; a call returns True if it was made.
 
     Examples
     --------
@@ -41,20 +41,20 @@ class Stop:
         return self.asked
 
     def check(self) -> None:
-        """Go on, or raise :class:`Stopped`."""
+        """Raise :class:`Stopped` if the request was made."""
         if self.asked:
             raise Stopped
 
 
 @contextmanager
 def listen_for_interrupt() -> Iterator[Stop]:
-    """Take the first Ctrl-C of the block as a request to end early; outside the main thread none is heard."""
+    """Treat the first Ctrl-C in the block as a request to end early; only the main thread can receive it."""
     stop, previous = Stop(), signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or previous not in REPLACEABLE_HANDLERS:
         yield stop
         return
     terminated = signal.getsignal(signal.SIGTERM)
-    # a thread that reads signals would end the process at the first one
+    # otherwise a thread that reads signals would end the process at the first one
     wakeup = signal.set_wakeup_fd(-1)
 
     def restore_handlers() -> None:

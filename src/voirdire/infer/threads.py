@@ -1,4 +1,4 @@
-"""Threads that linear algebra takes, and computations side by side."""
+"""Number of threads of linear algebra, and parallel computations."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ THREADS = 2
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Context in which products of matrices take one thread each.
+    """Limit matrix products to one thread each in a context.
 
-    Matrices of some dozens of rows are factored sooner by one thread than by several, which wait for each other most of
-    the time: a fit of 10,000 votes in 100 contexts takes half of the time on two cores.
+    One thread factors matrices of some dozens of rows faster than several, which mostly wait for each other: a fit of
+    10,000 votes in 100 contexts takes half of the time on two cores.
 
     Examples
     --------
@@ -26,14 +26,14 @@ def one_thread() -> AbstractContextManager[Any]:
     ...     float((np.eye(2) @ np.eye(2)).sum())
     2.0
     """
-    import scipy.linalg.lapack  # noqa: F401  # a library that is loaded later would take its threads
+    import scipy.linalg.lapack  # noqa: F401  # a library loaded later would not be limited
     from threadpoolctl import threadpool_limits
 
     limited: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
     return limited
 
 
-def map_in_two_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+def map_in_two_threads(function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
     """Yield the results of a function for each part, in order, two at a time.
 
     Examples
@@ -42,4 +42,4 @@ def map_in_two_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> I
     [1, 2, 3]
     """
     with ThreadPoolExecutor(THREADS) as pool:
-        yield from pool.map(of, parts)
+        yield from pool.map(function, parts)

@@ -1,11 +1,10 @@
 """Truncated Newton steps in a trust region: a search that stays where its quadratic model holds.
 
-A density with a mirror has saddles, and far from its mode it is nowhere near quadratic: a Newton step there may be
+A density with a mirror has saddles, and far from its mode it is not nearly quadratic: a Newton step there may be
 thousands of standard deviations long, or lead uphill. Here each step minimises the quadratic model by conjugate
-gradients, preconditioned by a positive definite matrix M, and ends where it leaves the region p' M p <= radius^2 or
-meets negative curvature (Steihaug 1983, SIAM Journal on Numerical Analysis 20). The region grows where the model
-foretold the change of the objective, and shrinks where it did not. No matrix is written out: memory is that of a few
-vectors.
+gradients, preconditioned by a positive definite matrix M, and ends if it leaves the region p' M p <= radius^2 or meets
+negative curvature (Steihaug 1983, SIAM Journal on Numerical Analysis 20). The region grows if the model predicted the
+change of the objective well, and shrinks if not. No matrix is stored; memory is that of a few vectors.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from voirdire.infer.search import SearchResult
 from voirdire.model.density import Curvature
 from voirdire.typing import Floats
 
-MIN_GAIN_RATIO = 1e-4  # share of the foretold change from which a step is taken
+MIN_GAIN_RATIO = 1e-4  # share of the predicted change from which a step is accepted
 SHRINK_RATIO, GROW_RATIO = 0.25, 0.75  # shares below which the region shrinks and above which it grows
-ROUNDING = 1e-13  # of the objective: smaller changes are lost in it
+ROUNDING = 1e-13  # relative change of the objective that is lost in rounding
 MAX_STEPS = 300
-MIN_FIRST_RADIUS = 1.0  # radius at the start, in standard deviations, where the gradient asks for less
-MAX_RESIDUAL_SHARE = 0.03  # share of the gradient that a step may leave
-MIN_RELATIVE_CURVATURE = 1e-6  # of the largest: the least curvature that a direction is taken to have
-MAX_PRODUCTS = 300  # of one step
-MIN_RADIUS = 1e-12  # radius in standard deviations, below which nothing is gained
+MIN_FIRST_RADIUS = 1.0  # smallest radius at the start, in standard deviations
+MAX_RESIDUAL_SHARE = 0.03  # residual of a step, at most, relative to the gradient
+MIN_RELATIVE_CURVATURE = 1e-6  # smallest curvature of a direction, relative to the largest
+MAX_PRODUCTS = 300  # products of one step, at most
+MIN_RADIUS = 1e-12  # radius in standard deviations at which the search ends
 
 
 class _Step(NamedTuple):
-    """A step, its length in the preconditioner's norm, the decrease it promises, and whether it ends at the border."""
+    """Step, its length in the preconditioner's norm, the predicted decrease, and True if it ends at the border."""
 
     move: Floats
     length: float
@@ -41,7 +40,7 @@ class _Step(NamedTuple):
 
 
 def minimise_trust_region(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     curvature: Callable[[Floats], Curvature],
     start: Floats,
     *,
@@ -53,22 +52,23 @@ def minimise_trust_region(
 
     Parameters
     ----------
-    both : callable
-        The objective and its gradient, of a vector of shape (n,); an objective that is not finite is too far away.
+    objective : callable
+        Function from a vector of shape (n,) to the objective and its gradient; an objective that is not finite marks
+        points that are too far away.
     curvature : callable
-        Of a vector; see :class:`.Curvature`.
+        Function from a vector to a :class:`.Curvature`.
     start : array, shape (n,)
     tolerance : float
-        Stop where the largest absolute component of the gradient is below it.
+        Largest absolute component of the gradient at which the search stops.
     gain : float
-        Stop, too, where the next step promises a smaller decrease of the objective.
+        Predicted decrease of the objective below which the search stops, too.
     max_iterations : int
         At most ``MAX_STEPS`` are made.
 
     Returns
     -------
-    Found
-        The caller judges convergence by ``gradient``: a search that can get no further stops too.
+    SearchResult
+        The caller judges convergence by ``gradient``: a search that cannot get further stops, too.
 
     Examples
     --------
@@ -78,21 +78,21 @@ def minimise_trust_region(
     >>> minimise_trust_region(saddle, bend, np.array([0.1, -0.1])).x.round(6).tolist()
     [0.707107, -0.707107]
     """
-    with np.errstate(all="ignore"):  # a trial point too far away is told by its value
+    with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
         return _trust_region_search(
-            both, curvature, np.asarray(start, dtype=float), tolerance, gain, max_iterations
+            objective, curvature, np.asarray(start, dtype=float), tolerance, gain, max_iterations
         )
 
 
 def _trust_region_search(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     curvature: Callable[[Floats], Curvature],
     x: Floats,
     tolerance: float,
     gain: float,
     max_iterations: int,
 ) -> SearchResult:
-    value, gradient = both(x)
+    value, gradient = objective(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     evaluations, iterations = 1, 0
@@ -100,7 +100,7 @@ def _trust_region_search(
         curvature(x),
         0.0,
         True,
-    )  # the curvature, and whether it is that of x
+    )  # the last: True if the curvature is that of x
     while np.abs(gradient).max(initial=0.0) > tolerance and iterations < min(max_iterations, MAX_STEPS):
         local_curvature = local_curvature if is_current else curvature(x)
         radius = radius or max(
@@ -109,13 +109,13 @@ def _trust_region_search(
         step = _trust_region_step(gradient, local_curvature, radius)
         if step.decrease < gain and not step.at_border:
             break
-        new_value, new_gradient = both(x + step.move)
+        new_value, new_gradient = objective(x + step.move)
         evaluations += 1
         iterations += 1
         if step.decrease <= ROUNDING * (1.0 + abs(value)) and not step.at_border:
             is_current = not np.abs(new_gradient).max() < np.abs(gradient).max()
             if is_current:
-                break  # the change of the objective is lost in rounding, and that of the gradient, too
+                break  # the changes of the objective and of the gradient are lost in rounding
         else:
             finite = np.isfinite(new_value) and np.isfinite(new_gradient).all()
             share = (value - new_value) / step.decrease if finite else -math.inf
@@ -131,11 +131,11 @@ def _trust_region_search(
     return SearchResult(x, value, gradient, iterations, evaluations)
 
 
-def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:
-    """A curvature whose preconditioner knows the second derivatives along some directions, shape (directions, n).
+def correct_preconditioner(curvature: Curvature, directions: Floats) -> Curvature:
+    """Correct a preconditioner by the second derivatives along some directions, shape (directions, n).
 
-    To its inverse is added V |V' H V|^-1 V', with V the directions: what a preconditioner that knows parts of H takes
-    for steep, and is not, is no further than it should be (a coarse correction; Nabben and Vuik 2004, SIAM
+    Its inverse gains the term V |V' H V|^-1 V', with V the directions. It removes the error in directions that a
+    preconditioner by parts of H takes for steep although they are not (a coarse correction; Nabben and Vuik 2004, SIAM
     Journal on Numerical Analysis 42).
 
     Examples
@@ -145,24 +145,26 @@ def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:
     [1.02, 1.02]
     """
     if not len(directions):
-        return at
-    projected = np.array([at.product(direction) for direction in directions]) @ directions.T
+        return curvature
+    projected = np.array([curvature.product(direction) for direction in directions]) @ directions.T
     projected = 0.5 * (projected + projected.T)
     size = np.sqrt(np.maximum(np.abs(projected.diagonal()), 1e-300))
     values, vectors = np.linalg.eigh(projected / size / size[:, None])
     values = np.maximum(np.abs(values), MIN_RELATIVE_CURVATURE * np.abs(values).max())
     inverse = (vectors / values) @ vectors.T / size / size[:, None]
-    return Curvature(at.product, lambda v: at.divide(v) + (inverse @ (directions @ v)) @ directions)
+    return Curvature(
+        curvature.product, lambda v: curvature.divide(v) + (inverse @ (directions @ v)) @ directions
+    )
 
 
-def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
-    """The minimum of the quadratic model within the region, by preconditioned conjugate gradients.
+def _trust_region_step(gradient: Floats, local_curvature: Curvature, radius: float) -> _Step:
+    """Minimise the quadratic model within the region, by preconditioned conjugate gradients.
 
     Inner products with the preconditioner follow from those without (Conn, Gould and Toint 2000, Trust-Region Methods,
-    section 7.5.1), so that it is only ever divided by.
+    section 7.5.1), so that only divisions by it are needed.
     """
     move, residual = np.zeros_like(gradient), gradient.copy()
-    scaled = at.divide(residual)
+    scaled = local_curvature.divide(residual)
     size = float(residual @ scaled)
     goal = min(MAX_RESIDUAL_SHARE, math.sqrt(size)) ** 2 * size
     direction = -scaled
@@ -173,7 +175,7 @@ def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
     )  # move' M move, move' M direction, direction' M direction
     decrease = 0.0
     for _ in range(MAX_PRODUCTS):
-        product = at.product(direction)
+        product = local_curvature.product(direction)
         curvature = float(direction @ product)
         length = size / curvature if curvature > 0 else math.inf
         if curvature <= 0 or move_norm + length * (2.0 * cross_norm + length * direction_norm) >= radius**2:
@@ -187,7 +189,7 @@ def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
         decrease += 0.5 * length * size
         move_norm += length * (2.0 * cross_norm + length * direction_norm)
         residual += length * product
-        scaled = at.divide(residual)
+        scaled = local_curvature.divide(residual)
         previous, size = size, float(residual @ scaled)
         if size <= goal:
             break

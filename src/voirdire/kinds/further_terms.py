@@ -395,7 +395,7 @@ def resolve_terms(
         different, row = np.unique(stacked.reshape(-1, stacked.shape[-1]), axis=0, return_inverse=True)
         numbers = np.concatenate([different, np.zeros((1, different.shape[1]))])
         codes["numbers"] = row.reshape(stacked.shape[:-1])
-    terms = added_terms(rows, covariates, steps, apart=apart, unit=unit)
+    terms = added_terms(rows, covariates, steps, by_item=apart, unit=unit)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
     return ResolvedTerms(
         terms, levels, codes, numbers, walk, units, own_family_judges(table), further.factors.get(PERIOD, ())

@@ -102,8 +102,8 @@ class VotesAndScoresDensity(LogDensity):
             [places.block("judge"), places.block("context")],
             "name a model without contexts, such as joint-position",
             well_identified=WELL_IDENTIFIED | form.well_identified,
-            apart=lambda values: subtract_general(values, form.location),
-            centred=lambda values: centre_zero_sum(self, centre_values(values, form.location, form.sign)),
+            to_latent=lambda values: subtract_general(values, form.location),
+            to_density=lambda values: centre_zero_sum(self, centre_values(values, form.location, form.sign)),
             near_normal=True,
         )
 

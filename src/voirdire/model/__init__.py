@@ -1,4 +1,4 @@
-"""Models: the file, the terms and the log density of a model, and the catalogue of those that ship."""
+"""Models: model files, their terms and log densities, and the catalogue of the models in the package."""
 
 from __future__ import annotations
 

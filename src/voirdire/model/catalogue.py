@@ -1,6 +1,6 @@
 """The catalogue of models: cards, and the tables of models in the documentation.
 
-``python -m voirdire.model.catalogue`` (``make models-table``) writes models/README.md anew.
+``python -m voirdire.model.catalogue`` (``make models-table``) rewrites models/README.md.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _WEIGHT_WORDS = {"votes": "weights from votes", "uniform": "equal weights"}
 
 
 def models() -> dict[str, Model]:
-    """The models that ship with the package, by name.
+    """Load the models that ship with the package, by name.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def models() -> dict[str, Model]:
 
 
 def model_card(model: Model) -> dict[str, Any]:
-    """All that a model file says, as plain Python.
+    """Return the contents of a model file, as plain Python.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def model_card(model: Model) -> dict[str, Any]:
     Returns
     -------
     dict
-        name, title, data, criteria, pool, position_aware, equation, prior (per term its kind and numbers),
-        parameters, mode (the densities of which it is the mode), identifiability, reduces_to (model and when) and
+        name, title, data, criteria, pool, position_aware, equation, prior (kind and numbers of each term),
+        parameters, mode (the log densities that the mode maximises), identifiability, reduces_to (model and when) and
         source.
 
     Examples
@@ -102,12 +102,12 @@ MODE_NOTE = (
 
 
 def list_parameters(model: Model) -> list[dict[str, Any]]:
-    """List what a model estimates, and in which coordinates: the parameters of all its terms.
+    """List the parameters of all terms of a model, in the coordinates of the estimation.
 
     Returns
     -------
     list of dict
-        ``name``, ``of`` (what there is one for each of), ``sum_zero`` (over which of these values sum to zero, or ""),
+        ``name``, ``of`` (dimensions), ``sum_zero`` (dimension over which values sum to zero, or ""),
         ``prior`` with its numbers.
 
     Examples
@@ -127,7 +127,7 @@ def list_parameters(model: Model) -> list[dict[str, Any]]:
 
 
 def prior_densities(model: Model) -> list[str]:
-    """The log density of each kind of prior that a model has, normalised, and what its terms say beyond the equation.
+    """List the normalised log density of each kind of prior in a model, and its terms' additions to the equation.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _model_parameters(model: Model) -> list[Parameter]:
 
 
 def prior_lines(model: Model) -> list[tuple[str, str, str]]:
-    """Each term of a model with its kind and its prior's numbers in words.
+    """List each term of a model with its kind and the numbers of its prior, as text.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def prior_lines(model: Model) -> list[tuple[str, str, str]]:
 
 
 def parameter_sentence(parameter: dict[str, Any]) -> str:
-    """One entry of :func:`list_parameters`.
+    """Write an entry of :func:`list_parameters` as text.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def parameter_sentence(parameter: dict[str, Any]) -> str:
 
 
 def criteria_in_words(model: Model) -> str:
-    """Describe what a model does with criteria.
+    """Describe the treatment of criteria in a model.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def criteria_in_words(model: Model) -> str:
 
 
 def models_table(folder: str) -> str:
-    """The models as a Markdown table; ``folder`` is where the links to their files lead."""
+    """Write the models as a Markdown table; ``folder`` is the prefix of the links to their files."""
     lines = [
         "| model | data | what it is | a judge is | criteria | reduces to |",
         "|---|---|---|---|---|---|",
@@ -208,7 +208,7 @@ def models_table(folder: str) -> str:
 
 
 def models_readme() -> str:
-    """The whole of models/README.md."""
+    """Write the text of models/README.md."""
     parts = [
         "# Models",
         "Written by `make models-table` from the TOML files in this folder: change those. A file "

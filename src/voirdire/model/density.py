@@ -1,4 +1,4 @@
-"""A model file and the sizes of a table become one log density, for every engine.
+"""Log density of a model file and the sizes of a table, for every engine.
 
 The density is a function of one flat vector of free coordinates: the parameters' free coordinates in the order
 of the terms, each flattened. JAX compiles it; PyMC builds a graph from the
@@ -32,7 +32,7 @@ class Curvature(NamedTuple):
     """Second derivatives of minus a log density at a point.
 
     ``product`` multiplies a flat vector by them; ``divide`` multiplies one by the inverse of a positive definite matrix
-    that is near them.
+    close to them.
     """
 
     product: Callable[[Floats], Floats]
@@ -40,14 +40,13 @@ class Curvature(NamedTuple):
 
 
 class ClosedFormDerivatives(NamedTuple):
-    """Minus a log density with its gradient, and what guides the search for its minimum.
+    """Minus a log density with its gradient, and optional functions for the search for its minimum.
 
-    ``metric``, where there is one, takes a flat vector and gives the product with the inverse of a positive definite
-    matrix that is near the curvature there. ``curvature``, which is used in its place where it is given, takes a flat
-    vector, too, and gives the second derivatives there. ``draws_about_mode``, where there is one, takes a mode, a
-    number and a generator, and gives as many draws of the normal approximation there and whether it is a proper
-    maximum: of tables whose Hessian is never written out. ``hessian``, where there is one, gives the second derivatives
-    at a flat vector, written out.
+    ``metric`` takes a flat vector and gives the product with the inverse of a positive definite matrix close to the
+    curvature there. ``curvature`` takes precedence over it: it takes a flat vector and gives the second derivatives
+    there. ``draws_about_mode`` takes a mode, a number and a generator, and gives that many draws of the normal
+    approximation at the mode and whether the mode is a proper maximum, for tables with a Hessian too large to store.
+    ``hessian`` gives the second derivatives at a flat vector as a matrix.
     """
 
     value_gradient: Callable[[Floats], tuple[float, Floats]]
@@ -59,10 +58,9 @@ class ClosedFormDerivatives(NamedTuple):
 
 @dataclass(frozen=True)
 class LogDensity(ABC):
-    """The density of one model for a table of given sizes; hashable, so that compiled functions are kept.
+    """The density of one model for a table of given sizes; hashable, so that compiled functions can be cached.
 
-    There is one class per kind of data, in :mod:`voirdire.kinds`.
-    Each states its parameters and its log likelihood; the rest is written here once.
+    Each kind of data has a subclass in :mod:`voirdire.kinds`, which defines its parameters and its log likelihood.
     """
 
     model: Model
@@ -70,7 +68,7 @@ class LogDensity(ABC):
     criteria: int
     items: int
 
-    mixture: ClassVar[bool] = False  # whether hidden classes are summed out of the likelihood
+    mixture: ClassVar[bool] = False  # True where hidden classes are summed out of the likelihood
 
     @property
     @abstractmethod
@@ -84,27 +82,27 @@ class LogDensity(ABC):
 
     @property
     def has_mirror(self) -> bool:
-        """True if the likelihood has twins that only the prior tells apart (see :meth:`mirror_values`)."""
+        """True if the likelihood has twins that only the prior distinguishes (see :meth:`mirror_values`)."""
         return False
 
     def item_strengths(self, values: Values) -> Array:
-        """Strengths that scores are made of, shape (..., criteria, items)."""
+        """Strengths from which scores are computed, shape (..., criteria, items)."""
         return values["strength"]
 
     @property
     def uses_marginal_likelihood(self) -> bool:
-        """True if spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.latent_gaussian`."""
+        """True if spreads are estimated by Laplace-marginal likelihood, see :mod:`voirdire.infer.latent_gaussian`."""
         return False
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
-        """Weights of the criteria that are given, not learned; they sum to one."""
+        """Fixed weights of the criteria, which sum to one; None where weights are learned."""
         return None
 
     def mirror_values(self, x: Array, xp: Any) -> Array:
-        """Return the twin of a flat vector: the same likelihood, another meaning.
+        """Return the twin of a flat vector: the same likelihood with another meaning.
 
-        A map that is its own inverse and keeps volume, mostly a linear or affine one. Only where :attr:`has_mirror`.
+        The map is its own inverse and preserves volume; it is mostly linear or affine. Only with :attr:`has_mirror`.
 
         Raises
         ------
@@ -115,9 +113,9 @@ class LogDensity(ABC):
 
     @abstractmethod
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """Log probability of each distinct outcome and how often it was seen, table by table.
+        """Log probability of each distinct outcome and its count, table by table.
 
-        Leading axes of the values (draws) are kept, but of mixtures.
+        Leading axes of the values (draws) are kept, except in mixtures.
         """
 
     @abstractmethod
@@ -125,27 +123,27 @@ class LogDensity(ABC):
         """A name for each of :meth:`log_probabilities_and_counts`."""
 
     def latent_model(self, data: Data) -> Any:
-        """The model as sums of latent values (:class:`.model.LatentGaussianModel`), None of most models.
+        """The model as sums of latent values (:class:`.model.LatentGaussianModel`); None for most models.
 
-        Only where :attr:`uses_marginal_likelihood`.
+        Only with :attr:`uses_marginal_likelihood`.
         """
         raise NotImplementedError(f"model {self.model.name} is no latent Gaussian model")
 
     def starts(self, data: Data) -> list[Floats]:
-        """Points from which the mode is searched, whatever is found."""
+        """Starting points of every search for the mode."""
         return [np.zeros(self.size)]
 
     def additional_starts(self, x: Floats, data: Data) -> list[Floats]:
-        """More points to search from where the mode that was found, ``x``, might not be the highest."""
+        """Additional starting points where the mode found, ``x``, might not be the highest."""
         return []
 
     def maple_starting_points(self, rng: np.random.Generator, count: int) -> Floats:
-        """Points from which MAPLE's own estimator (:mod:`voirdire.infer.adam`) begins, shape (count, size).
+        """Starting points of MAPLE's own estimator (:mod:`voirdire.infer.adam`), shape (count, size).
 
         Raises
         ------
         InputError
-            It is not for this model or table.
+            The estimator does not apply to this model or table.
         """
         raise InputError(
             f"method 'adam' is the estimator of MAPLE's paper, which is for votes; model {self.model.name} is of "
@@ -153,7 +151,7 @@ class LogDensity(ABC):
         )
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """The search's functions where derived by hand they are better than automatic ones."""
+        """Hand-derived functions for the search where they are better than automatic ones; None elsewhere."""
         return None
 
     @cached_property
@@ -173,7 +171,7 @@ class LogDensity(ABC):
 
     @cached_property
     def dependency_order(self) -> tuple[Parameter, ...]:
-        """All parameters, those first whose values others are measured by: strengths, stated first, come last."""
+        """All parameters in an order in which each follows those that determine its unit; strengths come last."""
         measured = [p for p in self.parameters if isinstance(p.prior, Spread)]
         return (*(p for p in self.parameters if p not in measured), *reversed(measured))
 
@@ -182,10 +180,10 @@ class LogDensity(ABC):
         return self._values_in_units(x, xp)[0]
 
     def _values_in_units(self, x: Array, xp: Any) -> tuple[Values, dict[str, Array]]:
-        """Named values; and of those in units the log of the unit over the standard deviation."""
+        """Named values; and for those in units the log of the unit relative to the standard deviation."""
         named_values: Values = {}
         ratios: dict[str, Array] = {}
-        units: dict[Spread, tuple[Array, Array]] = {}  # what has one prior has one unit
+        units: dict[Spread, tuple[Array, Array]] = {}  # one unit for each prior
         for p in self.dependency_order:
             value = p.value(self._free_coordinates(p, x), self.sizes, xp)
             if isinstance(p.prior, Spread):
@@ -197,18 +195,18 @@ class LogDensity(ABC):
         return {p.name: named_values[p.name] for p in self.parameters}, ratios
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """Information that answers hold, about, of what is estimated in units that they set.
+        """Information that answers contain about a parameter with data-dependent units.
 
-        Broadcasts with its values and has one axis more, over which the logarithms of units are averaged: the
-        eigenvalues of its information matrix, of which the determinant is made.
-        ``values`` are those of all that comes before it in :attr:`dependency_order`; see :class:`.Spread`.
+        Broadcasts with its values and has one more axis, over which the logarithms of units are averaged: the
+        eigenvalues of its information matrix, whose product is the determinant.
+        ``values`` are those of all preceding parameters in :attr:`dependency_order`; see :class:`.Spread`.
         """
         raise NotImplementedError(f"model {self.model.name} has no such units")
 
     def log_unit(self, parameter: Parameter, values: Values, xp: Any) -> tuple[Array, Array]:
-        """Log of the unit of :class:`.Spread`, and of it over the standard deviation, broadcasting with the values."""
+        """Log unit of :class:`.Spread`, and its log ratio to the standard deviation, broadcasting with the values."""
         prior = parameter.prior
-        assert isinstance(prior, Spread)  # no others have units
+        assert isinstance(prior, Spread)  # only these have units
         log_sd = prior.log_sd(values)
         log_ratio = prior.log_ratio(log_sd, self.information(parameter.name, values, xp), xp)
         return log_sd + log_ratio, log_ratio
@@ -259,32 +257,32 @@ class LogDensity(ABC):
         return densities
 
     def count_scale_parts(self, prior: LogDivided) -> int:
-        """Number of spreads that are parts of one scale."""
+        """Number of spreads that divide one scale."""
         (others,) = (p for p in self.parameters if p.name == prior.others)
         return 1 + math.prod(others.shape(self.sizes))
 
     def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
-        """Log likelihood of all that was answered."""
+        """Log likelihood of all answers."""
         return self.log_panel_likelihood(values, data, xp) + self.log_people_likelihood(values, data, xp)
 
     def log_panel_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
-        """Log likelihood of what the judges answered, shape of the values' leading axes (draws), but see log_parts."""
+        """Log likelihood of the judges' answers, shape of the values' leading axes (draws); see :meth:`log_parts`."""
         parts = self.log_parts(values, data, xp)
         return sum((log * weight).sum(axis=tuple(range(-weight.ndim, 0))) for log, weight in parts)
 
     def log_people_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
-        """Log likelihood of what people answered, shape of the values' leading axes (draws); 0 without anchors."""
+        """Log likelihood of people's answers, shape of the values' leading axes (draws); 0 without anchors."""
         return sum(
             (log * weight).sum(axis=-1) for log, weight in self.people_log_probabilities(values, data, xp)
         )
 
     def log_orientation(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log of all that tells the two orientations of a panel apart: prior and human answers, shape (...)."""
+        """Log of the factors that distinguish a panel's two orientations: prior and human answers, shape (...)."""
         values, ratios = self._values_in_units(x, xp)
         return self._log_prior(x, values, ratios, xp) + self.log_people_likelihood(values, data, xp)
 
     def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_probabilities_and_counts`, of human answers that have a coin of their own."""
+        """As :meth:`log_probabilities_and_counts`, for human answers with a coin of their own."""
         return []
 
     def people_outcome_names(self) -> list[str]:
@@ -292,10 +290,10 @@ class LogDensity(ABC):
         return []
 
     def log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log posterior density of flat vectors, shape (..., size), of mixtures of one, up to the marginal likelihood.
+        """Log posterior density of flat vectors, shape (..., size), up to the marginal likelihood; mixtures take one.
 
-        Where ``data`` has a table ``pinned``, coordinates with ``held`` = 1 stay at its ``x``: the density is that
-        of the others given those, times a standard normal one, so that it still falls off in every direction.
+        Where ``data`` has a table ``pinned``, coordinates with ``held`` = 1 are fixed at its ``x``: the density is that
+        of the other coordinates given these, times a standard normal density, so that it decreases in all directions.
         """
         if "pinned" in data:
             is_fixed, fixed_x = data["pinned"]["held"], data["pinned"]["x"]
@@ -308,32 +306,32 @@ class LogDensity(ABC):
         return self._log_prior(x, values, ratios, xp) + self.log_likelihood(values, data, xp)
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_orientation`)."""
+        """Log of the sum of :meth:`log_orientation`'s exponential over x and all its twins."""
         log_own = self.log_orientation(x, data, xp)
         if not self.has_mirror:
             return log_own
         return xp.logaddexp(log_own, self.log_orientation(self.mirror_values(x, xp), data, xp))
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
-        """Contribution of the twins of x: :meth:`symmetric_log_prior` less :meth:`log_orientation`, shape (...)."""
+        """Contribution of the twins of x: :meth:`symmetric_log_prior` minus :meth:`log_orientation`, shape (...)."""
         return self.symmetric_log_prior(x, data, xp) - self.log_orientation(x, data, xp)
 
     def symmetric_log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        """As :meth:`log_density`, of vectors and all their twins: samplers target it, to leave no orientation out."""
+        """As :meth:`log_density`, summed over a vector and its twins: the target of samplers, for both orientations."""
         if "pinned" in data or not self.has_mirror:
             return self.log_density(x, data, xp)
         return self.symmetric_log_prior(x, data, xp) + self.log_panel_likelihood(self.values(x, xp), data, xp)
 
     def fold_orientations(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-        """Put the twin that the prior (and people) prefer in the place of every draw, shape (..., size).
+        """Replace every draw, shape (..., size), by its twin where the prior (and people) prefer the twin.
 
         Returns
         -------
         folded : array, shape (..., size)
         ratio : array, shape (...)
-            The prior of all other twins over that of the folded draw.
+            Prior of all other twins relative to that of the folded draw.
         turned : bool array, shape (...)
-            Which draws were replaced.
+            True for draws that were replaced.
         """
         twin = np.asarray(self.mirror_values(draws, np))
         log_own, log_twin = self.log_orientation(draws, data, np), self.log_orientation(twin, data, np)
@@ -341,7 +339,7 @@ class LogDensity(ABC):
         return np.where(is_turned[..., None], twin, draws), np.exp(-np.abs(log_own - log_twin)), is_turned
 
     def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
-        """True where the prior, without what people answered, prefers a vector to its twins, shape (...)."""
+        """True where the prior, without people's answers, prefers a vector to its twins, shape (...)."""
         return np.asarray(self.log_prior(x, np) >= self.log_prior(np.asarray(self.mirror_values(x, np)), np))
 
     def fold_with_twins(
@@ -353,13 +351,13 @@ class LogDensity(ABC):
         -------
         folded : array, shape (n, size)
         counting : bool array, shape (n,)
-            The draws that were folded from where they are, or from one of the twins below: the others do not count.
+            True for draws that were folded from the folded point itself or from one of the twins below.
         twins : iterator of array, shape (n, size)
-            The other points of which the draws that count may be the fold.
+            The other points that fold to the draws marked in ``counting``.
         """
         folded = self.fold_orientations(draws, data)[0]
         return folded, np.ones(len(draws), dtype=bool), iter([np.asarray(self.mirror_values(folded, np))])
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
-        """One of the twins of each vector, shape (n, size), drawn with the odds that the prior (and people) give."""
+        """Draw one of the twins of each vector, shape (n, size), with the odds from the prior (and people)."""
         return np.asarray(self.mirror_values(x, np))

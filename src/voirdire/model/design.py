@@ -1,10 +1,10 @@
-"""Terms and tables become a design: which latent values each predictor of each cell is the sum of.
+"""Design of terms and tables: the latent values that are summed in each predictor of each cell.
 
-    eta_p of a cell = sum over terms t to predictor p of sign * number * value_t[levels of its factors in the cell]
+    eta_p of a cell = sum over terms t of predictor p of sign * number * value_t[levels of its factors in the cell]
 
-A cell is one question to one judge with all answers to it. Factors are what cells are about: judge, criterion, context,
-... and item, of which a comparison has two, the second with a minus. A factor that a cell knows nothing of makes the
-term take no value there.
+A cell is one question to one judge with all answers to it. Factors describe cells: judge, criterion, context, ... and
+item, of which a comparison has two, the second with a minus sign. A term is zero in cells where one of its factors is
+missing.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from voirdire.model.density import LogDensity
 from voirdire.model.terms.parameters import LogExponential, LogNormal
 from voirdire.typing import Floats, Ints
 
-COMMON = -1  # the block of what all blocks share
-LEARNED_PRIORS = (LogExponential, LogNormal)  # priors of what is found by its marginal likelihood
+COMMON = -1  # block of the values that all blocks share
+LEARNED_PRIORS = (LogExponential, LogNormal)  # priors of parameters estimated by marginal likelihood
 
 
 class Scale(NamedTuple):
@@ -29,15 +29,15 @@ class Scale(NamedTuple):
     Attributes
     ----------
     sd : float
-        Their standard deviation, where it is given.
+        Standard deviation, where it is fixed.
     rate : float or None
-        Where it is learned, of its exponential prior.
+        Rate of the exponential prior of the standard deviation, where it is learned.
     spread : str
-        Name of the parameter that is the logarithm of one that is learned.
+        Name of the parameter that is the logarithm of a learned standard deviation.
     rows : int
-        Number of leading factors of which each level has a standard deviation of its own.
+        Number of leading factors with a separate standard deviation for each level.
     zero_sum : bool
-        Whether the values sum to zero over the levels of the last factor.
+        True where the values sum to zero over the levels of the last factor.
     """
 
     sd: float = 1.0
@@ -53,22 +53,23 @@ class Term(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the values.
+        Name of the values.
     factors : tuple of str
-        The axes of the values; "item" stands for each item of a cell. Further ones only say which cells have it.
+        Axes of the values; "item" stands for each item of a cell. Further factors restrict the term to cells that have
+        them.
     predictor : int
     sign : float
-        With which they enter.
+        Sign of the values in the predictor.
     contrast : bool
-        Whether of two items the second enters with a minus; else both enter alike.
+        True where the second of two items enters with a minus sign; otherwise both have the same sign.
     fixed_levels : tuple of (str, int)
-        Factors that have one level in all cells.
+        Factors with one level in all cells.
     covariate : int or None
-        Which of the cells' numbers the values are multiplied by.
+        Index of the cells' number that multiplies the values.
     by_item : bool
-        Whether each item of a cell enters a predictor of its own, the first ``predictor``, the next the one after it.
+        True where each item of a cell enters a separate predictor: the first ``predictor``, the next the one after it.
     scale : Scale or None
-        The prior; None where the density states it elsewhere.
+        The prior; None where the density defines it.
     """
 
     name: str
@@ -83,23 +84,23 @@ class Term(NamedTuple):
 
     @property
     def has_item_columns(self) -> bool:
-        """True if each item of a cell has a column of its own."""
+        """True if each item of a cell has a separate column."""
         return "item" in self.factors or (self.by_item and self.covariate is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells, with the factors, items and covariates that they are about.
+    """Cells with their factors, items and covariates.
 
     Attributes
     ----------
     number : int
     factors : dict of str to int array, shape (cells,)
-        Levels; -1 for none.
+        Level codes; -1 for none.
     items : tuple of int array, shape (cells,)
-        One item, the first and the second, or those at each place; -1 for none.
+        One item, the first and the second, or the item at each position; -1 for none.
     numbers : array, shape (cells, covariates) or (items, cells, covariates), or None
-        Of each item of a cell, or what both items of a comparison differ by.
+        Covariates of each item of a cell, or the difference between both items of a comparison.
     """
 
     number: int
@@ -115,10 +116,10 @@ class Design:
     Attributes
     ----------
     index : int array, shape (cells, width)
-        Latent values that each cell depends on; their number stands for none.
+        Latent values of each cell; the number of latent values stands for none.
     coefficients : array, shape (cells, width)
     predictor : int array, shape (width,)
-        Which predictor each column is part of.
+        Predictor of each column.
     """
 
     index: Ints
@@ -127,13 +128,13 @@ class Design:
 
     @property
     def used(self) -> Design:
-        """Without columns in which no cell has a value."""
+        """Copy without columns in which no cell has a value."""
         used = (self.coefficients != 0).any(axis=0)
         return Design(self.index[:, used], self.coefficients[:, used], self.predictor[used])
 
 
 class LatentPositions:
-    """Places of latent values, or of what is ``learned`` of them: the values of parameters in order, each flattened.
+    """Positions of latent values, or with ``learned`` of learned ones: the values of parameters in order, flattened.
 
     Examples
     --------
@@ -159,11 +160,11 @@ class LatentPositions:
         self.of_learned = self if learned else LatentPositions(density, learned=True)
 
     def positions_of(self, name: str, *codes: Ints) -> Ints:
-        """Places of values by the codes of their dimensions."""
+        """Positions of values by the codes of their dimensions."""
         return self.start[name] + np.ravel_multi_index(codes, self.shapes[name])
 
     def block(self, dim: str) -> Ints:
-        """Level of ``dim`` of each value, ``COMMON`` for those without."""
+        """Level of ``dim`` of each value, ``COMMON`` for values without it."""
         block_levels = np.full(self.size, COMMON)
         for name, shape in self.shapes.items():
             if dim in self.dims[name]:
@@ -174,10 +175,10 @@ class LatentPositions:
         return block_levels
 
 
-def build_design(terms: Sequence[Term], cells: Cells, places: LatentPositions) -> Design:
-    """The design of cells: a column for each term, or of terms of items for each item.
+def build_design(terms: Sequence[Term], cells: Cells, positions: LatentPositions) -> Design:
+    """Build the design of cells: a column for each term, or for each item where terms are by item.
 
-    Terms whose values the model does not have take no value.
+    Terms without values in the model have empty columns.
 
     Examples
     --------
@@ -190,52 +191,52 @@ def build_design(terms: Sequence[Term], cells: Cells, places: LatentPositions) -
     >>> found.index.tolist(), found.coefficients.tolist(), found.predictor.tolist()
     ([[0, 2, 4]], [[1.0, -1.0, 1.0]], [0, 0, 1])
     """
-    columns = [column for term in terms for column in _term_columns(term, cells, places)]
+    columns = [column for term in terms for column in _term_columns(term, cells, positions)]
     index, coefficients, predictor = zip(*columns, strict=True)
     return Design(np.stack(index, axis=1), np.stack(coefficients, axis=1), np.array(predictor))
 
 
 def stack_designs(designs: Sequence[Design]) -> Design:
-    """The cells of several tables one after the other, whose columns are of the same predictors."""
+    """Concatenate the cells of several tables with the same predictors in each column."""
     index, coefficients = (
         np.concatenate([getattr(d, name) for d in designs]) for name in ("index", "coefficients")
     )
     return Design(index, coefficients, designs[0].predictor)
 
 
-def _term_columns(term: Term, cells: Cells, places: LatentPositions) -> list[tuple[Ints, Floats, int]]:
-    no_value = np.full(cells.number, places.size), np.zeros(cells.number)
+def _term_columns(term: Term, cells: Cells, positions: LatentPositions) -> list[tuple[Ints, Floats, int]]:
+    no_value = np.full(cells.number, positions.size), np.zeros(cells.number)
     sides = range(len(cells.items)) if term.has_item_columns else (None,)
     columns = []
     for side in sides:
         predictor = term.predictor + (side or 0) * term.by_item
-        codes = _factor_codes(term, cells, side) if term.name in places.start else None
+        codes = _factor_codes(term, cells, side) if term.name in positions.start else None
         if codes is None:
             columns.append((*no_value, predictor))
             continue
         is_known = (
             np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
         )
-        levels = [np.maximum(code, 0) for code in codes][: len(places.shapes[term.name])]
+        levels = [np.maximum(code, 0) for code in codes][: len(positions.shapes[term.name])]
         position = (
-            places.positions_of(term.name, *levels)
+            positions.positions_of(term.name, *levels)
             if levels
-            else np.full(cells.number, places.start[term.name])
+            else np.full(cells.number, positions.start[term.name])
         )
         sign = -term.sign if side == 1 and term.contrast and not term.by_item else term.sign
         number = np.ones(cells.number)
         if term.covariate is not None:
             number = number * 0.0 if cells.numbers is None else cells.numbers[..., term.covariate]
-            if number.ndim > 1:  # without a side of its own a term has the difference of both
+            if number.ndim > 1:  # a term without a side takes the difference of both
                 number = number[0] - number[1] if side is None else number[side]
         columns.append(
-            (np.where(is_known, position, places.size), np.where(is_known, sign * number, 0.0), predictor)
+            (np.where(is_known, position, positions.size), np.where(is_known, sign * number, 0.0), predictor)
         )
     return columns
 
 
 def _factor_codes(term: Term, cells: Cells, side: int | None) -> list[Ints] | None:
-    """Levels of the factors of a term in each cell; None where the cells know nothing of one."""
+    """Levels of the factors of a term in each cell; None where the cells lack a factor."""
     fixed = {factor: np.full(cells.number, level) for factor, level in term.fixed_levels}
     item_levels = {"item": cells.items[side]} if side is not None else {}
     levels = {**cells.factors, **fixed, **item_levels}

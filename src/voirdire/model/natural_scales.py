@@ -1,8 +1,8 @@
-"""Names, units and definitions of what a model estimates, on the scale it is estimated on and on its natural one.
+"""Names, units and definitions of a model's quantities, on the scale of estimation and on the natural scale.
 
-One rule for names. A value is estimated on the whole real line. Where that is the logarithm of something it is called
-``log_`` and its name, where it is the log-odds of a probability ``logit_`` and its name; the name alone is the
-something itself: ``logit_reliability`` and ``reliability``, ``log_weight`` and ``weight``.
+Naming rule: values are estimated on the whole real line. A value that is the logarithm of a quantity is called
+``log_`` and the quantity's name, and the log-odds of a probability ``logit_`` and its name; the name alone is the
+quantity itself: ``logit_reliability`` and ``reliability``, ``log_weight`` and ``weight``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LOG_PARAMETERS = frozenset(
     {"weight", "class_share", "confusion", "confusion_judge", "common_label", "tendency"}
     | {"tie", "tie_judge", "tie_context", "tie_judge_context", "tie_item"}
 )
-NATURAL_NAMES = {  # whose plain name is that of a dimension, or that are no logarithms
+NATURAL_NAMES = {  # names that would clash with a dimension, or parameters that are not logarithms
     "log_gap": "cut_gap",
     "log_gap_judge": "cut_gap_judge",
     "raw_discrimination": "discrimination",
 }
-ARVIZ_DIMENSIONS = {"label": "given_label"}  # that ArviZ 1 has another use for, where it stacks variables
+ARVIZ_DIMENSIONS = {"label": "given_label"}  # names that ArviZ 1 reserves for stacked variables
 SCALE_UNIT = "scale"  # unit of the strengths: log-odds, or points of the scores
 
 
@@ -35,7 +35,7 @@ class Fact(NamedTuple):
 
 
 def dimension_names(dims: Iterable[str]) -> tuple[str, ...]:
-    """Names of dimensions outside a density: in PyMC and in ArviZ.
+    """Names of dimensions in PyMC and in ArviZ.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def dimension_names(dims: Iterable[str]) -> tuple[str, ...]:
 
 
 def estimated_name(parameter: str) -> str:
-    """Name of a parameter on the scale on which it is estimated.
+    """Name of a parameter on the scale of estimation.
 
     Examples
     --------
@@ -96,21 +96,21 @@ def unit_and_definition(name: str, unit: str) -> Fact:
 _PROBABILITY, _RATIO, _LOG_ODDS = "probability", "ratio", "log-odds"
 QUANTITY_FACTS: dict[str, Fact] = {
     "score": Fact(
-        SCALE_UNIT, "the item's integrated score: its strengths by criterion, weighed by the criteria"
+        SCALE_UNIT, "the item's integrated score: its strengths by criterion, weighted by the criteria"
     ),
     "score_panel": Fact(SCALE_UNIT, "score about the panel"),
     "score_target": Fact(SCALE_UNIT, "score about the target (people)"),
     "score_in_context": Fact(SCALE_UNIT, "score of the item in each context, sum zero in each"),
-    "system_score": Fact(SCALE_UNIT, "what the system is worth over the contexts that the fit is about"),
+    "system_score": Fact(SCALE_UNIT, "mean score of the system over the contexts that the fit is about"),
     "system_share": Fact("share", "share of the system's answers that are of the class"),
     "strength": Fact(SCALE_UNIT, "strength of the item by criterion"),
-    "general": Fact(SCALE_UNIT, "part of an item's strength that all criteria have in common"),
-    "context_strength": Fact(SCALE_UNIT, "strength that an item has more in a context than over all of them"),
-    "taste": Fact(SCALE_UNIT, "strength that an item has more in the eyes of one judge"),
-    "family_item": Fact(SCALE_UNIT, "strength that an item has more in the eyes of all judges of a family"),
-    "panel_error": Fact(
-        SCALE_UNIT, "strength that an item has more in the eyes of all judges than to people"
+    "general": Fact(SCALE_UNIT, "part of an item's strength that is common to all criteria"),
+    "context_strength": Fact(
+        SCALE_UNIT, "additional strength of an item in a context, relative to all contexts"
     ),
+    "taste": Fact(SCALE_UNIT, "additional strength of an item for one judge"),
+    "family_item": Fact(SCALE_UNIT, "additional strength of an item for all judges of a family"),
+    "panel_error": Fact(SCALE_UNIT, "additional strength of an item for all judges, relative to people"),
     "level": Fact(SCALE_UNIT, "mean strength of the items by criterion"),
     "weight": Fact("share", "weight of the criterion in an item's score; weights sum to one"),
     "reliability": Fact(_PROBABILITY, "probability that the judge answers right"),
@@ -143,7 +143,7 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "discrimination_spread": Fact("log", "standard deviation between judges of the log of discrimination"),
     "shift": Fact(_LOG_ODDS, "log-odds that the judge adds: to the item shown first, or to cutpoints"),
     "shift_spread": Fact(_LOG_ODDS, "standard deviation of the shift between judges"),
-    "vote_scale": Fact(_RATIO, "slope of votes by strengths beside that of scores"),
+    "vote_scale": Fact(_RATIO, "slope of votes by strengths, relative to that of scores"),
     "tie": Fact(_RATIO, "Davidson's nu: P(tie) = nu / (nu + 2 cosh(d / 2))"),
     "tie_judge": Fact(_RATIO, "factor of nu of the judge"),
     "tie_context": Fact(_RATIO, "factor of nu of the context"),
@@ -154,18 +154,21 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "tie_judge_context_spread": Fact("log", "standard deviation of log nu between judges in contexts"),
     "tie_item_spread": Fact("log", "standard deviation between items of log nu"),
     "spread": Fact(SCALE_UNIT, "standard deviation of the strengths of items by criterion"),
-    "general_spread": Fact(SCALE_UNIT, "standard deviation of what items' strengths have in common"),
+    "general_spread": Fact(
+        SCALE_UNIT, "standard deviation of the part of strengths that is common to all criteria"
+    ),
     "context_spread": Fact(SCALE_UNIT, "standard deviation of an item's strength between contexts"),
     "taste_spread": Fact(SCALE_UNIT, "standard deviation of an item's strength between judges"),
     "family_spread": Fact(SCALE_UNIT, "standard deviation of an item's strength between families of judges"),
     "panel_error_spread": Fact(SCALE_UNIT, "standard deviation of the error that all judges share"),
     "severity": Fact(
-        SCALE_UNIT, "what the judge takes off every item, its group included; positive if severe"
+        SCALE_UNIT,
+        "amount that the judge subtracts from every item, including its group's; positive if severe",
     ),
-    "severity_group": Fact(SCALE_UNIT, "what judges of the group take off every item"),
-    "severity_criterion": Fact(SCALE_UNIT, "what the judge takes off more under the criterion"),
+    "severity_group": Fact(SCALE_UNIT, "amount that judges of the group subtract from every item"),
+    "severity_criterion": Fact(SCALE_UNIT, "additional severity of the judge under the criterion"),
     "severity_spread": Fact(SCALE_UNIT, "standard deviation of severity between judges under a criterion"),
-    "severity_people": Fact(SCALE_UNIT, "what people take off every item by criterion"),
+    "severity_people": Fact(SCALE_UNIT, "amount that people subtract from every item, by criterion"),
     "cutpoint": Fact(_LOG_ODDS, "strength at which one level of the scale ends and the next begins"),
     "cut_location": Fact(_LOG_ODDS, "middle of the cutpoints"),
     "cut_gap": Fact(_LOG_ODDS, "distance between neighbouring cutpoints"),
@@ -176,25 +179,25 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "people": Fact(_RATIO, "discrimination of people, 1 for a typical judge"),
     "anchor": Fact(_PROBABILITY, "probability that people prefer the better item"),
     "judge_item_effect": Fact(
-        SCALE_UNIT, "strength that an item has more, by a criterion, in all runs of one judge"
+        SCALE_UNIT, "additional strength of an item for one judge under a criterion, in all its runs"
     ),
     "judge_item": Fact(
-        SCALE_UNIT, "standard deviation of what a judge alone makes of an item in all its runs"
+        SCALE_UNIT, "standard deviation of a judge's own view of an item, constant over its runs"
     ),
     "variance_item": Fact("square of the scale", "variance of the judge's scores between items"),
-    "variance_judge_item": Fact("square of the scale", "variance of what the judge alone makes of items"),
+    "variance_judge_item": Fact("square of the scale", "variance of the judge's own view of items"),
     "variance_run": Fact("square of the scale", "variance of the judge's scores from run to run"),
-    "accuracy": Fact(_PROBABILITY, "probability of the right label, classes weighed by their shares"),
+    "accuracy": Fact(_PROBABILITY, "probability of the right label, classes weighted by their shares"),
     "sensitivity": Fact(
-        _PROBABILITY, "probability of saying the class that counts as a success where it is so"
+        _PROBABILITY, "probability of naming the class that counts as a success where it is right"
     ),
-    "specificity": Fact(_PROBABILITY, "probability of saying the other class where that is so"),
+    "specificity": Fact(_PROBABILITY, "probability of naming the other class where that is right"),
     "confusion": Fact(_PROBABILITY, "probability of each label in an item of each class"),
     "class_share": Fact("share", "share of the class among items"),
     "tendency": Fact("share", "share of the label in the answers on an item"),
-    "load": Fact(_LOG_ODDS, "strength of the effect that judges of a family see together"),
+    "load": Fact(_LOG_ODDS, "strength of the effect that judges of a family share"),
     "sharpness": Fact(_RATIO, "slope of levels by an item's value, of the panel"),
     "sharpness_judge": Fact(_RATIO, "factor of the slope of the judge"),
-    "common": Fact(_PROBABILITY, "probability that judges of the family have a label in common"),
-    "common_label": Fact("share", "share of each label among those that the family has in common, by class"),
+    "common": Fact(_PROBABILITY, "probability that judges of the family have a common label"),
+    "common_label": Fact("share", "share of each label among the family's common labels, by class"),
 }

@@ -1,17 +1,16 @@
-"""A density made of terms with priors and a family of answers.
+"""Density of terms with priors and a family of answers, and terms that a user adds to a model.
 
     P(answer of a cell) = family(eta_1, eta_2, ...),   eta_p = sum over terms of coefficient * value[levels in the cell]
 
-Values of a term are Normal(0, s) and independent, s given or learned with an exponential prior; those that sum to zero
-are so on the hyperplane of sum zero, with the density of as many coordinates as it has. So every value has a proper
-prior, whatever answers tell: what a family does not see (the level of a ranking's values, what all judges' tastes have
-in common beside the item's own value) is the prior's.
+Values of a term are independent Normal(0, s), with s fixed or learned with an exponential prior. Values with sum zero
+have the density on that hyperplane, with as many factors as it has dimensions. Every value therefore has a proper
+prior: the prior determines values that a family does not identify (the level of a ranking's values, or the mean of all
+judges' tastes beside the item's own value).
 
-Terms that a model has beside its sections: of further columns of a table, of covariates, of time.
-
-Values of a term are Normal(0, s), independent: s ~ Exponential(rate) learned, of a covariate alone given. A term of
-time is a random walk over periods: steps Normal(0, s) from each to the next, of which a row has the sum of those before
-it, less what the mean row has of each; so what else the model says of a judge is what holds on average over time.
+Added terms are about further columns of a table, covariates, or time. Their values are independent Normal(0, s), with
+s ~ Exponential(rate) learned; a covariate alone has a fixed s. A term of time is a random walk over periods with steps
+Normal(0, s) from each period to the next. A row has the sum of the earlier steps, minus the mean of that sum over rows;
+the judge's other parameters are therefore averages over time.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from voirdire.typing import Floats, Ints
 
 
 def term_parameters(term: Term) -> tuple[Parameter, ...]:
-    """The parameters of a term: its values, and the logarithms of their spreads where these are learned.
+    """List the parameters of a term: its values, and the logarithms of their spreads where these are learned.
 
     Examples
     --------
@@ -44,7 +43,7 @@ def term_parameters(term: Term) -> tuple[Parameter, ...]:
     ['Normal(0, exp(log_taste_spread)) in units of u', 'log Exponential(1)']
     """
     scale = term.scale
-    assert scale is not None  # a term of such a density has a prior
+    assert scale is not None  # terms of this density always have a prior
     if scale.rate is None:
         return (Parameter(term.name, term.factors, Normal(0.0, scale.sd), zero_sum=scale.zero_sum),)
     return spread_parameters(
@@ -54,17 +53,17 @@ def term_parameters(term: Term) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True)
 class PanelDensity(LogDensity):
-    """The density of a model that is a list of terms and a family of answers.
+    """Density of a model that is a list of terms and a family of answers.
 
-    ``data["panel"]`` holds of each cell ``index`` and ``coefficients``, shape (cells, width), of the values that its
-    predictors are sums of, and ``answers``, whose last axis is cells; see :meth:`table`.
+    ``data["panel"]`` has for each cell ``index`` and ``coefficients``, shape (cells, width), of the values in its
+    predictors, and ``answers``, with cells on the last axis; see :meth:`table`.
 
     Parameters
     ----------
     model : Model
     judges, criteria, items : int
     terms : tuple of Term
-        Each with a ``scale``.
+        Terms, each with a ``scale``.
     family : Family
     sides : int
         Number of items of a cell.
@@ -90,21 +89,21 @@ class PanelDensity(LogDensity):
 
     @property
     def uses_marginal_likelihood(self) -> bool:
-        """Always: spreads are found by their marginal likelihood."""
+        """Always True: spreads are estimated by marginal likelihood."""
         return True
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """Nothing: spreads are found by their marginal likelihood."""
+        """Zero, because spreads are estimated by marginal likelihood."""
         return np.zeros(1)
 
     def table(self, cells: Cells, answers: Any) -> Data:
-        """The data of cells and what was answered in each, shape (..., cells)."""
+        """Data of cells and the answers in each, shape (..., cells)."""
         sums = build_design(self.terms, cells, LatentPositions(self))
         return {"panel": {"index": sums.index, "coefficients": sums.coefficients, "answers": answers}}
 
     @cached_property
     def predictor(self) -> tuple[int, ...]:
-        """Predictor that each column of the data's ``index`` is part of."""
+        """Predictor of each column of the data's ``index``."""
         return tuple(
             term.predictor + side * term.by_item
             for term in self.terms
@@ -128,25 +127,28 @@ class PanelDensity(LogDensity):
         return xp.concatenate([array[..., None, :] for array in total], axis=-2)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As the family has them."""
+        """As in :class:`.Family`."""
         return self.family.log_parts(self.predictors(values, data, xp), data["panel"]["answers"], xp)
 
     def outcome_names(self, data: Data) -> list[str]:
-        """Numbered names."""
+        """Names by number."""
         count = len(self.log_parts(self.values(np.zeros(self.size), np), data, np))
         return [f"answers_{number}" for number in range(1, count + 1)]
 
 
 TIME, STEP = "time", "step"
-#: What rows of answers hold beside the factors that terms are of; a column of such a name is another one.
+#: Further fields of rows of answers; a table's column with such a name becomes a factor of another name.
 RESERVED_COLUMNS = (STEP, "numbers", "level", "weight", "end", "people", "gap")
-EFFECT_PREFIX = "effect:"  # before the name of a term of one factor, which parameters of sections may have
-EFFECT_RATE = 1.0  # of the spread of effects by factors, in log-odds
-SLOPE_SD, SLOPE_RATE = 1.5, 2.0  # of the slope of a covariate, and of the spread of slopes and of steps
+EFFECT_PREFIX = "effect:"  # prefix of the name of a term of one factor, which could clash with a parameter
+EFFECT_RATE = 1.0  # rate of the prior of effects' spread by factors, in 1 / log-odds
+SLOPE_SD, SLOPE_RATE = (
+    1.5,
+    2.0,
+)  # prior of a covariate's slope, and rate of the prior of slopes' and steps' spread
 
 
 def factor_of_column(name: str) -> str:
-    """The factor of a table's column, none of what rows of answers hold beside.
+    """Name of the factor of a table's column, different from :data:`RESERVED_COLUMNS`.
 
     Examples
     --------
@@ -161,22 +163,22 @@ def added_terms(
     covariates: Sequence[str],
     steps: int,
     *,
-    apart: bool = False,
+    by_item: bool = False,
     unit: float = 1.0,
 ) -> tuple[Term, ...]:
-    """The terms of some rows.
+    """Terms of a list of rows.
 
     Parameters
     ----------
     rows : sequence of TermRow
     covariates : sequence of str
-        Names of the numbers of a cell, after which those of steps of time come.
+        Names of the numbers of a cell, before those of time steps.
     steps : int
-        Number of periods less one.
-    apart : bool
-        As of :class:`.Term`.
+        Number of periods minus one.
+    by_item : bool
+        As in :class:`.Term`.
     unit : float
-        What one log-odds is like in the unit of what judges perceive, of priors that rows do not give.
+        Size of one log-odds in the unit of the perceived values, for default priors.
 
     Examples
     --------
@@ -204,7 +206,7 @@ def added_terms(
             ]
         else:
             terms.append(Term(name, axes, 0, covariate=number, scale=scale))
-    return tuple(term._replace(by_item=apart) for term in terms)
+    return tuple(term._replace(by_item=by_item) for term in terms)
 
 
 def _term_scale(row: TermRow, name: str, slopes: bool, alone: bool, unit: float) -> Scale:
@@ -217,7 +219,7 @@ def _term_scale(row: TermRow, name: str, slopes: bool, alone: bool, unit: float)
 
 
 def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: float = 1.0) -> str:
-    """The line that rows add to a model's equation.
+    """Write the line that rows add to a model's equation.
 
     Examples
     --------
@@ -241,26 +243,26 @@ def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: flo
 
 
 def added_parameters(terms: Sequence[Term]) -> tuple[Parameter, ...]:
-    """The parameters of terms, each once."""
+    """List the parameters of terms, each once."""
     by_name = {parameter.name: parameter for term in terms for parameter in term_parameters(term)}
     return tuple(by_name.values())
 
 
 def sum_of_terms(
-    terms: Sequence[Term], values: Values, about: Mapping[str, Array], numbers: Array | None
+    terms: Sequence[Term], values: Values, factor_codes: Mapping[str, Array], numbers: Array | None
 ) -> Array:
     """Sum of the terms for each row, shape (..., rows); 0 without terms.
 
     Parameters
     ----------
-    about : dict of str to int array, shape (rows,)
-        Levels of factors, -1 for none; a term of a factor that is not there adds nothing.
+    factor_codes : dict of str to int array, shape (rows,)
+        Levels of factors, -1 for none; a term with a missing factor adds nothing.
     numbers : array, shape (rows, numbers), or None
     """
     total: Any = 0.0
     for term in terms:
         fixed = dict(term.fixed_levels)
-        levels = [fixed.get(factor, about.get(factor)) for factor in term.factors]
+        levels = [fixed.get(factor, factor_codes.get(factor)) for factor in term.factors]
         codes: list[Any] = [code for code in levels if code is not None]
         if len(codes) < len(levels) or (term.covariate is not None and numbers is None):
             continue
@@ -270,14 +272,14 @@ def sum_of_terms(
         for code in columns:
             value = value * (code >= 0)
         if term.covariate is not None:
-            assert numbers is not None  # else it adds nothing
+            assert numbers is not None  # checked above
             value = value * numbers[:, term.covariate]
         total = total + value
     return total
 
 
 def random_walk_design(period: Ints, periods: int) -> Floats:
-    """The numbers of a walk's steps in each row, shape (rows, periods - 1): 1 after the step, less the mean.
+    """Design of a random walk's steps in each row, shape (rows, periods - 1): 1 after the step, minus the mean.
 
     Examples
     --------
@@ -289,7 +291,7 @@ def random_walk_design(period: Ints, periods: int) -> Floats:
 
 
 def term_label(name: str) -> str:
-    """The term as people write it, of the name of its values.
+    """Name of a term for users, from the name of its values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parameters drawn from a model's priors."""
+"""Draws of parameters from a model's priors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
 
-GRID_POINTS = 4000  # points of a distribution function
+GRID_POINTS = 4000  # points in the grid of a distribution function
 MIN_POSITIVE = 1e-300
 
 
@@ -21,10 +21,10 @@ def draw_from_prior(
 ) -> Floats:
     """Draw the flat vector of free coordinates from the prior, shape (size,).
 
-    ``only`` names parameters, among them those that their priors are about; the others are then zero.
+    ``only`` names the parameters to draw, including those that their priors depend on; the others are zero.
 
     The log-odds of a Beta(a, b) probability are the difference of the logarithms of Gamma(a) and Gamma(b) variables,
-    which is exact where the probability itself would round to one; they change sign for judges that are reversed.
+    which is exact where the probability itself would round to one; the sign changes for reversed judges.
     """
     drawn: dict[str, Floats] = {}
     for p in density.dependency_order:
@@ -33,7 +33,7 @@ def draw_from_prior(
             continue
         drawn[p.name] = _draw_parameter(p, density, drawn, rng)
         if isinstance(p.prior, LogDivided):
-            # independent exponential variables over their sum are uniform on the simplex
+            # independent exponential variables divided by their sum are uniform on the simplex
             n, names = density.count_scale_parts(p.prior), (p.prior.others, p.name)
             undivided = np.log(sum(np.exp(drawn[name]).sum() for name in names))
             shift = np.log(rng.exponential(1.0 / p.prior.rate_of_sum(n))) - undivided
@@ -42,12 +42,14 @@ def draw_from_prior(
 
 
 def _draw_parameter(
-    parameter: Parameter, density: LogDensity, others: dict[str, Floats], rng: np.random.Generator
+    parameter: Parameter, density: LogDensity, drawn_values: dict[str, Floats], rng: np.random.Generator
 ) -> Floats:
     prior, shape = parameter.prior, parameter.free_shape(density.sizes)
     if isinstance(prior, Spread):
         values = {
-            p.name: p.value(others[p.name], density.sizes, np) for p in density.parameters if p.name in others
+            p.name: p.value(drawn_values[p.name], density.sizes, np)
+            for p in density.parameters
+            if p.name in drawn_values
         }
         sd = np.exp(-density.log_unit(parameter, values, np)[1])
         if isinstance(prior, Population):
@@ -69,7 +71,7 @@ def _draw_parameter(
 def draw_skewed(
     prior: Population, m: Floats, t: Floats, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
-    """Draws of (x - m) / t of a population with mean m and standard deviation t before it is skewed."""
+    """Draws of (x - m) / t from a skewed population; m and t are mean and standard deviation before skewing."""
     z = rng.normal(size=shape)
     is_pending = np.ones(shape, dtype=bool)
     while is_pending.any():
@@ -81,20 +83,20 @@ def draw_skewed(
 def draw_other_parts(
     prior: LogDivided, parts: int, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
-    """Draws of all parts of a scale but the last."""
+    """Draw all parts of a scale except the last."""
     shares = rng.dirichlet(np.ones(parts))
     return np.asarray(rng.exponential(1.0 / prior.rate_of_sum(parts)) * shares[:-1]).reshape(shape)
 
 
 def draw_last_part(prior: LogDivided, parts: int, total: float, rng: np.random.Generator) -> float:
-    """Draw of the logarithm of the last part of a scale, the sum of the others given.
+    """Draw the logarithm of the last part of a scale, given the sum of the other parts.
 
-    The sum T of all has a density proportional to exp(-a T) / T^(n - 1) above the others' sum.
+    The total T has a density proportional to exp(-a T) / T^(n - 1) above the other parts' sum.
     """
     rate = prior.rate_of_sum(parts)
     log_sum = np.linspace(np.log(total), np.log(total + 40.0 / rate), GRID_POINTS)
     midpoints = 0.5 * (log_sum[1:] + log_sum[:-1])
-    log = -rate * np.exp(midpoints) - (parts - 2) * midpoints  # by the logarithm of T
+    log = -rate * np.exp(midpoints) - (parts - 2) * midpoints  # as a density of log T
     cumulative = np.exp(log - log.max()).cumsum()
     cell = int(np.searchsorted(cumulative, rng.random() * cumulative[-1]))
     return float(

@@ -14,7 +14,7 @@ Priors: TypeAlias = Mapping[str, Mapping[str, float] | float]
 def changes_by_section(
     priors: Priors, numbers: Mapping[str, Sequence[str]], model: str
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Sort the changes of a prior by section; say which name nothing in the model.
+    """Sort the changes of a prior by section, and report names that do not exist in the model.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def changes_by_section(
     changes : dict of str to dict
         New numbers by section and key; keys are not checked.
     problems : list of str
-        One sentence for each name that is wrong.
+        One sentence for each wrong name.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""A model and a table in the form that inference needs.
+"""A model and a table in the form required by inference.
 
-Check of a fit: a level, a number and a plain sentence on what may be wrong and what to do.
+The check of a fit: a level, a number and a sentence on a possible problem and its remedy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from voirdire.typing import Ints
 Level = Literal["ok", "warn", "fail"]
 
 
-_MAX_NAMED = 5  # names listed in a sentence before it only counts
+_MAX_NAMED = 5  # largest number of names listed in a sentence
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Check:
     level : "ok", "warn" or "fail"
     value : float or None
     message : str
-        One sentence, with what to do where the level is not "ok".
+        One sentence, with the remedy where the level is not "ok".
     """
 
     check: str
@@ -57,7 +57,7 @@ def worst_level(checks: Sequence[Check]) -> Level:
 
 
 def list_names(names: list[str], verb: bool = True) -> str:
-    """Return the first few names and how many more there are, with the verb that fits."""
+    """List the first few names and the number of the others, with the matching verb."""
     shown = ", ".join(names[:_MAX_NAMED])
     remaining = len(names) - _MAX_NAMED
     text = f"{shown} and {remaining} more" if remaining > 0 else shown
@@ -72,9 +72,9 @@ FEWER_PARAMETERS = "use method='map' (Fit.bootstrap gives intervals of votes the
 class Problem:
     """One model and one table of any kind, ready for inference: votes (:class:`VotesProblem`), labels or scores.
 
-    ``about`` says what the results are about: the panel, or its target (people); None where nothing was said, and
-    scores are the panel's. ``target_answers`` are people's, where they say how far the panel is from them and are no
-    part of the density.
+    ``about`` is the target of the results: the panel, or people; None where it was not specified, and scores are the
+    panel's. ``target_answers`` are people's answers where they inform the panel's discrepancy and are not in the
+    density.
     """
 
     density: LogDensity
@@ -88,12 +88,12 @@ class Problem:
 
     @property
     def unit(self) -> tuple[float, float]:
-        """Zero of strengths on the scale that results have, and the size of one unit there: 0 and 1 of log-odds."""
+        """Zero of strengths on the scale of the results, and the size of one unit there: 0 and 1 for log-odds."""
         return 0.0, 1.0
 
     @property
     def fewer_parameters(self) -> str:
-        """Remedy where there are more parameters than can be held."""
+        """Remedy where there are too many parameters for memory."""
         return FEWER_PARAMETERS
 
     @property
@@ -102,29 +102,29 @@ class Problem:
         return self.density.model
 
     def part(self, data: str) -> Any:
-        """The problem as one of a kind of data, or the part of it that is; None where it has none of that kind."""
+        """The problem, or its part, for one kind of data; None where it has none of that kind."""
         return self if data == self.model.data else None
 
     def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
-        """Check the posterior mass of the twins, which only the prior (and people) tell apart.
+        """Check the posterior mass of the twins, which only the prior (and people) distinguish.
 
         Parameters
         ----------
         mass : float
         at_mode : bool
-            Whether it was found at the mode alone.
+            True where it was computed at the mode only.
         """
         raise NotImplementedError(f"model {self.model.name} has no twins")
 
     def independent_parts(self) -> tuple[Problem, ...]:
-        """Problems that have all parameters and answers together, each its own, and so independent posteriors.
+        """Problems with independent posteriors that together have all parameters and answers.
 
-        Empty where the problem does not fall apart.
+        Empty where the problem cannot be divided.
         """
         return ()
 
     def check_can_compile(self) -> None:
-        """Refuse tables that cannot be compiled, as NUTS needs; most can."""
+        """Refuse tables that are too large to compile, as NUTS requires; most are accepted."""
 
     @property
     def coords(self) -> dict[str, list[str]]:

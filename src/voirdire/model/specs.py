@@ -1,4 +1,4 @@
-"""Find and check model files. Every number of a prior lives there, none in Python."""
+"""Search and validation of model files, which hold all numbers of priors."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ from voirdire.settings import (
 
 @dataclass(frozen=True)
 class Grammar:
-    """Sections and terms that a model file of a kind of data may hold.
+    """Sections and terms that are valid in a model file for a kind of data.
 
     Attributes
     ----------
     data : str
         The kind of data.
     sections : dict
-        The sections, with the terms that each may name.
+        Sections, with the valid terms of each.
     needed : tuple of str
-        Those that it must have.
+        Required sections.
     collapses : bool
-        Whether it may take all criteria as one; else, of votes and scores, criteria are kept separate.
+        True where criteria may be collapsed; otherwise, for votes and scores, they are separate.
     weighs : bool
-        Whether separate criteria need a section of weights.
+        True where separate criteria need a section of weights.
     terms : bool
-        Whether it may have terms beside its sections.
+        True where terms outside the sections are valid.
     """
 
     data: str
@@ -77,7 +77,7 @@ class Grammar:
     terms: bool = False
 
 
-#: Kinds of strengths that models of votes alone do not have.
+#: Kinds of strengths that are not valid in models of votes alone.
 _SCORE_STRENGTHS = (LearnedStrength.kind, SharedStrength.kind)
 _GRAMMARS = (
     Grammar(
@@ -150,7 +150,7 @@ SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for n
 _MAX_NUMBER = 1e300  # TOML knows infinity, nan and integers beyond any float
 _MUST_BE = "{key} must be {words}, not {value!r}"
 _NUMBER_RULE = Rule("a number", lambda v: is_number(v) and -_MAX_NUMBER < v < _MAX_NUMBER, _MUST_BE)
-# What a number of a prior must be, by the word that terms use in their ``keys``.
+# Rules for numbers of a prior, by the word in the terms' ``keys``.
 _NUMBER_RULES = {
     "number": _NUMBER_RULE,
     "positive": Rule("positive", lambda v: v > 0, _MUST_BE, _NUMBER_RULE),
@@ -187,12 +187,12 @@ class Section:
         return dict(self.prior)
 
 
-ABSENT_SECTION = Section("absent")  # in the place of a term that models of a kind of data never have
+ABSENT_SECTION = Section("absent")  # replaces a term that a kind of data does not have
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A simpler model that this one contains: ``model``, and ``when`` in words."""
+    """A special case of a model: the simpler ``model``, and ``when`` it applies."""
 
     model: str
     when: str
@@ -200,7 +200,7 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Model:
-    """A checked model file; see CONTRIBUTING.md for how to write one."""
+    """A validated model file; CONTRIBUTING.md explains how to write one."""
 
     name: str
     title: str
@@ -228,13 +228,13 @@ class Model:
 
     @property
     def sections(self) -> dict[str, Section]:
-        """The terms that the model has, by section."""
-        found = {name: getattr(self, name) for name in SECTION_NAMES}
-        return {name: section for name, section in found.items() if section not in (None, ABSENT_SECTION)}
+        """Terms of the model, by section."""
+        by_name = {name: getattr(self, name) for name in SECTION_NAMES}
+        return {name: section for name, section in by_name.items() if section not in (None, ABSENT_SECTION)}
 
     @property
     def position_aware(self) -> bool:
-        """True if judges may lean to a position."""
+        """True if the model has position effects of judges."""
         return self.reliability.kind in RELIABILITY and RELIABILITY[self.reliability.kind].position_aware
 
     @property
@@ -244,11 +244,11 @@ class Model:
 
     @property
     def refuses_ties(self) -> bool:
-        """True if answers of its kind may be ties, and the model has no term for them."""
+        """True if answers of its kind can be ties, and the model has no term for them."""
         return self.compares and self.ties is None
 
     def part(self, data: str) -> Model:
-        """The part of a model of votes and scores that is about one of them.
+        """Part of a model of votes and scores for one of these kinds of data.
 
         Examples
         --------
@@ -259,7 +259,7 @@ class Model:
         return replace(self, data=data, **absent)  # type: ignore[arg-type]
 
     def with_priors(self, priors: Priors | None) -> Model:
-        """Return the model with some of its prior's numbers changed.
+        """Return the model with some numbers of its prior changed.
 
         Parameters
         ----------
@@ -299,12 +299,12 @@ class Model:
 
 
 def specification_folder(kind: str) -> Path:
-    """Folder that holds the ``models`` or ``simulations`` files: in the package, else beside ``src``.
+    """Folder of the ``models`` or ``simulations`` files: in the package, otherwise beside ``src``.
 
     Raises
     ------
     FileNotFoundError
-        Neither place has it; the message names both.
+        Neither folder exists; the message names both.
     """
     packaged = Path(str(resources.files("voirdire"))) / "_specs" / kind
     source = Path(__file__).resolve().parents[3] / kind
@@ -320,7 +320,7 @@ def model_names() -> list[str]:
 
 
 def load_model(model: str | Path | Model) -> Model:
-    """Find and check a model.
+    """Find and validate a model.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def load_model(model: str | Path | Model) -> Model:
     Raises
     ------
     InputError
-        Unknown name (the nearest is suggested), unreadable file, or any fault in it, all named at once.
+        Unknown name (the nearest is suggested), unreadable file, or faults in the file, all listed at once.
 
     Examples
     --------

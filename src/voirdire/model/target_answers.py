@@ -1,12 +1,12 @@
-"""People's answers about some of a panel's items: how probable they are, and what they say of these items.
+"""People's answers about some of a panel's items: their probability, and their information about these items.
 
-Answers are about t, what people make of each item, with mean 0 and variance 1 over items:
+Answers are about t, people's value of each item, with mean 0 and variance 1 over items:
 
     a comparison   P(first) = sigmoid(c (t_first - t_second)), a tie half of either,    log c ~ Normal(log 1.5, 0.7)
     a score        y = m + V^(1/2) (rho^(1/2) t + (1 - rho)^(1/2) e),    e ~ Normal(0, 1), rho uniform,
                    m about the mean of the scores, log V flat (scores of several criteria from the mean of each)
 
-c, rho and V are tried on a grid; given these t is normal, of scores exactly, of comparisons by Laplace's approximation.
+c, rho and V are on a grid; given these t is normal, for scores exactly, for comparisons by Laplace's approximation.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ from voirdire.typing import Floats, Ints
 SHARPNESS_PRIOR = (
     np.log(1.5),
     0.7,
-)  # mean and sd of log c: two random items are told apart by a person in some 75%
+)  # mean and sd of log c: a person distinguishes two random items in about 75% of cases
 GRID_NODES = np.linspace(-2.25, 2.25, 7)  # standard deviations
-VARIANCE_SHARES = np.linspace(
-    0.06, 0.98, 9
-)  # of the variance of single scores that is what people make of items
-MEAN_SD = 10.0  # sd of m, in those of the scores
+VARIANCE_SHARES = np.linspace(0.06, 0.98, 9)  # share of people's item values in the variance of single scores
+MEAN_SD = 10.0  # sd of m, relative to that of the scores
 MAX_STEPS = 50
 STEP_TOLERANCE = 1e-8
 
@@ -40,9 +38,11 @@ class PeopleEvidence(NamedTuple):
     Attributes
     ----------
     log_evidence : float
-        Of the answers, what people make of items integrated out.
+        Log probability of the answers, with people's item values integrated out.
     mean : array, shape (items,)
+        Posterior mean of people's item values.
     cov : array, shape (items, items)
+        Their posterior covariance.
     """
 
     log_evidence: float
@@ -52,12 +52,12 @@ class PeopleEvidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TargetAnswers(ABC):
-    """Answers of people; items are named, so that they are the same in every coding.
+    """Answers of people; items have names, so that answers do not depend on a coding.
 
     Attributes
     ----------
     people : tuple of str
-        Who answered; empty where that was not said.
+        Names of the people; empty where unknown.
     """
 
     people: tuple[str, ...] = field(default=(), kw_only=True)
@@ -69,49 +69,51 @@ class TargetAnswers(ABC):
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Names of the items that they are about."""
+        """Names of the items in the answers."""
         return tuple(self.counted())
 
     @abstractmethod
     def grid(self) -> list[tuple[float, Any]]:
-        """Log prior weights and values of the other parameters of people."""
+        """Log prior weights and values of the other parameters."""
 
     @abstractmethod
-    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
-        """Posterior of what people make of items.
+    def evidence(
+        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
+    ) -> PeopleEvidence:
+        """Posterior of people's item values.
 
         Parameters
         ----------
-        places : mapping
+        rows_by_item : mapping
             Row of each item in mean and cov; several items may share one (answers of a system).
         mean, cov : array, shape (rows,), (rows, rows)
-            Of the normal prior.
+            Mean and covariance of the normal prior.
         value
-            One of :meth:`grid`.
+            An entry of :meth:`grid`.
         """
 
     @abstractmethod
     def among(self, items: frozenset[str]) -> TargetAnswers:
-        """The answers that are about some items alone."""
+        """Select the answers that are only about the given items."""
 
     @abstractmethod
     def counted(self) -> Counter[str]:
         """Number of answers about each item."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; see :func:`read_target_answers`."""
+        """Plain dictionary for JSON; see :func:`read_target_answers`."""
         return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedByPeople(TargetAnswers):
-    """Comparisons, each pair (in an order) once.
+    """Comparisons, one entry for each ordered pair.
 
     Attributes
     ----------
     first, second : tuple of str
     for_first, for_second : tuple of float
-        Answers for either; a tie is half of both.
+        Number of answers for either; a tie is half of both.
     """
 
     first: tuple[str, ...]
@@ -135,13 +137,18 @@ class ComparedByPeople(TargetAnswers):
         return Counter((*self.first, *self.second))
 
     def grid(self) -> list[tuple[float, Any]]:
-        """Sharpness of people."""
+        """Grid of people's sharpness c."""
         mean, sd = SHARPNESS_PRIOR
         return [(-0.5 * float(z) ** 2, float(np.exp(mean + sd * z))) for z in GRID_NODES]
 
-    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
+    def evidence(
+        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
+    ) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, by Newton's method."""
-        first, second = _places_of_names(places, self.first), _places_of_names(places, self.second)
+        first, second = (
+            _places_of_names(rows_by_item, self.first),
+            _places_of_names(rows_by_item, self.second),
+        )
         won, lost = np.array(self.for_first), np.array(self.for_second)
         design = np.zeros((len(won), len(mean)))
         rows = np.arange(len(won))
@@ -184,7 +191,7 @@ class ComparedByPeople(TargetAnswers):
 
 @dataclass(frozen=True, eq=False)
 class ScoredByPeople(TargetAnswers):
-    """Scores, each from the mean of its criterion.
+    """Scores, each minus the mean of its criterion.
 
     Attributes
     ----------
@@ -211,7 +218,7 @@ class ScoredByPeople(TargetAnswers):
         return Counter(self.item)
 
     def grid(self) -> list[tuple[float, Any]]:
-        """Share of what people make of items in the variance of scores, and that variance; none if all are equal."""
+        """Grid of rho and V; empty if all scores are equal."""
         variance = float(np.var(self.score, ddof=1)) if len(self.score) > 1 else 0.0
         if variance == 0.0:
             return []
@@ -222,10 +229,12 @@ class ScoredByPeople(TargetAnswers):
             for z in GRID_NODES
         ]
 
-    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
+    def evidence(
+        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
+    ) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, exactly."""
         rho, variance = value
-        score, row = np.array(self.score), _places_of_names(places, self.item)
+        score, row = np.array(self.score), _places_of_names(rows_by_item, self.item)
         seen, cell = np.unique(row, return_inverse=True)
         count = np.bincount(cell)
         means = np.bincount(cell, score) / count
@@ -245,7 +254,7 @@ class ScoredByPeople(TargetAnswers):
 
 
 def read_target_answers(content: dict[str, Any] | None) -> TargetAnswers | None:
-    """Read what :meth:`TargetAnswers.as_dict` gave.
+    """Read the result of :meth:`TargetAnswers.as_dict`.
 
     Examples
     --------
@@ -259,5 +268,5 @@ def read_target_answers(content: dict[str, Any] | None) -> TargetAnswers | None:
     return form(**{name: tuple(column) for name, column in content.items()})
 
 
-def _places_of_names(places: Mapping[str, int], names: tuple[str, ...]) -> Ints:
-    return np.array([places[name] for name in names], dtype=np.int64)
+def _places_of_names(rows_by_item: Mapping[str, int], names: tuple[str, ...]) -> Ints:
+    return np.array([rows_by_item[name] for name in names], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Rows of terms as people write them: ``item + item:context + judge:item``, or ``[[term]]`` in a model file."""
+"""Rows of terms as users write them: ``item + item:context + judge:item``, or ``[[term]]`` in a model file."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from voirdire.errors import InputError
 from voirdire.settings import is_number
 
 TERM_SEPARATOR, FACTOR_SEPARATOR = "+", ":"
-NUMBER_KEYS = ("rate", "sd")  # keys of a row of a model file beside its factors
+NUMBER_KEYS = ("rate", "sd")  # keys of a row of a model file in addition to its factors
 
 
 class TermRow(NamedTuple):
-    """A term of a model: latent values by the levels of some factors, times a number where one is among them.
+    """A term of a model: latent values by the levels of some factors, multiplied by a covariate where it names one.
 
     Attributes
     ----------
     factors : tuple of str
         Names of factors (item, judge, context, criterion, run, time, a column of the table) and of covariates.
     rate : float or None
-        Of the exponential prior of the standard deviation of the values, which is learned.
+        Rate of the exponential prior of the values' standard deviation, where it is learned.
     sd : float or None
-        The standard deviation, where it is given. Without either the prior is the default of such a term.
+        The standard deviation, where it is fixed. Without either, the term has its default prior.
     """
 
     factors: tuple[str, ...]
@@ -31,17 +31,17 @@ class TermRow(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As people write it."""
+        """The term as users write it."""
         return FACTOR_SEPARATOR.join(self.factors)
 
 
 def parse_terms(text: object) -> tuple[TermRow, ...]:
-    """Rows of a sum of terms.
+    """Parse a sum of terms into rows.
 
     Raises
     ------
     InputError
-        No text, an empty term or name, a name twice in a term, a term twice.
+        The value is not a text, a term or name is empty, or a name in a term or a term occurs twice.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def parse_terms(text: object) -> tuple[TermRow, ...]:
 
 
 def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
-    """Rows of ``[[term]]`` of a model file, and what is wrong with them.
+    """Read the rows of ``[[term]]`` in a model file, and list their problems.
 
     Examples
     --------
@@ -111,4 +111,4 @@ def _row_problems(row: TermRow, place: str) -> list[str]:
 def _repeated_rows(rows: Sequence[TermRow], place: str) -> list[str]:
     sets = [frozenset(row.factors) for row in rows]
     repeated = {row.words for index, row in enumerate(rows) if sets[index] in sets[:index]}
-    return [f"{place}: {words} stands there twice; name it once" for words in sorted(repeated)]
+    return [f"{place}: {words} occurs twice; name it once" for words in sorted(repeated)]

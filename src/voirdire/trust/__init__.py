@@ -1,1 +1,1 @@
-"""Checks of a fitted panel: what its votes do that the model cannot explain, and what to do about it."""
+"""Checks of a fitted panel: patterns in its votes that the model cannot explain, and remedies."""

@@ -1,4 +1,4 @@
-"""Trust checks of every kind of answer: judges that depend on each other, judges that decide what is first."""
+"""Trust checks for every kind of answer: dependent judges, and judges that determine the first place."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
-SIGNIFICANCE_LEVEL = 0.01  # of the tests of one check together
-MIN_CLEAR_LEAD = 0.9  # probability from which a lead counts as clear
+SIGNIFICANCE_LEVEL = 0.01  # joint level of the tests in one check
+MIN_CLEAR_LEAD = 0.9  # smallest probability of a clear lead
 
 
 def check_dependent_judges(
     problem: Problem,
-    left: Residuals | SharedErrors,
+    residuals: Residuals | SharedErrors,
     seed: int,
     chosen: str | None = None,
     remedy: Callable[[], str] = lambda: "Drop copies",
 ) -> list[Check]:
-    """Check whether judges agree more than independent ones would, and estimate how many the panel is worth.
+    """Check whether judges agree more than independent ones would, and estimate the effective number of judges.
 
     Parameters
     ----------
     chosen : str, optional
-        The method that answers pairs from anchors.
+        The method that resolves pairs by anchors.
     remedy : callable
-        What to do about a panel that is not to be trusted, in words.
+        Gives the remedy for a panel with many copies, in words.
     """
-    count = len(left.judges)
+    count = len(residuals.judges)
     if count < 2:
         return []
-    dependence = pairwise_dependence(left, np.random.default_rng(seed))
+    dependence = pairwise_dependence(residuals, np.random.default_rng(seed))
     similar = most_alike(dependence, SIGNIFICANCE_LEVEL)
     summary = (
         f"{count} judges, worth about {dependence.size:.0f} independent ones (90% interval {dependence.low:.0f} to "
@@ -48,7 +48,7 @@ def check_dependent_judges(
         return [
             Check("dependence", "ok", dependence.size, f"{summary}: none agree more than the model expects.")
         ]
-    pairs = alike_pairs_in_words([problem.judges[judge] for judge in left.judges], similar)
+    pairs = alike_pairs_in_words([problem.judges[judge] for judge in residuals.judges], similar)
     if not dependence.matters:
         message = dependence.minor_message(f"{pairs} agree", f"{count} judges")
         return [Check("dependence", "ok", dependence.size, message)]
@@ -59,7 +59,7 @@ def check_dependent_judges(
     people = (getattr(problem, name, None) for name in ("anchors", "target_answers"))
     human = "human answers" if all(answers is None for answers in people) else "more human answers"
     weight = getattr(problem, "answer_weight", None)
-    weight = np.ones(count) if weight is None else weight[left.judges]
+    weight = np.ones(count) if weight is None else weight[residuals.judges]
     if dependence.high < 0.5 * weight.sum():
         message += (
             ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
@@ -69,18 +69,18 @@ def check_dependent_judges(
     if (weight[np.unique(similar)] < 1.0).all():
         message += (
             f". So their answers count for less, all {count} judges as {weight.sum():.1f} independent ones. "
-            f"{'Drop copies, and get' if weight.sum() > dependence.high else 'Get'} {human} where much hangs on it."
+            f"{'Drop copies, and get' if weight.sum() > dependence.high else 'Get'} {human} for important decisions."
         )
         return [Check("dependence", "warn", dependence.size, message)]
     message += (
         ". Their agreement counts more than it should: name families (families=..., --families) or drop copies, and "
-        f"get {human} where much hangs on it."
+        f"get {human} for important decisions."
     )
     return [Check("dependence", "warn", dependence.size, message)]
 
 
 def check_influence(problem: Problem, posterior: Posterior, rivals: Rivals | None = None) -> list[Check]:
-    """Judges without whom another item, or system, would be first."""
+    """Check for judges without whom another item, or system, would be first."""
     if posterior.values is None or len(problem.judges) < 2:
         return []
     changed = judges_changing_first(problem, posterior, rivals)
@@ -93,28 +93,28 @@ def check_influence(problem: Problem, posterior: Posterior, rivals: Rivals | Non
 def check_first_place(
     changed: Sequence[tuple[str, str]], called: str, names: Sequence[str], draws: Floats
 ) -> Check:
-    """Check whether the first place hangs on single judges: a warning where the lead is clear with them.
+    """Check whether single judges determine the first place: a warning where the lead is clear with all judges.
 
     Parameters
     ----------
     changed : sequence of (judge, name)
-        Judges without whom another is first, and which.
+        Judges without whom another is first, and its name.
     called : str
-        What one of those that are compared is called.
+        Word for one of the compared names.
     names : sequence of str
     draws : array, shape (draws, names)
-        Of their scores.
+        Draws of the scores.
 
     Examples
     --------
     >>> draws = np.array([[1.0, 0.0]] * 20)
     >>> check_first_place([("ann", "y")], "item", ["x", "y"], draws).message
-    'Which item is ranked first hangs on single judges: without ann it is y. Ask more judges about the best items.'
+    'Which item is ranked first depends on single judges: without ann it is y. Ask more judges about the best items.'
     """
     leader = int(np.argmax(np.median(draws, axis=0)))
     changed = [
         (judge, name) for judge, name in changed if name != names[leader]
-    ]  # of a mode that had another
+    ]  # the mode may have had another leader
     if not changed:
         return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
     changes = [f"without {judge} it is {name}" for judge, name in changed[:MAX_SHOWN_PAIRS]]
@@ -130,7 +130,7 @@ def check_first_place(
         )
         return Check("influence", "ok", float(len(changed)), message)
     message = (
-        f"Which {called} is ranked first hangs on single judges: {'; '.join(changes)}{rest_note}. "
+        f"Which {called} is ranked first depends on single judges: {'; '.join(changes)}{rest_note}. "
         f"Ask more judges about the best {called}s."
     )
     return Check("influence", "warn", float(len(changed)), message)

@@ -1,4 +1,4 @@
-"""Judges that agree more than the model can explain: how much, and the effective number of judges."""
+"""Judges that agree more than the model can explain: size of the agreement, and the effective number of judges."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats
 
-MIN_VARIANCE = 2.0  # summed variance below which two judges share too little to be tested
+MIN_VARIANCE = 2.0  # smallest summed variance of two judges that can be tested
 RESAMPLES = 100
-MAX_SHOWN_PAIRS = 3  # pairs that are named
-MIN_FULL_SHARE = 0.95  # share of its judges below which a panel is worth less than their number
+MAX_SHOWN_PAIRS = 3  # largest number of pairs that are named
+MIN_FULL_SHARE = 0.95  # smallest effective size relative to the number of judges that does not matter
 
 
 class PairSums(Protocol):
-    """Sums over comparisons of products of residuals of all pairs of judges; see :mod:`voirdire.trust.residuals`."""
+    """Sums over comparisons of residual products for all pairs of judges; see :mod:`voirdire.trust.residuals`."""
 
     @property
     def comparison_count(self) -> int:
-        """Number of comparisons, or of groups of them, that intervals are resampled from."""
+        """Number of comparisons, or of groups of them, that are resampled for intervals."""
         ...
 
     def sums(self) -> tuple[Floats, Floats, Floats]:
@@ -44,7 +44,7 @@ class Correlations:
     z, rho : array, shape (judges, judges)
         See :mod:`voirdire.trust.residuals`; 0 on the diagonal and where two judges share too little.
     tested : int
-        Pairs of judges that could be tested.
+        Number of pairs of judges that could be tested.
     """
 
     z: Floats
@@ -60,8 +60,8 @@ class Dependence(Correlations):
     ----------
     size, low, high : float
         Effective number of independent judges with its 90% interval (bootstrap over comparisons):
-        K^2 / (K + sum_{j != k} rho_jk^2), the participation ratio of the residuals' correlation matrix, less what
-        noise adds to the squares. K independent judges give K, copies of one give 1.
+        K^2 / (K + sum_{j != k} rho_jk^2), the participation ratio of the residuals' correlation matrix, minus the
+        contribution of noise to the squares. K independent judges give K, copies of one give 1.
     """
 
     size: float
@@ -70,19 +70,19 @@ class Dependence(Correlations):
 
     @property
     def matters(self) -> bool:
-        """True where the panel is worth less than the number of its judges, in whole judges, as it is shown."""
+        """True where the panel's effective size, rounded as displayed, is below the number of its judges."""
         return self.size < MIN_FULL_SHARE * len(self.z) and round(self.size) < len(self.z)
 
-    def minor_message(self, names: str, of: str) -> str:
-        """Say that judges who agree more than expected (``names``) take next to nothing from the panel."""
+    def minor_message(self, names: str, panel: str) -> str:
+        """Report that judges who agree more than expected (``names``) barely reduce the panel's effective size."""
         return (
             f"{names} more than the model expects of independent judges, but that takes next to nothing from the "
-            f"panel: {of} count as about {self.size:.0f} independent ones (90% interval {self.low:.0f} to "
+            f"panel: {panel} count as about {self.size:.0f} independent ones (90% interval {self.low:.0f} to "
             f"{self.high:.0f})."
         )
 
 
-def pairwise_dependence(found: PairSums, rng: np.random.Generator) -> Dependence:
+def pairwise_dependence(pair_sums: PairSums, rng: np.random.Generator) -> Dependence:
     """Test all pairs of judges.
 
     Examples
@@ -98,11 +98,11 @@ def pairwise_dependence(found: PairSums, rng: np.random.Generator) -> Dependence
     >>> bool(found.z[0, 1] > 15), round(found.size, 1)
     (True, 1.8)
     """
-    comparisons = found.comparison_count
-    totals = found.sums()
+    comparisons = pair_sums.comparison_count
+    totals = pair_sums.sums()
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
     excess = np.zeros(RESAMPLES)
-    for sums in found.resampled(weights.astype(float)):
+    for sums in pair_sums.resampled(weights.astype(float)):
         excess += 2.0 * _excess_squares(*sums).sum(axis=0)
     judges = len(totals[0])
     low, high = np.quantile(_size_from_excess(judges, excess), [0.05, 0.95])
@@ -110,14 +110,14 @@ def pairwise_dependence(found: PairSums, rng: np.random.Generator) -> Dependence
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
 
 
-def effective_size(found: PairSums) -> float:
-    """:attr:`Dependence.size` alone, which takes no resampling."""
-    return _panel_effective_size(*found.sums())
+def effective_size(pair_sums: PairSums) -> float:
+    """Effective size as :attr:`Dependence.size`, without resampling."""
+    return _panel_effective_size(*pair_sums.sums())
 
 
-def residual_correlations(found: PairSums) -> Correlations:
+def residual_correlations(pair_sums: PairSums) -> Correlations:
     """Residual agreement of all pairs of judges."""
-    return _pair_correlations(*found.sums())
+    return _pair_correlations(*pair_sums.sums())
 
 
 def _pair_correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
@@ -128,7 +128,7 @@ def _pair_correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
 
 
 def _excess_squares(t: Floats, var: Floats, scale: Floats) -> Floats:
-    """Squares of the pairs' correlations less what noise adds to them."""
+    """Squares of the pairs' correlations minus the contribution of noise."""
     usable = var >= MIN_VARIANCE
     return np.where(usable, (t**2 - var) / np.where(usable, scale, 1.0) ** 2, 0.0)
 
@@ -138,9 +138,9 @@ def _panel_effective_size(t: Floats, var: Floats, scale: Floats) -> float:
     return float(_size_from_excess(len(t), _excess_squares(t, var, scale)[off_diagonal].sum()))
 
 
-def leave_one_out_sizes(found: PairSums) -> tuple[float, Floats]:
-    """:attr:`Dependence.size`, and the same without each judge, shape (judges,)."""
-    sums = found.sums()
+def leave_one_out_sizes(pair_sums: PairSums) -> tuple[float, Floats]:
+    """Effective size :attr:`Dependence.size` of the panel, and without each judge, shape (judges,)."""
+    sums = pair_sums.sums()
     others = [np.delete(np.arange(len(sums[0])), judge) for judge in range(len(sums[0]))]
     sizes = [_panel_effective_size(*(part[np.ix_(kept, kept)] for part in sums)) for kept in others]
     return _panel_effective_size(*sums), np.array(sizes)
@@ -150,18 +150,18 @@ def _size_from_excess(judges: int, excess: Floats) -> Floats:
     return np.asarray(judges**2 / (judges + np.maximum(excess, 0.0)))
 
 
-def most_alike(found: Correlations, alpha: float) -> list[tuple[int, int]]:
-    """Pairs of judges whose agreement is too large at level ``alpha`` (Bonferroni), the strongest first."""
-    if not found.tested:
+def most_alike(correlations: Correlations, alpha: float) -> list[tuple[int, int]]:
+    """Pairs of judges with too much agreement at level ``alpha`` (Bonferroni), the strongest first."""
+    if not correlations.tested:
         return []
-    bound = -NormalDist().inv_cdf(alpha / found.tested)
-    first, second = np.nonzero(np.triu(found.z > bound, 1))
-    order = np.argsort(-found.rho[first, second], kind="stable")
+    bound = -NormalDist().inv_cdf(alpha / correlations.tested)
+    first, second = np.nonzero(np.triu(correlations.z > bound, 1))
+    order = np.argsort(-correlations.rho[first, second], kind="stable")
     return [(int(first[i]), int(second[i])) for i in order]
 
 
-def alike_pairs_in_words(names: Sequence[str], alike: Sequence[tuple[int, int]]) -> str:
-    """Names of pairs of judges, the first of them.
+def alike_pairs_in_words(names: Sequence[str], pairs: Sequence[tuple[int, int]]) -> str:
+    """List the names of pairs of judges, up to :data:`MAX_SHOWN_PAIRS`.
 
     Examples
     --------
@@ -169,8 +169,8 @@ def alike_pairs_in_words(names: Sequence[str], alike: Sequence[tuple[int, int]])
     'a and b; b and c'
     """
     rest_note = (
-        f" and {count_in_words(len(alike) - MAX_SHOWN_PAIRS, 'more pairs')}"
-        if len(alike) > MAX_SHOWN_PAIRS
+        f" and {count_in_words(len(pairs) - MAX_SHOWN_PAIRS, 'more pairs')}"
+        if len(pairs) > MAX_SHOWN_PAIRS
         else ""
     )
-    return "; ".join(f"{names[i]} and {names[j]}" for i, j in alike[:MAX_SHOWN_PAIRS]) + rest_note
+    return "; ".join(f"{names[i]} and {names[j]}" for i, j in pairs[:MAX_SHOWN_PAIRS]) + rest_note

@@ -1,18 +1,19 @@
-"""Change of judges over time, by bets that are valid however often one looks.
+"""Change of judges over time, by bets that are valid at any number of looks.
 
-Let x_1, x_2, ... be what a judge's answers are beyond expectation, in order of time. If the judge does not change,
-every order is as likely: given the bag of the first t, x_t is any of them. With w_t(x) the value x less the bag's mean
-in its standard deviations, drawn in so that none of the bag is beyond CLIP_SDS of them, the bet of size m pays
+Let x_1, x_2, ... be a judge's answers minus their expectation, in order of time. If the judge does not change,
+all orders are equally likely: given the bag of the first t values, x_t is any of them. With w_t(x) the value x minus
+the bag's mean in the bag's standard deviations, rescaled so that no value of the bag exceeds CLIP_SDS, the bet of size
+m pays
 
     e_t = exp(m w_t(x_t)) / mean over x of the bag of exp(m w_t(x)),
 
-1 on average (a conformal e-value: Vovk 2020, arXiv 2001.05989). A change after answer a is bet on by the product of e_t
-over t > a; over sizes m and places a = 12, 18, 27, ... of stake w_j (which falls as 1 / (j + 3)) the evidence M (an
-e-value) is the mean of the products. At any one look its expectation is 1, exactly. Were the bag known beforehand, M
-would reach 1 / alpha ever with probability at most alpha (Ville); so the check looks at its largest value so far, and
-looking again after every answer costs nothing. That the bag is learned on the way costs little where no value is far
-out, which CLIP_SDS sees to: of 400 answers looked at one by one, 1 in 100 to all alike in kind, M reached 20 in at most
-3% of sequences. Judges and quantities share alpha. Consecutive answers about one question are one witness.
+with mean 1 (a conformal e-value: Vovk 2020, arXiv 2001.05989). The bet on a change after answer a is the product of e_t
+over t > a; the evidence M (an e-value) is the mean of the products over sizes m and places a = 12, 18, 27, ... with
+stakes w_j (which fall as 1 / (j + 3)). At any one look its expectation is exactly 1. If the bag were known in advance,
+M would ever reach 1 / alpha with probability at most alpha (Ville); the check therefore uses its largest value so
+far, which is valid for a look after every answer. Learning the bag costs little if no value is extreme,
+which CLIP_SDS ensures: in sequences of 400 answers with a look after each, and 1 in 100 to all of the rarer kind, M
+reached 20 in at most 3%. Judges and quantities share alpha. Consecutive answers about one question are one witness.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from voirdire.tables.words import count_in_words
 from voirdire.trust.random_walk import Habit, Stretch, habit_stretches
 from voirdire.typing import Floats, Ints
 
-FALSE_ALARM_RATE = 0.05  # chance that any judge is said to change where none does, over all looks
-MIN_WITNESSES = 20  # witnesses of a judge
-BET_SIZES = np.array([-0.8, -0.5, -0.25, 0.25, 0.5, 0.8])  # of bets, by standard deviation
-CLIP_SDS = 2.0  # standard deviations that the farthest value of a bag counts for
-FIRST_CHANGE, CHANGE_RATIO = 12, 1.5  # places of changes that are bet on
-FIRST_STAKE = 0.75  # of a judge's, on the quantity that is named first; the others share the rest
-VALUE_BINS = 64  # of values, between the least and the largest
-MAX_WITNESSES = 20_000  # witnesses of a judge; of more, neighbours are averaged
+FALSE_ALARM_RATE = 0.05  # probability of any reported change where no judge changes, over all looks
+MIN_WITNESSES = 20  # smallest number of witnesses of a judge
+BET_SIZES = np.array([-0.8, -0.5, -0.25, 0.25, 0.5, 0.8])  # sizes of bets, per standard deviation
+CLIP_SDS = 2.0  # largest size of a value, in standard deviations of its bag
+FIRST_CHANGE, CHANGE_RATIO = 12, 1.5  # first candidate change, and ratio of successive ones
+FIRST_STAKE = 0.75  # share of a judge's stake on the first quantity; the others divide the rest
+VALUE_BINS = 64  # number of bins between the smallest and the largest value
+MAX_WITNESSES = 20_000  # largest number of witnesses of a judge; above it, neighbours are averaged
 MAX_SHOWN_CHANGES = 3
-SEED_STREAM = 2003  # of random numbers that no simulation with the same seed has drawn
+SEED_STREAM = 2003  # stream of random numbers that is independent of simulations with the same seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +51,11 @@ class AnswersOverTime:
     judge : int array, shape (answers,)
     time : array, shape (answers,)
     question : int array, shape (answers,)
-        Neighbours of one question are one witness.
+        Consecutive answers to one question are one witness.
     beyond : mapping of (str, str) to array, shape (answers,)
-        Answers beyond expectation, by the words for more and for less of it.
+        Answers minus their expectation, by the words for positive and for negative values.
     habits : tuple of Habit
-        Of judges, which may change; see :mod:`.trust.walk`.
+        Habits of judges that may change; see :mod:`.trust.random_walk`.
     """
 
     judges: tuple[str, ...]
@@ -66,9 +67,9 @@ class AnswersOverTime:
 
 
 def habits_over_time(parts: Sequence[AnswersOverTime | None], prob: float) -> dict[str, list[Any]]:
-    """Habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high; see :mod:`.trust.walk`.
+    """Habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high.
 
-    Empty columns where no judge has two blocks of answers.
+    See :mod:`.trust.random_walk`. Empty columns where no judge has two blocks of answers.
     """
     rows = [
         asdict(stretch) | {"judge": part.judges[stretch.judge]}
@@ -80,7 +81,7 @@ def habits_over_time(parts: Sequence[AnswersOverTime | None], prob: float) -> di
 
 
 class Evidence(NamedTuple):
-    """Logarithm of the largest evidence of the bets, after which answer a change seems to come, and its sign."""
+    """Logarithm of the largest evidence of the bets, the estimated last answer before the change, and its sign."""
 
     log: float
     start: int
@@ -88,7 +89,7 @@ class Evidence(NamedTuple):
 
 
 def check_drift(*parts: AnswersOverTime | None, seed: int = 0) -> list[Check]:
-    """The check: judges whose answers change with time; nothing where no judge has enough of them.
+    """Check for judges whose answers change with time; empty where no judge has enough answers.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def check_drift(*parts: AnswersOverTime | None, seed: int = 0) -> list[Check]:
     changed.sort(key=lambda quantity: -quantity.evidence.log)
     if not changed:
         message = (
-            "No judge's answers are seen to change with time "
+            "No judge's answers change detectably with time "
             f"(false alarms {FALSE_ALARM_RATE:.0%} over all looks)."
         )
         return [Check("drift", "ok", 0.0, message)]
@@ -134,7 +135,7 @@ def check_drift(*parts: AnswersOverTime | None, seed: int = 0) -> list[Check]:
 
 
 class _WatchedQuantity(NamedTuple):
-    """A quantity of a judge: where it goes in words, how surely, witnesses, part of the judge's stake."""
+    """A quantity of a judge: word for its direction, evidence, number of witnesses, share of the judge's stake."""
 
     judge: str
     word: str
@@ -143,34 +144,34 @@ class _WatchedQuantity(NamedTuple):
     stake: float
 
 
-def _watched_quantities(seen: AnswersOverTime, seed: int) -> Iterator[_WatchedQuantity]:
+def _watched_quantities(answers: AnswersOverTime, seed: int) -> Iterator[_WatchedQuantity]:
     """Quantities of each judge with enough answers."""
-    other_stake = (1.0 - FIRST_STAKE) / max(len(seen.beyond) - 1, 1)
-    for k, name in enumerate(seen.judges):
-        rows = np.flatnonzero(seen.judge == k)
-        if len(rows) < MIN_WITNESSES or np.ptp(seen.time[rows]) == 0.0:
+    other_stake = (1.0 - FIRST_STAKE) / max(len(answers.beyond) - 1, 1)
+    for k, name in enumerate(answers.judges):
+        rows = np.flatnonzero(answers.judge == k)
+        if len(rows) < MIN_WITNESSES or np.ptp(answers.time[rows]) == 0.0:
             continue
-        order, unit = _time_ordered_answers(seen, rows, seed)
+        order, unit = _time_ordered_answers(answers, rows, seed)
         count = np.bincount(unit)
         if len(count) < MIN_WITNESSES:
             continue
-        for index, (words, values) in enumerate(seen.beyond.items()):
+        for index, (words, values) in enumerate(answers.beyond.items()):
             evidence = largest_evidence(_thin_series(np.bincount(unit, values[order]) / np.sqrt(count)))
-            stake = 1.0 if len(seen.beyond) == 1 else other_stake if index else FIRST_STAKE
+            stake = 1.0 if len(answers.beyond) == 1 else other_stake if index else FIRST_STAKE
             yield _WatchedQuantity(name, words[0 if evidence.sign > 0 else 1], evidence, len(count), stake)
 
 
-def _time_ordered_answers(seen: AnswersOverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
-    """A judge's answers in order of time (of one time: question by question, in random order), and their witnesses."""
-    names, question = np.unique(seen.question[rows], return_inverse=True)
+def _time_ordered_answers(answers: AnswersOverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
+    """A judge's answers in time order (at equal times by question, in random order), and their witnesses."""
+    names, question = np.unique(answers.question[rows], return_inverse=True)
     random_order = np.random.default_rng((seed, SEED_STREAM)).permutation(len(names))[question]
-    order = np.lexsort((random_order, seen.time[rows]))
+    order = np.lexsort((random_order, answers.time[rows]))
     changes = np.diff(question[order]) != 0
     return rows[order], np.concatenate([[0], np.cumsum(changes)])
 
 
 def _thin_series(x: Floats) -> Floats:
-    """Means of neighbours, where there are very many."""
+    """Average neighbouring values where there are more than :data:`MAX_WITNESSES`."""
     group_size = -(-len(x) // MAX_WITNESSES)
     return (
         x if group_size == 1 else x[: len(x) // group_size * group_size].reshape(-1, group_size).mean(axis=1)
@@ -178,7 +179,7 @@ def _thin_series(x: Floats) -> Floats:
 
 
 def log_evidence_steps(x: Floats) -> Floats:
-    """Logarithms of what bets of each of :data:`BET_SIZES` pay at each answer, shape (sizes, answers); see the module.
+    """Log payoffs of bets of each of :data:`BET_SIZES` at each answer, shape (sizes, answers); see the module.
 
     Examples
     --------
@@ -203,14 +204,14 @@ def log_evidence_steps(x: Floats) -> Floats:
     )
 
 
-def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -> Floats:
+def running_log_evidence(x: Floats, change_points: tuple[Ints, Floats] | None = None) -> Floats:
     """Logarithm of the evidence after each number of answers, shape (answers + 1,).
 
     Parameters
     ----------
     x : float array, shape (answers,)
-    places : (int array, float array), optional
-        Answers after which a change is bet on, and their stakes, which sum to 1 at most.
+    change_points : (int array, float array), optional
+        Candidate changes as numbers of answers before them, and their stakes, which sum to 1 at most.
 
     Examples
     --------
@@ -219,8 +220,8 @@ def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -
     """
     total = np.concatenate([np.zeros((len(BET_SIZES), 1)), np.cumsum(log_evidence_steps(x), axis=1)], axis=1)
     log = np.full(len(x) + 1, -np.inf)
-    for start, stake in zip(*map(np.ndarray.tolist, places or _bet_times_and_stakes()), strict=True):
-        # bets on places that are still to come hold what they were given
+    for start, stake in zip(*map(np.ndarray.tolist, change_points or _bet_times_and_stakes()), strict=True):
+        # bets on later changes keep their stakes
         log[:start] = np.logaddexp(log[:start], np.log(stake))
         part = np.logaddexp.reduce(total[:, start:] - total[:, start : start + 1], axis=0)
         log[start:] = np.logaddexp(log[start:], np.log(stake / len(BET_SIZES)) + part)
@@ -228,17 +229,17 @@ def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -
 
 
 def _bet_times_and_stakes() -> tuple[Ints, Floats]:
-    """Answers after which a change is bet on, and the stakes, which sum to one."""
+    """Candidate changes as numbers of answers before them, and the stakes, which sum to one."""
     size = 1 + int(np.log(MAX_WITNESSES / FIRST_CHANGE) / np.log(CHANGE_RATIO))
     stakes = 1.0 / (3.0 + np.arange(size))
     return np.rint(FIRST_CHANGE * CHANGE_RATIO ** np.arange(size)).astype(np.int64), stakes / stakes.sum()
 
 
 def largest_evidence(x: Floats) -> Evidence:
-    """The largest evidence so far of the bets that ``x`` changes; see the module.
+    """The largest evidence so far for a change in ``x``; see the module.
 
-    The change seems to come where the means before and after it, of what was seen then, are farthest apart in their
-    standard error.
+    The estimated change maximises the difference between the means before and after it, in standard errors, over the
+    answers up to the largest evidence.
 
     Examples
     --------

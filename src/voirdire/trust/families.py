@@ -1,24 +1,24 @@
-"""Families of judges that are not named: judges who answer alike beyond what all see in the same items.
+"""Detection of families of judges: judges whose answers agree beyond the common information in the items.
 
-Answers of two judges to the same questions correlate by
+Answers of two judges to the same questions have the correlation
 
     R_jk = load_j load_k + shared_f ((1 - load_j^2) (1 - load_k^2))^(1/2),      load_j = tanh(u_j),
 
-one factor for what all see (Thurstone 1931), and shared_f of the errors of family f, 0 of strangers, evenly one of
-``FAMILY_CORRELATIONS`` within a family. Given a division of the judges into families, with arctanh R of n questions
-in common (Fisher 1915),
+with one factor for the common information (Thurstone 1931), and shared_f the correlation of errors in family f: 0 for
+judges of different families, uniform on ``FAMILY_CORRELATIONS`` within a family. Given a division of the judges into
+families, with arctanh R of n shared questions (Fisher 1915),
 
     z_jk ~ Normal(arctanh R_jk, 1 / (n - 3) + slack^2),   slack = STRANGER_SLACK or, in one family, FAMILY_SLACK,
-    u_j ~ Normal(u, spread^2),   u ~ Normal(LOAD_MEAN, LOAD_SD^2),   spread evenly one of ``LOAD_SPREADS``,
+    u_j ~ Normal(u, spread^2),   u ~ Normal(LOAD_MEAN, LOAD_SD^2),   spread uniform on ``LOAD_SPREADS``,
 
-loads about a common one: that all see alike and some copy is more probable than that these see nearly all and the
-others little, which explains the same correlations of a family that is large in its panel. u_j are integrated out by
-Laplace's method, from pairs of different families; those within have the likelihood at its mode. The prior odds against
-a family of m among K judges are ``ODDS_AGAINST_FAMILY`` times the number of sets of m, K! / (m! (K - m)!). A division
-is taken where its evidence is the largest, and clearly above that of none (``MIN_EVIDENCE_GAIN``). It counts where
-judges of different families agree with each other: two who are alike beside others who guess may be the two who see
-something. Divisions that are tried join judges by average linkage. Two judges with fewer than ``MIN_SHARED_QUESTIONS``
-questions in common say nothing of each other: in a sparse crowd are no families.
+so that loads vary about a common one. This favours equal loads with some copies over high loads of a family and low
+loads of the others, which would explain the same correlations of a family that is large in its panel. Laplace's method
+integrates out u_j, using pairs of different families; pairs within a family have the likelihood at its mode. The prior
+odds against a family of m among K judges are ``ODDS_AGAINST_FAMILY`` times the number of sets of m, K! / (m! (K - m)!).
+The division with the largest evidence is accepted if that clearly exceeds the evidence of no families
+(``MIN_EVIDENCE_GAIN``), and if judges of different families agree with each other: two similar judges among others who
+guess may be the two informed ones. Candidate divisions join judges by average linkage. Pairs of judges with fewer than
+``MIN_SHARED_QUESTIONS`` shared questions are ignored: sparse crowds have no families.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats, Ints
 
-MIN_SHARED_QUESTIONS = 20  # questions in common
+MIN_SHARED_QUESTIONS = 20  # smallest number of shared questions of a pair
 FAMILY_CORRELATIONS = np.linspace(0.4, 0.98, 13)
 STRANGER_SLACK, FAMILY_SLACK = 0.15, 0.35
 LOAD_MEAN, LOAD_SD = 0.6, 0.5
 LOAD_SPREADS = (0.2, 0.5)
-ODDS_AGAINST_FAMILY = 3.0  # odds against any family
-MIN_EVIDENCE_GAIN = 2.0  # of log evidence: two who see more than the others are as alike as copies
-MIN_JOINED_CORRELATION = 0.4  # mean correlation from which groups of judges are tried as a family
-MAX_DIVISIONS = 40  # divisions
-MAX_STEPS = 50  # at most
+ODDS_AGAINST_FAMILY = 3.0  # prior odds against any family
+MIN_EVIDENCE_GAIN = 2.0  # smallest gain in log evidence: two better informed judges look similar to copies
+MIN_JOINED_CORRELATION = 0.4  # smallest mean correlation of groups of judges that are joined
+MAX_DIVISIONS = 40  # largest number of divisions
+MAX_STEPS = 50  # largest number of iterations
 MAX_SIGN_CHANGES = 5
-LOAD_TOLERANCE = 1e-6  # a change of loads that is none
-CORRELATION_TOLERANCE = 0.05  # a correlation within that of what the factor explains is explained by it
-PRIOR_QUESTIONS = 16.0  # information with which a load is drawn to the middle one, in numbers of questions
+LOAD_TOLERANCE = 1e-6  # largest change of loads at convergence
+CORRELATION_TOLERANCE = 0.05  # standard deviation of correlations about those explained by the factor
+PRIOR_QUESTIONS = 16.0  # weight of shrinkage of loads towards the median, as a number of questions
 MAX_CORRELATION = 0.995
-MAX_U = 3.0  # u of a load
-MIN_AGREEMENT = 1.0  # standard errors by which judges of different families must agree
-STEP_TOLERANCE = 0.01  # a step of u that is none
+MAX_U = 3.0  # bound on u
+MIN_AGREEMENT = 1.0  # smallest agreement of judges of different families, in standard errors
+STEP_TOLERANCE = 0.01  # largest step of u at convergence
 
 
 def has_several_judges(problem: Problem) -> bool:
-    """True if a model has several judges of its own, for whom being alike would matter."""
+    """True if a model has several judges with separate parameters, so that families matter."""
     is_pooled = problem.model.pool != "none" or problem.model.reliability.kind == "fixed"
     return not is_pooled and len(problem.judges) > 1
 
 
 def posterior_with_equal_items(problem: Problem, x: Floats) -> Posterior:
-    """A point of the posterior where all items are alike: residuals there hold what judges see in items."""
+    """A point of the posterior with equal items, whose residuals contain the judges' common information on items."""
     density = problem.density
     values = {
         name: value * 0.0 if "item" in dims else value
@@ -70,73 +70,73 @@ def posterior_with_equal_items(problem: Problem, x: Floats) -> Posterior:
     return Posterior(density, np.asarray(density.flat(values, np), dtype=float), None)
 
 
-def shared_error_families(problem: Problem, found: Residuals | SharedErrors) -> dict[str, str]:
-    """Family of each judge, by the first name among its members; empty where there are none.
+def shared_error_families(problem: Problem, residuals: Residuals | SharedErrors) -> dict[str, str]:
+    """Family of each judge, named after its first member; empty where there are no families.
 
     Parameters
     ----------
-    found : Residuals or SharedErrors
-        Where all items are alike (:func:`posterior_with_equal_items`); of shared errors wherever.
+    residuals : Residuals or SharedErrors
+        Residuals with equal items (:func:`posterior_with_equal_items`); shared errors at any point.
     """
     group = np.arange(len(problem.judges))
-    if isinstance(found, SharedErrors):
-        t, variance, scale = found.sums()
+    if isinstance(residuals, SharedErrors):
+        t, variance, scale = residuals.sums()
         correlation = np.divide(t, scale, out=np.zeros_like(t), where=scale > 0)
         shared = np.divide(scale**2, variance, out=np.zeros_like(t), where=variance > 0)
         family = divide_into_families(correlation, shared, explained=False)
     else:
-        family = families_by_answers(found)
-    group[found.judges] = found.judges[family]
+        family = families_by_answers(residuals)
+    group[residuals.judges] = residuals.judges[family]
     return name_families(problem.judges, group)
 
 
-def families_by_answers(found: Residuals) -> Ints:
-    """Family of each judge, a code each, shape (judges,): its first member's place among :attr:`.Residuals.judges`.
+def families_by_answers(residuals: Residuals) -> Ints:
+    """Family code of each judge, shape (judges,): the position of its first member in :attr:`.Residuals.judges`.
 
     Parameters
     ----------
-    found : Residuals
-        Where all items are alike (:func:`posterior_with_equal_items`).
+    residuals : Residuals
+        Residuals with equal items (:func:`posterior_with_equal_items`).
     """
-    correlation, shared = answer_correlations(found)
+    correlation, shared = answer_correlations(residuals)
     family = divide_into_families(correlation, shared)
-    # of those who are alike beside others who guess nobody can say that they are copies
+    # similar judges among others who guess cannot be identified as copies
     return family if families_agree(correlation, shared, family) else np.arange(len(family))
 
 
-def families_agree(correlation: Floats, shared: Floats, of: Ints) -> bool:
-    """True if answers of judges of different families agree."""
+def families_agree(correlation: Floats, shared: Floats, family: Ints) -> bool:
+    """True if answers of judges from different families agree."""
     weight = np.where(
-        (shared >= MIN_SHARED_QUESTIONS) & (of[:, None] != of), np.maximum(shared - 3.0, 1.0), 0.0
+        (shared >= MIN_SHARED_QUESTIONS) & (family[:, None] != family), np.maximum(shared - 3.0, 1.0), 0.0
     )
     return bool(0.5 * (weight * correlation).sum() > MIN_AGREEMENT * np.sqrt(0.5 * weight.sum()))
 
 
 def name_families(judges: tuple[str, ...], group: Ints) -> dict[str, str]:
-    """Family of each judge by the first name of its members; empty where every judge is alone."""
+    """Family of each judge, named after its first member; empty where every judge is alone."""
     if len(np.unique(group)) == len(group):
         return {}
     first_names = {code: judges[int(np.flatnonzero(group == code)[0])] for code in np.unique(group)}
     return {judge: first_names[group[index]] for index, judge in enumerate(judges)}
 
 
-def answer_correlations(found: Residuals) -> tuple[Floats, Floats]:
-    """Correlation of every two judges' answers, and the number of questions that both answered."""
-    r, seen = found.r[0], (found.v[0] > 0.0).astype(float)
+def answer_correlations(residuals: Residuals) -> tuple[Floats, Floats]:
+    """Correlation of every two judges' answers, and the number of their shared questions."""
+    r, seen = residuals.r[0], (residuals.v[0] > 0.0).astype(float)
     square = r**2 @ seen.T
     scale = np.sqrt(square * square.T)
     return np.divide(r @ r.T, scale, out=np.zeros_like(scale), where=scale > 0), seen @ seen.T
 
 
 def divide_into_families(correlation: Floats, shared: Floats, explained: bool = True) -> Ints:
-    """Family of each judge, a code each, shape (judges,): the division with the most evidence.
+    """Family code of each judge, shape (judges,): the division with the largest evidence.
 
     Parameters
     ----------
     correlation, shared : array, shape (judges, judges)
-        Of answers, and questions in common.
+        Correlations of answers, and numbers of shared questions.
     explained : bool
-        Whether a factor is to explain what all see; else it is not in the correlations.
+        True where a factor represents the common information; otherwise correlations do not contain it.
 
     Examples
     --------
@@ -165,8 +165,8 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
     variance = 1.0 / np.maximum(shared - 3.0, 1.0)
     start = np.full((len(LOAD_SPREADS), judges), LOAD_MEAN)
 
-    def division_evidence(of: Ints) -> float:
-        same_family = of[:, None] == of
+    def division_evidence(division: Ints) -> float:
+        same_family = division[:, None] == division
         between = np.where(usable & ~same_family, 1.0 / (variance + STRANGER_SLACK**2), 0.0)
         within_information = np.where(usable & same_family, 1.0 / (variance + FAMILY_SLACK**2), 0.0)
         if explained:
@@ -176,12 +176,12 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
             start[:] = [u for _, u in fits]
         else:
             fits = [(_log_normal(z, between), np.zeros(judges))]
-        size = np.bincount(of)
+        size = np.bincount(division)
         odds = sum(
             np.log(ODDS_AGAINST_FAMILY) + _log_binomial_coefficient(judges, int(m)) for m in size[size > 1]
         )
         log = np.zeros(len(fits))
-        for family in (np.flatnonzero(of == code) for code in np.flatnonzero(size > 1)):
+        for family in (np.flatnonzero(division == code) for code in np.flatnonzero(size > 1)):
             block = np.ix_(family, family)
             log += [
                 _log_family_likelihood(z[block], within_information[block], np.tanh(u[family]))
@@ -190,7 +190,7 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
         return float(np.logaddexp.reduce(log + [fit_evidence for fit_evidence, _ in fits]) - odds)
 
     baseline = best_evidence = division_evidence(best)
-    # between groups, by their first judge
+    # sums over pairs of groups, indexed by their first judge
     total, pairs = np.where(usable, correlation, 0.0), usable.astype(float)
     for _ in range(MAX_DIVISIONS):
         mean = np.divide(total, pairs, out=np.full(pairs.shape, -1.0), where=pairs > 0)
@@ -204,7 +204,7 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
         group = np.where(group == second, first, group)
         in_group = group == first
         if explained and not usable[in_group][:, ~in_group].any():
-            continue  # nobody else says what they see
+            continue  # no other judge provides the common information
         candidate = np.where(in_group, first, best)
         for division in (group, candidate) if (group != candidate).any() else (group,):
             if (evidence := division_evidence(division)) > best_evidence:
@@ -213,23 +213,23 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
 
 
 def factor_evidence(z: Floats, information: Floats, spread: float, start: Floats) -> tuple[float, Floats]:
-    """Log evidence of correlations that one factor explains, and the mode of u, shape (judges,).
+    """Log evidence of correlations under one factor, and the mode of u, shape (judges,).
 
     Parameters
     ----------
     z, information : array, shape (judges, judges)
-        arctanh of correlations, and one over their variance; 0 of pairs that are not explained.
+        arctanh of correlations, and their inverse variance; 0 for ignored pairs.
     spread : float
-        Of u about the common one.
+        Standard deviation of u about the common value.
     start : array, shape (judges,)
-        From where the mode is sought, by Gauss and Newton's method.
+        Starting point of the Gauss-Newton search for the mode.
     """
     judges = len(z)
     shrunk = LOAD_SD**2 / (spread**2 + judges * LOAD_SD**2)
     prior = (np.eye(judges) - shrunk) / spread**2
 
     def fit_of(u: Floats) -> tuple[float, Floats, Floats]:
-        """Log density of u without constants, explained correlations, and what is left of z."""
+        """Log density of u without constants, explained correlations, and residuals of z."""
         load = np.tanh(u)
         explained = np.clip(np.outer(load, load), -MAX_CORRELATION, MAX_CORRELATION)
         residual = z - np.arctanh(explained)
@@ -254,11 +254,13 @@ def factor_evidence(z: Floats, information: Floats, spread: float, start: Floats
     return log - 0.5 * float(np.linalg.slogdet(hessian)[1] + prior_log_det), u
 
 
-def _log_normal(left: Floats, information: Floats) -> float:
-    """Log density of the residuals of pairs, each of which is there twice."""
+def _log_normal(residual: Floats, information: Floats) -> float:
+    """Log density of the residuals of pairs, where the matrix contains each pair twice."""
     has_information = information > 0.0
     precision = information[has_information] / (2.0 * np.pi)
-    return float(0.25 * (np.log(precision) - information[has_information] * left[has_information] ** 2).sum())
+    return float(
+        0.25 * (np.log(precision) - information[has_information] * residual[has_information] ** 2).sum()
+    )
 
 
 def _log_family_likelihood(z: Floats, information: Floats, load: Floats) -> float:
@@ -275,15 +277,15 @@ def _log_family_likelihood(z: Floats, information: Floats, load: Floats) -> floa
 
 
 def _log_binomial_coefficient(judges: int, members: int) -> float:
-    """Log number of sets of so many judges."""
+    """Log of the number of sets of ``members`` among ``judges``."""
     return lgamma(judges + 1) - lgamma(members + 1) - lgamma(judges - members + 1)
 
 
 def judge_signs(correlation: Floats) -> Floats:
-    """1 for every judge, -1 for those who answer against the others, shape (judges,).
+    """Sign 1 for most judges, -1 for those whose answers oppose the others', shape (judges,).
 
-    From all alike, judges are turned who disagree with the others as these are turned: the leading eigenvector would
-    be that of a large family, against which the others are neither.
+    Starting from equal signs, judges who disagree with the signed others are reversed. The leading eigenvector would
+    instead follow a large family.
     """
     sign = np.ones(len(correlation))
     for _ in range(MAX_SIGN_CHANGES):
@@ -294,11 +296,11 @@ def judge_signs(correlation: Floats) -> Floats:
 
 
 def factor_loads(correlation: Floats, shared: Floats) -> Floats:
-    """Loads on the one factor, found from pairs that it explains well itself, shape (judges,)."""
+    """Loads on one factor, estimated from the pairs that fit it well, shape (judges,)."""
     load = np.full(len(correlation), 0.5)
     noise = CORRELATION_TOLERANCE**2 + 1.0 / np.maximum(shared, 1.0)
     for _ in range(MAX_STEPS):
-        # copies must not be the factor: a pair counts for less the further it is from it, as of a Cauchy distribution
+        # robust to copies: the weight of a pair falls with its distance from the factor, as for a Cauchy distribution
         weight = np.where(shared > 0, 1.0 / (noise + (correlation - np.outer(load, load)) ** 2), 0.0)
         numerator = (weight * correlation) @ load + PRIOR_QUESTIONS * np.median(load)
         previous, load = (

@@ -1,9 +1,9 @@
-"""Influence of judges on which item, or which system, comes first.
+"""Influence of judges on the first place of items, or of systems.
 
 To first order, leaving judge k out changes the posterior mean of a quantity f by -Cov(f, log likelihood of k's
 votes), the covariance over the posterior (the Bayesian infinitesimal jackknife, Giordano and Broderick 2023, arXiv
-2305.06466), so that one set of draws serves for all judges. Judges that this finds are left out in earnest, by a new
-search for the mode.
+2305.06466), so that one set of draws is sufficient for all judges. The most influential judges are then actually left
+out, with a new search for the mode.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 INFLUENCE_DRAWS = 200
-MAX_REFITS = 5  # judges at most that are left out in earnest
-BATCH_SIZE = 4_000_000  # scores without single judges that are held at once
-MAX_LEAD_SHARE = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
+MAX_REFITS = 5  # largest number of judges that are left out in a new search
+BATCH_SIZE = 4_000_000  # largest number of scores without single judges in memory
+MAX_LEAD_SHARE = 0.75  # remaining share of the lead, to first order, above which a judge is not tried
 
 
 class Rivals(NamedTuple):
-    """Candidates for the first place that are not the items: systems whose answers items are.
+    """Candidates for the first place other than items: systems whose answers are the items.
 
     Attributes
     ----------
     called : str
-        What one of them is called.
+        Word for one of them.
     names : tuple of str
     part : array, shape (items, rivals)
-        Part that each item has in the score of each.
+        Weight of each item in the score of each rival.
     draws : array, shape (draws, rivals)
-        Of their scores.
+        Draws of the scores.
     """
 
     called: str
@@ -49,7 +49,7 @@ class Rivals(NamedTuple):
 def judges_changing_first(
     problem: Problem, posterior: Posterior, rivals: Rivals | None = None
 ) -> list[tuple[str, str]]:
-    """Judges without whom another item (or rival) is first, and which; the most influential first.
+    """Judges without whom another item (or rival) is first, and its name; the most influential first.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def judges_changing_first(
     central_scores = _rival_scores(problem, posterior.central_values, rivals)
     leader = int(np.argmax(central_scores))
     margin = _leads_without_judges(central_scores, score - score.mean(axis=0), log - log.mean(axis=0))
-    # first-order changes are rough: judges that come near to a change are tried, too
+    # first-order changes are approximate: judges with an almost sufficient change are tried, too
     candidates = np.argsort(margin, kind="stable")[:MAX_REFITS]
     lead = (
         np.delete(central_scores[leader] - central_scores, leader).min()
@@ -83,11 +83,11 @@ def judges_changing_first(
     if not len(candidates):
         return []
     tables = [problem.data, *(_data_without_judge(problem, int(judge)) for judge in candidates)]
-    if problem.density.uses_marginal_likelihood:  # spreads are hardly one judge's
+    if problem.density.uses_marginal_likelihood:  # spreads barely depend on one judge
         centre, *modes = find_modes_at_spreads(problem.density, tables, posterior.centre)
     else:
         centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
-    # where mode and mean disagree on the first item, no judge is to blame for either
+    # where mode and mean have different leaders, no judge is the cause of either
     expected_leaders = {
         leader,
         int(np.argmax(_rival_scores(problem, problem.density.values(centre, np), rivals))),
@@ -101,17 +101,17 @@ def judges_changing_first(
     return changes
 
 
-def _leads_without_judges(whole: Floats, score: Floats, log: Floats) -> Floats:
+def _leads_without_judges(central_scores: Floats, score: Floats, log: Floats) -> Floats:
     """Lead of the first over the next without each judge, to first order, shape (judges,).
 
-    Of scores, shape (n,), and their deviations in draws, shape (draws, n), beside those of judges' log likelihoods.
+    Takes scores, shape (n,), their deviations in draws, shape (draws, n), and those of judges' log likelihoods.
     """
-    leader, margin = int(np.argmax(whole)), np.empty(log.shape[1])
-    step = max(1, BATCH_SIZE // len(whole))
+    leader, margin = int(np.argmax(central_scores)), np.empty(log.shape[1])
+    step = max(1, BATCH_SIZE // len(central_scores))
     for start in range(0, len(margin), step):
         batch = slice(start, start + step)
         scores_left = log[:, batch].T @ (score / -max(len(score) - 1, 1))
-        scores_left += whole
+        scores_left += central_scores
         leader_score = scores_left[:, leader].copy()
         scores_left[:, leader] = -np.inf
         margin[batch] = leader_score - scores_left.max(axis=1)
@@ -129,11 +129,11 @@ def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | No
     density, judges = problem.density, len(problem.judges)
     tables = [part for part in problem.data.values() if "judge" in part]
     if not any(part["judge"].any() for part in tables):
-        return None  # the model does not tell judges apart
+        return None  # the model does not distinguish judges
     out = np.zeros((len(values["strength"]), judges))
     for row in range(len(out)):
         draw = {name: value[row] for name, value in values.items()}
-        # of votes with ties, whether they are ties comes in parts of its own
+        # for votes with ties, the tie indicators are separate parts
         parts = zip(
             density.log_parts(draw, problem.data, np), density.outcome_names(problem.data), strict=True
         )
@@ -144,7 +144,7 @@ def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | No
 
 
 def _data_without_judge(problem: Problem, judge: int) -> Data:
-    """The tables with a judge's votes weighing nothing; shapes, and so compilations, stay."""
+    """The tables with weight zero for a judge's votes; shapes, and therefore compilations, are unchanged."""
     tables: Data = {}
     for name, part in problem.data.items():
         tables[name] = dict(part)

@@ -1,4 +1,4 @@
-"""Judges whose answers have nearly nothing to do with the others', and how far answers tell items apart at all."""
+"""Judges whose answers are almost unrelated to the others', and the share of variance common to all judges."""
 
 from __future__ import annotations
 
@@ -16,35 +16,38 @@ from voirdire.trust.families import (
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
-NOISE_LOADS = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer nearly at random
+NOISE_LOADS = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer almost at random
 SHARP_LOADS = np.linspace(0.3, 0.95, 14)
-USEFUL_LOADS = np.concatenate([SHARP_LOADS, -SHARP_LOADS])  # who answers against the others tells as much
-LOAD_SD = 0.15  # sd of a useful judge's load from the middle one of the others'
-MIN_NOISE_ODDS = 7.0  # by which a judge must be noise rather than useful to be named
-MIN_JUDGES = 3  # judges, no two of one family, of whom one can be told to be noise
-MAX_DIVIDED_JUDGES = 100  # judges at most among whom families are sought: of more, copies are not the others
+USEFUL_LOADS = np.concatenate(
+    [SHARP_LOADS, -SHARP_LOADS]
+)  # answers opposed to the others' are equally informative
+LOAD_SD = 0.15  # standard deviation of a useful judge's load about the others' median
+MIN_NOISE_ODDS = 7.0  # smallest odds of noise against a useful judge for a report
+MIN_JUDGES = 3  # smallest number of judges of different families for the detection of noise
+MAX_DIVIDED_JUDGES = 100  # largest number of judges for a search for families: in more, copies are a minority
 
 
 class SharedVariance(NamedTuple):
-    """Share of the variance of single answers that all judges see in items, with its standard error without any."""
+    """Common share of the variance of single answers over judges, with its standard error under a share of zero."""
 
     share: float
     error: float
 
 
-def noise_odds(found: Residuals) -> Floats:
-    """Odds that each judge answers nearly at random, shape (judges,): 0 of one who shares too few questions.
+def noise_odds(residuals: Residuals) -> Floats:
+    """Odds that each judge answers almost at random, shape (judges,): 0 for judges with too few shared questions.
 
-    A judge's answers are correlated with the mean of the others', weighed by what their loads say of them; of a judge
-    with the load a that is a c, c how well that mean shows what all see. The likelihood of the correlation (Fisher's)
-    under loads near 0 is compared with that under useful ones (half of them evenly, half like the others'). A judge
-    who answers against the others is no noise. A family of judges who answer alike (copies) counts as one, by the mean
-    of its answers: else it would be the others, beside whom an independent judge looks like noise.
+    A judge's answers are correlated with the mean of the others', weighted by the information in their loads. For a
+    judge with the load a the expected correlation is a c, with c the correlation of that mean with the common factor.
+    The likelihood of the correlation (Fisher's) under loads near 0 is compared with that under useful ones (half of
+    them uniform, half similar to the others'). A judge whose answers oppose the others' is not noise. A family of
+    similar judges (copies) counts as one, with the mean of its answers: otherwise it would dominate the others' mean,
+    and an independent judge would look like noise.
 
     Parameters
     ----------
-    found : Residuals
-        Where all items are alike (:func:`.families.posterior_with_equal_items`).
+    residuals : Residuals
+        Residuals with equal items (:func:`.families.posterior_with_equal_items`).
 
     Examples
     --------
@@ -57,11 +60,11 @@ def noise_odds(found: Residuals) -> Floats:
     [False, False, False, False, True]
     """
     family = (
-        families_by_answers(found)
-        if len(found.judges) <= MAX_DIVIDED_JUDGES
-        else np.arange(len(found.judges))
+        families_by_answers(residuals)
+        if len(residuals.judges) <= MAX_DIVIDED_JUDGES
+        else np.arange(len(residuals.judges))
     )
-    y, seen, voice = _mean_by_family(*_standardised_answers(found), family)
+    y, seen, voice = _mean_by_family(*_standardised_answers(residuals), family)
     shared = seen @ seen.T
     np.fill_diagonal(shared, 0.0)
     correlation = np.divide(y @ y.T, shared, out=np.zeros_like(shared), where=shared > 0)
@@ -82,7 +85,7 @@ def noise_odds(found: Residuals) -> Floats:
             np.clip(answers @ mean / scale if scale > 0.0 else 0.0, -MAX_CORRELATION, MAX_CORRELATION)
         )
         reliability = float(np.sqrt((information[is_shared] / (1.0 + information[is_shared])).mean()))
-        count = independent_count(answers, mean, found.index_a[is_shared])
+        count = independent_count(answers, mean, residuals.index_a[is_shared])
         typical = np.exp(-0.5 * ((np.abs(USEFUL_LOADS) - np.median(np.delete(load, judge))) / LOAD_SD) ** 2)
         load_priors = (
             (NOISE_LOADS, np.ones_like(NOISE_LOADS)),
@@ -100,11 +103,11 @@ def noise_odds(found: Residuals) -> Floats:
     return np.asarray(odds[voice])
 
 
-def independent_count(one: Floats, other: Floats, item: Ints) -> float:
-    """Number of independent questions that tell as much of a correlation as these, some of which are about one item.
+def independent_count(first: Floats, second: Floats, item: Ints) -> float:
+    """Number of independent questions with equal information on a correlation, where several may be about one item.
 
-    Answers to m questions about an item have 1 + (m - 1) i_one i_other times the variance in the mean of their products
-    (i the correlation of two answers about an item: Kish 1965's design effect, of a product).
+    With m questions about an item, the variance of the mean of products is 1 + (m - 1) i_first i_second times as large
+    (i the correlation of two answers about an item: Kish 1965's design effect, for a product).
 
     Examples
     --------
@@ -117,46 +120,46 @@ def independent_count(one: Floats, other: Floats, item: Ints) -> float:
     count = np.bincount(code)
     pairs = float((count * (count - 1.0)).sum())
     if not pairs:
-        return float(len(one))
+        return float(len(first))
     within = [
         float((np.bincount(code, y) ** 2 - np.bincount(code, y**2)).sum()) / pairs / float((y**2).mean())
-        for y in (one, other)
+        for y in (first, second)
     ]
-    size = pairs / len(one)  # questions beside each about its item
-    return len(one) / (1.0 + size * float(np.prod(np.clip(within, 0.0, 1.0))))
+    size = pairs / len(first)  # other questions about the same item, for each question
+    return len(first) / (1.0 + size * float(np.prod(np.clip(within, 0.0, 1.0))))
 
 
-def shared_variance(found: Residuals) -> SharedVariance | None:
-    """Mean correlation of single answers of two judges to one question; None where no two answer the same.
+def shared_variance(residuals: Residuals) -> SharedVariance | None:
+    """Mean correlation of two judges' single answers to one question; None without shared questions.
 
     Parameters
     ----------
-    found : Residuals
-        Where all items are alike.
+    residuals : Residuals
+        Residuals with equal items.
     """
-    y, seen = _standardised_answers(found)
-    # of each question the products of all pairs: the square of the sum less the squares
+    y, seen = _standardised_answers(residuals)
+    # sum over all pairs of the products at each question: half of the squared sum minus the sum of squares
     products = 0.5 * (y.sum(axis=0) ** 2 - (y**2).sum(axis=0))
     pairs = 0.5 * seen.sum(axis=0) * (seen.sum(axis=0) - 1.0)
     total = float(pairs.sum())
     return SharedVariance(float(products.sum()) / total, total**-0.5) if total else None
 
 
-def _mean_by_family(y: Floats, seen: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
-    """Mean answers of each family with a mean square of one, 1 where there are any, and the family of each judge."""
+def _mean_by_family(y: Floats, answered: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
+    """Mean answers of each family with a mean square of one, 1 where there are answers, and each judge's family."""
     voice = np.unique(family, return_inverse=True)[1]
     member = (voice == np.arange(voice.max(initial=-1) + 1)[:, None]).astype(float)
-    count = member @ seen
+    count = member @ answered
     return *_with_unit_square(
-        member @ (y * seen) / np.maximum(count, 1.0), (count > 0.0).astype(float)
+        member @ (y * answered) / np.maximum(count, 1.0), (count > 0.0).astype(float)
     ), voice
 
 
-def _standardised_answers(found: Residuals) -> tuple[Floats, Floats]:
-    """Answers of each judge with a mean square of one, and 1 where there are any."""
-    return _with_unit_square(found.r[0], (found.v[0] > 0.0).astype(float))
+def _standardised_answers(residuals: Residuals) -> tuple[Floats, Floats]:
+    """Answers of each judge with a mean square of one, and 1 where there are answers."""
+    return _with_unit_square(residuals.r[0], (residuals.v[0] > 0.0).astype(float))
 
 
-def _with_unit_square(r: Floats, seen: Floats) -> tuple[Floats, Floats]:
-    square = (r**2).sum(axis=1) / np.maximum(seen.sum(axis=1), 1.0)
-    return r / np.sqrt(np.where(square > 0.0, square, 1.0))[:, None], seen
+def _with_unit_square(r: Floats, answered: Floats) -> tuple[Floats, Floats]:
+    square = (r**2).sum(axis=1) / np.maximum(answered.sum(axis=1), 1.0)
+    return r / np.sqrt(np.where(square > 0.0, square, 1.0))[:, None], answered

@@ -1,21 +1,21 @@
-"""Check of what the prior decides: what moves with its prior and is hardly narrower after all answers than before.
+"""Check for quantities that the prior determines: sensitive to their prior, and almost as uncertain as before the data.
 
-A prior decides a quantity where the posterior is sensitive to the power of that prior (below) and
-its variance is more than a half of that before any answer. Priors that are learned (of judges about a population) are
-scaled by the priors of what is learned, as is advised for hierarchical models. Each quantity is asked about the prior
-that is its own: in the sum over hundreds of parameters what draws say of one would be lost in the noise of the others.
+A prior determines a quantity where the posterior is sensitive to the power of that prior (below) and the posterior
+variance is more than half of the prior variance. Learned priors (of judges in a population) are
+scaled through the priors of the population's parameters, as recommended for hierarchical models. Each quantity is
+tested with its own prior only: in a sum over hundreds of parameters, the noise of the others would hide its effect.
 
-Sensitivity of a posterior to its prior, by power-scaling with importance weights.
+The sensitivity of a posterior to its prior is computed by power-scaling with importance weights.
 
 With a component of the density (a prior) raised to the power a, draws of the posterior have the importance weights
-component^(a - 1), Pareto-smoothed. How far a quantity's distribution moves is the cumulative Jensen-Shannon distance
+component^(a - 1), Pareto-smoothed. The change of a quantity's distribution is the cumulative Jensen-Shannon distance
 
     D = sqrt([CJS(P || Q) + CJS(Q || P)] / integral of P + Q),
     CJS(P || Q) = integral of P log2(2 P / (P + Q)) + integral of (Q - P) / (2 log 2),
 
 of the distribution functions P of the draws and Q of the weighted draws, the larger of those of x and -x, and the
-sensitivity its slope by log2(a) at a = 1 (Kallioinen, Paananen, Bürkner and Vehtari 2024, Statistics and Computing 34;
-the distance: Nguyen and Vreeken 2015).
+sensitivity is its slope by log2(a) at a = 1 (Kallioinen, Paananen, Bürkner and Vehtari 2024, Statistics and Computing
+34; the distance: Nguyen and Vreeken 2015).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from voirdire.model.terms.parameters import Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-POWER_STEP = 0.01  # a = 1 + POWER_STEP and its inverse
-MAX_PARETO_K = 0.7  # Pareto shape above which weights are not to be trusted
-MIN_SENSITIVITY = 0.05  # sensitivity from which a prior informs, as the paper has it
+POWER_STEP = 0.01  # powers a are 1 + POWER_STEP and its inverse
+MAX_PARETO_K = 0.7  # Pareto shape above which weights are unreliable
+MIN_SENSITIVITY = 0.05  # smallest sensitivity of an informative prior, as in the paper
 
 
 def power_sensitivity(quantity: Floats, log_component: Floats) -> float:
-    """Sensitivity of a quantity to the power of a component; 0 where nothing moves, NaN if weights are too uneven.
+    """Sensitivity of a quantity to the power of a component; 0 where either is constant, NaN if weights are too uneven.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def power_sensitivity(quantity: Floats, log_component: Floats) -> float:
 
 
 def symmetric_distance(ordered: Floats, weights: Floats) -> float:
-    """Distance of draws to weighted ones, the larger of those of x and -x.
+    """Distance between draws and weighted draws, the larger of those of x and -x.
 
     Parameters
     ----------
@@ -84,16 +84,16 @@ def _jensen_shannon_distance(ordered: Floats, weights: Floats) -> float:
     p = np.arange(1, len(ordered)) / len(ordered)
     q = np.cumsum(weights)[:-1]
     mean_p = 0.5 * (p + q)
-    # the terms of Q - P and P - Q add up to nothing
+    # the terms of Q - P and P - Q cancel
     divergence = float(width @ (rel_entr(p, mean_p) + rel_entr(q, mean_p))) / np.log(2.0)
     return float(np.sqrt(max(divergence, 0.0) / float(width @ (p + q))))
 
 
 MAX_VARIANCE_SHARE = (
-    0.5  # share of the variance before any answer, and of the judges, from which the prior decides
+    0.5  # smallest remaining share of the prior variance, and smallest share of the judges, for a warning
 )
-MIN_DRAWS = 100  # draws of a posterior
-PRIOR_DRAWS = 200  # of the prior
+MIN_DRAWS = 100  # smallest number of posterior draws
+PRIOR_DRAWS = 200  # number of prior draws
 COIN_PARAMETERS = (
     "reliability",
     "coin_first",
@@ -109,12 +109,12 @@ REMEDIES = {
 
 
 def check_prior(problem: Problem, posterior: Posterior, weights_voted: bool = True) -> list[Check]:
-    """Check whether the prior decides the weights of criteria or the reliability of most judges; silent if it does not.
+    """Check whether the prior determines the criterion weights or most judges' reliability; empty if it does not.
 
     Parameters
     ----------
     weights_voted : bool
-        Whether anything was asked about weights; that they are the prior's alone is another check otherwise.
+        True where votes inform the weights; otherwise another check reports that the prior alone determines them.
     """
     if posterior.draws is None or posterior.around_centre or posterior.draws[..., 0].size < MIN_DRAWS:
         return []
@@ -135,7 +135,7 @@ def check_prior(problem: Problem, posterior: Posterior, weights_voted: bool = Tr
 
 
 def _weight_variance_left(problem: Problem, posterior: Posterior, before: Floats) -> float:
-    """Variance of criterion weights, as a share of that before any answer; 0 if they do not move with their prior."""
+    """Posterior variance of criterion weights as a share of the prior variance; 0 if insensitive to their prior."""
     (parameter,) = (p for p in problem.density.parameters if p.name == "weight")
     assert posterior.values is not None  # of a posterior with draws
     drawn = normalised_weights(problem.density, posterior.values)
@@ -149,7 +149,7 @@ def _weight_variance_left(problem: Problem, posterior: Posterior, before: Floats
 def _judge_variance_left(
     problem: Problem, posterior: Posterior, before: dict[str, Floats]
 ) -> dict[int, float]:
-    """Share of the variance that is left of each judge about whom the prior decides."""
+    """Remaining share of the prior variance for each judge whose value the prior determines."""
     assert posterior.values is not None  # of a posterior with draws
     shares: dict[int, float] = {}
     for parameter in _coin_parameters(problem):
@@ -164,13 +164,13 @@ def _judge_variance_left(
 
 
 def _coin_parameters(problem: Problem) -> list[Parameter]:
-    """Parameters of each judge; where these sum to zero a single judge has none."""
+    """Parameters of each judge; excludes zero-sum parameters of a single judge."""
     coins = (p for p in problem.density.parameters if p.name in COIN_PARAMETERS and p.dims == ("judge",))
     return [p for p in coins if not (p.zero_sum and problem.density.judges == 1)]
 
 
 def _prior_variances(problem: Problem) -> dict[str, Floats]:
-    """Variances before any answer, of each judge's values and of the criterion weights, by parameter."""
+    """Prior variances of each judge's values and of the criterion weights, by parameter."""
     density, coins = problem.density, _coin_parameters(problem)
     names = {p.name for p in coins} | {name for p in coins for name in _learned_parameters(p)}
     if density.criteria > 1 and "weight" in density.parameter_slices:
@@ -185,7 +185,7 @@ def _prior_variances(problem: Problem) -> dict[str, Floats]:
 
 
 def _learned_parameters(parameter: Parameter) -> tuple[str, ...]:
-    """Names of the parameters that a prior is about."""
+    """Names of the parameters on which a prior depends."""
     prior = parameter.prior
     return tuple(filter(None, (prior.log_sd_name, prior.level))) if isinstance(prior, Spread) else ()
 
@@ -195,7 +195,7 @@ def _to_natural_scale(name: str, value: Floats) -> Floats:
 
 
 def _log_prior_component(parameter: Parameter, problem: Problem, posterior: Posterior) -> Floats:
-    """Log prior that is each judge's own, shape (draws, judges), or that of the population, (draws, 1)."""
+    """Log prior of each judge, shape (draws, judges), or of the population, (draws, 1)."""
     values, prior = posterior.values, parameter.prior
     assert values is not None  # of a posterior with draws
     if isinstance(prior, Spread):
@@ -213,5 +213,5 @@ def _log_prior(parameter: Parameter, problem: Problem, posterior: Posterior) -> 
     assert posterior.draws is not None
     x = posterior.draws.reshape(-1, density.size)[:, density.parameter_slices[parameter.name]]
     prior = parameter.prior
-    assert not isinstance(prior, Spread)  # which has no prior of its own
+    assert not isinstance(prior, Spread)  # its prior depends on other parameters
     return np.asarray(prior.log_density(x, np))

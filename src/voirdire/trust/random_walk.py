@@ -1,15 +1,15 @@
-"""Judges' habits over time: a random walk whose steps are learned.
+"""Judges' habits over time: a random walk with learned steps.
 
-What a judge's habit (the log-odds of its coins, its severity) is in each of B blocks of time, beyond what it is over
-all, is a random walk of a start and of steps that are learned for each judge and habit:
+A judge's habit (the log-odds of its coins, its severity) in each of B blocks of time, relative to its overall value, is
+a random walk with a start and steps that are learned for each judge and habit:
 
     u_1 ~ Normal(0, START_SD),   u_b ~ Normal(u_{b-1}, t),   t ~ Exponential(mean STEP_MEAN),
     log P(answers of block b) = sum of log P(answer | habit + u_b).
 
-The values of u stand on a grid, those of t too (0 among them: a judge that does not change), so that the posterior is
-summed forwards and backwards (Rabiner 1989, Proceedings of the IEEE 77) without an approximation of the likelihood;
-what all else is worth
-is taken as the fit has it: where few judges score an item, a change of one is shared with the items, and looks smaller.
+The values of u and of t are on grids (t = 0, a constant judge, included), so that the posterior is computed by forward
+and backward sums (Rabiner 1989, Proceedings of the IEEE 77) without an approximation of the likelihood. All other
+parameters are fixed at the fit's values: where few judges score an item, a change of one is partly attributed to the
+items, and looks smaller.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ START_SD, STEP_MEAN = 1.5, 0.5  # in units of the habit
 HABIT_GRID = np.linspace(-5.0, 5.0, 51)
 STEP_GRID = np.array([0.0, 0.2, 0.4, 0.8, 1.6])
 MAX_BLOCKS = 12
-MIN_BLOCK_ANSWERS = 10  # answers of a block
+MIN_BLOCK_ANSWERS = 10  # smallest number of answers in a block
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +36,10 @@ class Habit:
     ----------
     name : str
     log_chance : callable
-        Log probability (or density) of every answer, shape (answers,), were the habit of all judges more by a number
-        of its units.
+        Log probability (or density) of every answer, shape (answers,), with the habit of all judges increased by a
+        number of its units.
     value : callable
-        What the habit of a judge then is: of the judge's code and an array of such numbers, in which it rises.
+        Value of a judge's habit: takes the judge's code and an array of such increases, and is increasing in them.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Habit:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A habit of a judge in one block of time: from when to when, answers, median and interval."""
+    """A habit of a judge in one block of time: start, end, number of answers, median and interval."""
 
     judge: int
     habit: str
@@ -62,7 +62,7 @@ class Stretch:
 
 
 def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: float) -> Iterator[Stretch]:
-    """Every habit of every judge that has two blocks of answers, in order of time.
+    """Yield every habit of every judge with at least two blocks of answers, in order of time.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: 
     time : array, shape (answers,)
     habits : tuple of Habit
     prob : float
-        Of intervals.
+        Probability of the intervals.
     """
     block, block_judge = _answer_blocks(judge, time)
     size = len(block_judge)
@@ -104,7 +104,7 @@ def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: 
 
 
 def smooth_blocks(log: Floats) -> Floats:
-    """Posterior of every value of :data:`HABIT_GRID` in each block, shape (blocks, values), of log likelihoods.
+    """Posterior of every value of :data:`HABIT_GRID` in each block, shape (blocks, values), from log likelihoods.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def smooth_blocks(log: Floats) -> Floats:
     [0.0, 0.1, 2.9]
     """
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
-    # the weight of a step: Exponential(1 / STEP_MEAN) between the middles of the grid
+    # prior weight of a step: mass of Exponential(1 / STEP_MEAN) between the midpoints of the grid
     edges = np.concatenate([[0.0], 0.5 * (STEP_GRID[1:] + STEP_GRID[:-1]), [np.inf]])
     weight = -np.diff(np.exp(-edges / STEP_MEAN))
     posteriors, evidence = zip(
@@ -123,8 +123,8 @@ def smooth_blocks(log: Floats) -> Floats:
     return np.asarray(np.tensordot(share / share.sum(), np.array(posteriors), axes=1))
 
 
-def _fixed_step_posterior(chance: Floats, step: float) -> tuple[Floats, float]:
-    """Posterior of each block and log evidence, of steps of one size."""
+def _fixed_step_posterior(likelihoods: Floats, step: float) -> tuple[Floats, float]:
+    """Posterior of each block and log evidence, for one step size."""
     start = np.exp(-0.5 * (HABIT_GRID / START_SD) ** 2)
     move = np.eye(len(HABIT_GRID))
     if step > 0.0:
@@ -132,7 +132,7 @@ def _fixed_step_posterior(chance: Floats, step: float) -> tuple[Floats, float]:
         move /= move.sum(axis=1, keepdims=True)
     forward, log_evidence = [], 0.0
     state = start / start.sum()
-    for b, likelihood in enumerate(chance):
+    for b, likelihood in enumerate(likelihoods):
         state = (state if b == 0 else state @ move) * likelihood
         total = state.sum()
         log_evidence += float(np.log(total))
@@ -140,8 +140,8 @@ def _fixed_step_posterior(chance: Floats, step: float) -> tuple[Floats, float]:
         forward.append(state)
     backward = np.ones(len(HABIT_GRID))
     posterior = [forward[-1]]
-    for b in range(len(chance) - 2, -1, -1):
-        backward = move @ (chance[b + 1] * backward)
+    for b in range(len(likelihoods) - 2, -1, -1):
+        backward = move @ (likelihoods[b + 1] * backward)
         backward /= backward.max()
         product = forward[b] * backward
         posterior.append(product / product.sum())
@@ -149,9 +149,9 @@ def _fixed_step_posterior(chance: Floats, step: float) -> tuple[Floats, float]:
 
 
 def _answer_blocks(judge: Ints, time: Floats) -> tuple[Ints, Ints]:
-    """The block of every answer (-1: of a judge with fewer than two), shape (answers,), and the judge of every block.
+    """The block of every answer (-1 for a judge with fewer than two), shape (answers,), and the judge of every block.
 
-    Answers of one time are of one block; a judge's blocks have as many answers as may be.
+    Answers at one time are in one block; a judge's blocks are of approximately equal size.
     """
     block = np.full(len(judge), -1, dtype=np.int64)
     block_judge: list[int] = []

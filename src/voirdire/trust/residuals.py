@@ -1,14 +1,14 @@
-"""Residuals: what judges answered beyond what the model expects of them.
+"""Residuals: judges' answers minus the model's expectation.
 
-For judge k and comparison p (an unordered pair under a criterion), with +1 for the one item, -1 for the other and 0
+For judge k and comparison p (an unordered pair under a criterion), with +1 for one item, -1 for the other and 0
 for a tie, let r_kp be the sum of the judge's answers minus its expectation, and v_kp its variance, both given the
 parameters. Given the true parameters, judges are independent: r_jp r_kp has mean zero and variance v_jp v_kp, so that
 
     T_jk = sum_p r_jp r_kp,   z_jk = T_jk / sqrt(sum_p v_jp v_kp),   rho_jk = T_jk / sum_p sqrt(v_jp v_kp)
 
-are a standard normal test of whether two judges agree more than the model can explain and the size of it: a posterior
-predictive check by a realised discrepancy (Gelman, Meng and Stern 1996, Statistica Sinica 6), near to Yen's Q3 of
-item response theory (1984). Averages over posterior draws are taken; as the draws have seen the votes, the test is
+are a standard normal test of excess agreement between two judges, and its size: a posterior
+predictive check by a realised discrepancy (Gelman, Meng and Stern 1996, Statistica Sinica 6), similar to Yen's Q3 of
+item response theory (1984). They are averaged over posterior draws; because the draws depend on the votes, the test is
 conservative.
 """
 
@@ -23,17 +23,17 @@ import numpy as np
 from voirdire.typing import Floats, Ints
 
 RESIDUAL_DRAWS = 16
-MAX_CELLS = 4_000_000  # judges x comparisons that are looked at
-MAX_JUDGES = 1_000  # that are: what two have in common is looked at for all pairs
+MAX_CELLS = 4_000_000  # largest number of judges times comparisons
+MAX_JUDGES = 1_000  # largest number of judges, because all pairs are compared
 
 
 def examined_judges(answers: Ints, comparisons: int) -> Ints:
-    """Judges that are looked at: all who answered, of larger tables those with most answers; in order.
+    """Judges to examine: all who answered, in larger tables those with most answers; in ascending order.
 
     Parameters
     ----------
     answers : int array, shape (judges,)
-        How many answers each gave.
+        Number of answers of each judge.
     comparisons : int
 
     Examples
@@ -53,15 +53,15 @@ class Residuals:
     Attributes
     ----------
     judges : int array, shape (judges,)
-        Which judges of the problem the rows are.
+        Positions of the rows' judges in the problem.
     r, v : array, shape (draws, judges, comparisons)
         Residuals and variances; 0 where a judge did not answer.
     first, first_variance : array, shape (draws, judges)
-        First items chosen beyond expectation, and the variance of their number.
+        Number of first items chosen minus its expectation, and its variance.
     index_a, index_b : int array, shape (comparisons,)
-        Items; of scores the item alone.
+        Items of each comparison; for scores only the first array.
     criterion : int array, shape (comparisons,)
-        Empty of scores.
+        Empty for scores.
     """
 
     judges: Ints
@@ -79,7 +79,7 @@ class Residuals:
         return int(self.r.shape[2])
 
     def combined_with(self, other: Residuals) -> Residuals:
-        """Residuals of other answers after these, of the judges of both; with these items and first places."""
+        """Append residuals of other answers, for the judges of both; items and first places are those of ``self``."""
         judges = np.union1d(self.judges, other.judges)
 
         def among_all(part: Residuals, name: str) -> Floats:
@@ -103,14 +103,14 @@ class Residuals:
         return t, var, scale
 
     def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """T, its variance and its scale under weights of comparisons, each pair of judges once, some at a time.
+        """T, its variance and its scale under weights of comparisons, each pair of judges once, in batches.
 
-        Of the first draw. A judge meets another only where it answered: the others are left out of its products.
+        It uses the first draw, and for each judge only the comparisons that it answered.
 
         Parameters
         ----------
         weights : array, shape (resamples, comparisons)
-            How often each comparison counts.
+            Weight of each comparison.
 
         Yields
         ------

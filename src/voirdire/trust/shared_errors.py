@@ -1,12 +1,10 @@
-"""Errors that judges share, pair by pair, where residuals of single judges say nothing.
+"""Errors shared by pairs of judges, where residuals of single judges are uninformative, and weights of answers.
 
-Weight of one answer beside those of the judge's family.
-
-The answers of m judges whose residuals correlate by rho hold as much information about their mean as
-m / (1 + (m - 1) rho) independent ones (Kish 1965, the design effect), so each counts for 1 / (1 + (m - 1) rho) of
-one in the likelihood. rho is the mean residual correlation within the family at the mode where each family counts as
-one judge: where its members counted in full, they would be the consensus that is taken out, with all that they share.
-Below zero rho counts as none.
+The answers of m judges with the residual correlation rho have as much information about their mean as
+m / (1 + (m - 1) rho) independent ones (Kish 1965, the design effect), so that each has the weight 1 / (1 + (m - 1) rho)
+in the likelihood. rho is the mean residual correlation within the family, at least zero, at the mode where each family
+counts as one judge: with full weight its members would dominate the consensus, and their shared errors would not be
+in the residuals.
 """
 
 from __future__ import annotations
@@ -21,23 +19,23 @@ from voirdire.tables.families import family_codes
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
 
-MIN_STANDARD_ERRORS = 3.0  # standard errors of a correlation of residuals that is no chance
+MIN_STANDARD_ERRORS = 3.0  # smallest clear correlation of residuals, in standard errors
 
 
 @dataclass(frozen=True, eq=False)
 class SharedErrors:
-    """Products of errors of every two judges; takes the place of :class:`voirdire.trust.residuals.Residuals`.
+    """Products of errors of every two judges, as a replacement of :class:`voirdire.trust.residuals.Residuals`.
 
     Attributes
     ----------
     judges : int array, shape (judges,)
-        Which judges of the problem these are.
+        Positions of the judges in the problem.
     index_a, index_b : int array, shape (pairs,)
-        Places among ``judges``.
+        Positions in ``judges``.
     products, variance : array, shape (pairs, units)
-        D / sqrt(V_j V_k) and its variance; 0 where they cannot be had.
+        D / sqrt(V_j V_k) and its variance; 0 where unavailable.
     known : bool array, shape (pairs, units)
-        Where they can.
+        True where available.
     """
 
     judges: Ints
@@ -53,7 +51,7 @@ class SharedErrors:
         return int(self.products.shape[1])
 
     def sums(self) -> tuple[Floats, Floats, Floats]:
-        """T, its variance and its scale, as of :meth:`.Residuals.sums`."""
+        """T, its variance and its scale, as in :meth:`.Residuals.sums`."""
         size = len(self.judges)
         totals = np.zeros((3, size, size))
         for t, variance, scale in self.resampled(np.ones((1, self.comparison_count))):
@@ -62,21 +60,21 @@ class SharedErrors:
         return t, variance, scale
 
     def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """T, its variance and its scale, as of :meth:`.Residuals.resampled`; all pairs at once."""
+        """T, its variance and its scale, as in :meth:`.Residuals.resampled`; all pairs at once."""
         t, variance, scale = (part @ weights.T for part in (self.products, self.variance, self.known))
-        # a copy among the others takes its own part from the products of both: below zero is no dependence of these two
+        # copies among the other judges bias products downwards: below zero is no dependence of a pair
         t = np.maximum(t, -np.sqrt(variance))
         yield t, variance, np.maximum(scale, np.abs(t))
 
 
 def equal_family_weights(problem: Problem, families: dict[str, str]) -> Floats:
-    """Answer weight of each judge with which every family counts as one judge, shape (judges,)."""
+    """Answer weight of each judge, shape (judges,), with a total weight of one for each family."""
     codes = family_codes(families, problem.judges)
     return np.asarray(1.0 / np.bincount(codes)[codes])
 
 
 def family_answer_weight(
-    problem: Problem, families: dict[str, str], found: Residuals | SharedErrors
+    problem: Problem, families: dict[str, str], residuals: Residuals | SharedErrors
 ) -> Floats:
     """Answer weight of each judge, shape (judges,); 1 for judges without a family.
 
@@ -84,8 +82,8 @@ def family_answer_weight(
     ----------
     families : dict
         Family of every judge.
-    found : Residuals or SharedErrors
-        At the mode where each family counts as one judge.
+    residuals : Residuals or SharedErrors
+        Residuals at the mode where each family counts as one judge.
 
     Examples
     --------
@@ -106,11 +104,11 @@ def family_answer_weight(
     >>> family_answer_weight(problem, families, vote_residuals(problem, mode)).round(1).tolist()
     [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """
-    codes, (t, _, scale) = family_codes(families, problem.judges), found.sums()
+    codes, (t, _, scale) = family_codes(families, problem.judges), residuals.sums()
     out = np.ones(len(problem.judges))
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
-        rows = np.flatnonzero(np.isin(found.judges, members))
+        rows = np.flatnonzero(np.isin(residuals.judges, members))
         if len(rows) < 2:
             continue
         off_diagonal = ~np.eye(len(rows), dtype=bool)
@@ -121,18 +119,18 @@ def family_answer_weight(
 
 
 def copy_answer_weight(
-    problem: Problem, families: dict[str, str], found: Residuals | SharedErrors, copied: float
+    problem: Problem, families: dict[str, str], residuals: Residuals | SharedErrors, min_correlation: float
 ) -> Floats:
-    """Answer weight of each judge beside those of its family that repeat its answers, shape (judges,); 1 without such.
+    """Answer weight of each judge, shape (judges,), reduced for judges of one family with repeated answers; else 1.
 
     Parameters
     ----------
     families : dict
         Family of every judge.
-    found : Residuals or SharedErrors
-        At a mode that knows what families share.
-    copied : float
-        Correlation of residuals from which a judge repeats another, where it is clear of chance.
+    residuals : Residuals or SharedErrors
+        Residuals at a mode of a model with shared family effects.
+    min_correlation : float
+        Smallest correlation of residuals of judges that repeat each other's answers, if clear of chance.
 
     Examples
     --------
@@ -152,10 +150,10 @@ def copy_answer_weight(
     >>> copy_answer_weight(problem, families, vote_residuals(problem, mode), 0.7).round(1).tolist()
     [0.5, 0.5, 1.0, 1.0, 1.0]
     """
-    codes, (t, variance, scale) = family_codes(families, problem.judges)[found.judges], found.sums()
+    codes, (t, variance, scale) = family_codes(families, problem.judges)[residuals.judges], residuals.sums()
     rho = np.divide(t, scale, out=np.zeros(t.shape), where=scale > 0)
     repeats = (codes[:, None] == codes) & ~np.eye(len(codes), dtype=bool)
-    repeats &= (rho > copied) & (t > MIN_STANDARD_ERRORS * np.sqrt(variance))
+    repeats &= (rho > min_correlation) & (t > MIN_STANDARD_ERRORS * np.sqrt(variance))
     out = np.ones(len(problem.judges))
-    out[found.judges] = 1.0 / (1.0 + np.where(repeats, np.minimum(rho, 1.0), 0.0).sum(axis=1))
+    out[residuals.judges] = 1.0 / (1.0 + np.where(repeats, np.minimum(rho, 1.0), 0.0).sum(axis=1))
     return out

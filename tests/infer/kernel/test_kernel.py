@@ -198,9 +198,9 @@ def test_priors_are_those_without_the_kernel() -> None:
 @needs_kernel
 def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
     pattern, answers = cells(two_coin_family(False), 3, seed=0)
-    with pytest.raises(ValueError, match="none of this pattern"):
+    with pytest.raises(ValueError, match="do not fit this pattern"):
         FusedAnswers(pattern, answers).value(np.zeros((1, SIZE - 1)))
-    with pytest.raises(ValueError, match="gaps"):
+    with pytest.raises(ValueError, match="is not contiguous"):
         array_address(np.zeros((4, 4))[:, ::2])
 
 

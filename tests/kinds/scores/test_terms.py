@@ -208,7 +208,7 @@ def test_a_model_file_has_terms(tmp_path: Path) -> None:
     [
         ({"terms": "judge + time"}, "no term item"),
         ({"terms": "item + "}, "a name is missing"),
-        ({"terms": "item + judge:item + item:judge"}, "item:judge stands there twice"),
+        ({"terms": "item + judge:item + item:judge"}, "item:judge occurs twice"),
         ({"terms": "item + item:context"}, "the table has no column context"),
         ({"terms": "item + judge:lenght"}, "did you mean 'length'"),
         ({"terms": "item + length:time"}, "has several numbers"),

@@ -104,7 +104,7 @@ def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_o
     assert "what one is worth in one context hardly" in checks.loc["contexts", "message"]
     assert any("expectation propagation" in note for note in few.notes)
     # it did settle, and moves of its draws say that the approximation is too narrow all the same
-    assert "did not settle" not in checks.loc["approximation", "message"]
+    assert "did not converge" not in checks.loc["approximation", "message"]
     assert "its 90% intervals hold about" in checks.loc["approximation", "message"]
     assert "leave out the method" in checks.loc["approximation", "message"]
 
@@ -128,7 +128,7 @@ def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.Monkey
     )
     few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
     checks = few.checks().set_index("check")
-    assert "did not settle" in checks.loc["approximation", "message"]
+    assert "did not converge" in checks.loc["approximation", "message"]
     assert not any("expectation propagation" in note for note in few.notes)
 
 

@@ -1,4 +1,4 @@
-"""Choice of the device that chains run on."""
+"""Choice of the device for chains."""
 
 from __future__ import annotations
 
@@ -16,53 +16,55 @@ GPU_PLUGINS = (
     "jax_cuda13_plugin",
     "jax_rocm7_plugin",
     "jax_rocm60_plugin",
-)  # of JAX, for GPUs
-MIN_WARM_UP_SECONDS = (
-    10.0  # seconds of a processor's warm-up from which a device that is there is used unasked
-)
-GPU_CHAINS = 128  # of a graphics processor, side by side
+)  # plugins of JAX for GPUs
+MIN_WARM_UP_SECONDS = 10.0  # seconds of a warm-up by the processor from which "auto" uses a GPU
+GPU_CHAINS = 128  # chains on a graphics processor
 SPEEDUPS, DEFAULT_SPEEDUP = (
     {"cpu": 0.25},
     20.0,
-)  # as quick as the kernel, about: JAX on a processor, and elsewhere
+)  # approximate speed over that of the kernel: JAX on a processor, and on other devices
 NO_GPU = (
     "device 'gpu': JAX finds no graphics processor here. Install voirdire[cuda] on a machine that has one, or leave "
     "the device out."
 )
 
 
-def device_for(asked: str, model: LatentGaussianModel) -> Any:
-    """The device of JAX that chains of a model run on; None for the processor, by the kernel.
+def device_for(requested: str, model: LatentGaussianModel) -> Any:
+    """Choose the device of JAX for chains of a model; None for the processor, with the kernel.
 
     Parameters
     ----------
-    asked : str
-        "auto" (a graphics processor where there is one and the table is large), "cpu", "gpu", or "jax" for the
-        default device of JAX, whatever it is.
+    requested : str
+        "auto" (a graphics processor if there is one and the table is large), "cpu", "gpu", or "jax" for the default
+        device of JAX.
     model : LatentGaussianModel
 
     Raises
     ------
     InputError
-        There is no graphics processor, and one was asked for.
+        A graphics processor was requested, and there is none.
     """
-    if asked == "auto" and _may_have_gpu() and moves_seconds(model, sum(WARM_UP_MOVES)) > MIN_WARM_UP_SECONDS:
+    if (
+        requested == "auto"
+        and _may_have_gpu()
+        and moves_seconds(model, sum(WARM_UP_MOVES)) > MIN_WARM_UP_SECONDS
+    ):
         with suppress(InputError):
             return find_gpu()
-    if asked == "jax":
+    if requested == "jax":
         import jax
 
         return jax.devices()[0]
-    return find_gpu() if asked == "gpu" else None
+    return find_gpu() if requested == "gpu" else None
 
 
 def find_gpu() -> Any:
-    """The first graphics processor that JAX finds.
+    """Return the first graphics processor that JAX finds.
 
     Raises
     ------
     InputError
-        There is none.
+        There is no graphics processor.
     """
     import jax
 
@@ -73,7 +75,7 @@ def find_gpu() -> Any:
 
 
 def can_run(search: SpreadSearch) -> bool:
-    """True if chains from the end of a search can run on a device: if L'^-1 is a product of matrices."""
+    """Return True if chains from the end of a search can run on a device: if L'^-1 is a product of matrices."""
     return bool(search.factor_whitening.products)
 
 
@@ -83,10 +85,10 @@ def device_seconds(model: LatentGaussianModel, chains: int, step: float, device:
 
 
 def device_chain_count(device: Any) -> int:
-    """Number of chains side by side on a device."""
+    """Return the number of chains that run together on a device."""
     return CHAINS if device.platform == "cpu" else GPU_CHAINS
 
 
 def _may_have_gpu() -> bool:
-    """True if JAX has what it needs for a graphics processor; without looking for one, which takes a second."""
+    """Return True if a GPU plugin of JAX is installed; a search for a GPU itself would take a second."""
     return any(find_spec(name) is not None for name in GPU_PLUGINS)

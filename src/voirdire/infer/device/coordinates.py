@@ -1,4 +1,4 @@
-"""The coordinates of :mod:`voirdire.infer.latent_gaussian.coordinates` of arrays of JAX, on any of its devices."""
+"""Coordinates of :mod:`voirdire.infer.latent_gaussian.coordinates` as arrays of JAX, on any of its devices."""
 
 from __future__ import annotations
 
@@ -17,61 +17,59 @@ from voirdire.infer.latent_gaussian.skewness import Skewness
 from voirdire.infer.latent_gaussian.whitening import Whitening
 from voirdire.typing import Floats
 
-MAX_DENSE_VALUES = (
-    6000  # latent values up to which L'^-1 is one matrix on a graphics processor, not sparse ones
-)
+MAX_DENSE_VALUES = 6000  # latent values up to which L'^-1 is one dense matrix on a graphics processor
 
 COORDINATE_FIELDS = ("root", "moves", "prior", "observation_precision", "follow", "scale", "along", "gain")
-SKEWNESS_FIELDS = ("sd", "middle", "width", "bend")  # of values whose prior is skewed
+SKEWNESS_FIELDS = ("sd", "middle", "width", "bend")  # arrays of values with a skewed prior
 
-#: Arrays of coordinates by name, the sparse or whole matrices of L'^-1 among them.
+#: Arrays of coordinates by name, including the sparse or dense matrices of L'^-1.
 Arrays = dict[str, Any]
 
 
-def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
-    """Coordinates as arrays in single precision, of the same shapes whatever they are adapted to.
+def arrays_of(coordinates: Coordinates, *, dense: bool) -> Arrays:
+    """Convert coordinates to arrays in single precision, whose shapes do not depend on the adaptation.
 
     Parameters
     ----------
-    where : Coordinates
-        Whose L'^-1 is a product of matrices.
-    whole : bool
-        Whether that product is written out.
+    coordinates : Coordinates
+        Coordinates whose L'^-1 is a product of matrices.
+    dense : bool
+        True to multiply these matrices into one dense matrix.
     """
-    unused = MAX_DIRECTIONS - len(where.gain)
-    numbers = {name: getattr(where, name) for name in COORDINATE_FIELDS} | {
-        "along": np.pad(where.along, ((0, 0), (0, unused))),
-        "gain": np.pad(where.gain, (0, unused)),
-        **_skewness_maps(where),
+    unused = MAX_DIRECTIONS - len(coordinates.gain)
+    numbers = {name: getattr(coordinates, name) for name in COORDINATE_FIELDS} | {
+        "along": np.pad(coordinates.along, ((0, 0), (0, unused))),
+        "gain": np.pad(coordinates.gain, (0, unused)),
+        **_skewness_maps(coordinates),
     }
     arrays: Arrays = {name: jnp.asarray(array, SINGLE) for name, array in numbers.items()}
-    whitening = where.search.factor_whitening
-    arrays["forward"] = _device_matrices(whitening.products, whole)
-    arrays["back"] = _device_matrices(whitening.inverses[::-1], whole)
+    whitening = coordinates.search.factor_whitening
+    arrays["forward"] = _device_matrices(whitening.products, dense)
+    arrays["back"] = _device_matrices(whitening.inverses[::-1], dense)
     return arrays
 
 
-def coordinates_of(search: SpreadSearch, there: Arrays) -> Coordinates:
-    """The coordinates whose arrays, as :func:`arrays_of` makes them, are given or traced."""
+def coordinates_of(search: SpreadSearch, arrays: Arrays) -> Coordinates:
+    """Build coordinates from arrays by :func:`arrays_of`, concrete or traced."""
     return Coordinates(
         search=search,
-        **{name: there[name] for name in COORDINATE_FIELDS},
-        skewness=Skewness(search.model.skewed_values, **{name: there[name] for name in SKEWNESS_FIELDS}),
+        **{name: arrays[name] for name in COORDINATE_FIELDS},
+        skewness=Skewness(search.model.skewed_values, **{name: arrays[name] for name in SKEWNESS_FIELDS}),
         xp=jnp,
         whitening=Whitening(
-            partial(apply_matrices, there["forward"]), refuse_slopes, partial(apply_matrices, there["back"])
+            partial(apply_matrices, arrays["forward"]), refuse_slopes, partial(apply_matrices, arrays["back"])
         ),
     )
 
 
 def refuse_slopes(slopes: Any) -> Any:
-    """Stand for products with L^-1: JAX finds gradients by itself."""
+    """Replace products with L^-1, which are not needed: JAX differentiates by itself."""
     raise NotImplementedError
 
 
-def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
-    """Maps of all values whose prior is skewed; of those that are not bent, the one that changes nothing."""
-    skewed, skewness = where.search.model.skewed_values, where.skewness
+def _skewness_maps(coordinates: Coordinates) -> dict[str, Floats]:
+    """Build maps of all values with a skewed prior; the identity for those that are not bent."""
+    skewed, skewness = coordinates.search.model.skewed_values, coordinates.skewness
     maps = {
         name: np.full(len(skewed), neutral)
         for name, neutral in zip(SKEWNESS_FIELDS, (1.0, 0.0, 1.0, 0.0), strict=True)
@@ -82,15 +80,15 @@ def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
     return maps
 
 
-def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
-    """Sparse matrices as (rows, columns, numbers), or their product, that come one after the other."""
-    if whole:
-        product = each[0].astype(np.float64)
-        for matrix in each[1:]:
+def _device_matrices(matrices: tuple[Any, ...], dense: bool) -> list[Any]:
+    """Convert sparse matrices to (rows, columns, numbers) each, or to their dense product."""
+    if dense:
+        product = matrices[0].astype(np.float64)
+        for matrix in matrices[1:]:
             product = matrix @ product
         return [jnp.asarray(product.toarray().T, SINGLE)]
     triples = []
-    for matrix in each:
+    for matrix in matrices:
         entries = matrix.tocsr().tocoo()
         triples.append(
             (jnp.asarray(entries.row), jnp.asarray(entries.col), jnp.asarray(entries.data, SINGLE))
@@ -99,7 +97,7 @@ def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
 
 
 def apply_matrices(matrices: list[Any], points: Any) -> Any:
-    """Products of matrices, one after the other, with points, shape (points, size)."""
+    """Multiply points, shape (points, size), by matrices in turn."""
     if not isinstance(matrices[0], tuple):
         return points @ matrices[0]
     columns = points.T

@@ -1,6 +1,6 @@
-"""Log density of latent values, spreads and means of a model, traced by JAX for any of its devices.
+"""Log density of a model, and steps of spreads and means, traced by JAX for any of its devices.
 
-Steps of spreads and means of chains as :mod:`voirdire.infer.latent_gaussian.rescaling` has them, traced by JAX.
+The steps are those of :mod:`voirdire.infer.latent_gaussian.rescaling`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ SINGLE = jnp.float32
 
 
 class DeviceDensity:
-    """The density of a model as a function that JAX compiles, in single precision.
+    """Density of a model as a function that JAX compiles, in single precision.
 
-    Sums are of what cells say beyond what they say at ``at``, so that single precision does.
+    Sums are of the cells' log likelihoods less those at ``at``, so that single precision is enough.
 
     Parameters
     ----------
     model : LatentGaussianModel
     at : tuple of array, shape (size,) and (hypers,)
-        Latent values and logarithms of spreads where it is about zero.
+        Latent values and logarithms of spreads at which the log likelihood counts as zero.
     """
 
     def __init__(self, model: LatentGaussianModel, at: tuple[Floats, Floats]) -> None:
@@ -43,12 +43,12 @@ class DeviceDensity:
         self.likelihood = _likelihood_of(model, model.predictors(*at))
 
     def log_density(self, x: Any, hyper: Any) -> Any:
-        """Up to a constant, shape (points,), of values, (points, size), and logarithms, (points, hypers)."""
+        """Compute the log density, (points,), up to a constant, of x, (points, size), and hyper, (points, hypers)."""
         prior = self.model.relative_log_prior(x, hyper, jnp) + self.model.relative_hyper_prior(hyper, jnp)
         return self.likelihood(self.predictors(x, hyper)) + prior
 
     def predictors(self, x: Any, hyper: Any) -> Any:
-        """Predictors of all cells, shape (points, predictors, cells)."""
+        """Compute the predictors of all cells, shape (points, predictors, cells)."""
         padded = jnp.concatenate([x, jnp.zeros((len(x), 1), x.dtype)], axis=1)
         terms = padded[:, self._index] * self._coefficients
         sums = jnp.stack([terms[..., columns].sum(axis=-1) for columns in self._columns], axis=1)
@@ -60,10 +60,10 @@ class DeviceDensity:
         return added.reshape(sums.shape)
 
 
-def _likelihood_of(model: LatentGaussianModel, at: Floats) -> Any:
-    """Log likelihood of predictors of points less that of those given, shape (points,), with its gradient by hand."""
+def _likelihood_of(model: LatentGaussianModel, base_predictors: Floats) -> Any:
+    """Build the log likelihood, (points,), of predictors less that at the given ones, with a closed-form gradient."""
     answers = model.answers
-    base = np.asarray(jax.jit(answers.traced_gradient)(jnp.asarray(at[None], SINGLE))[0])
+    base = np.asarray(jax.jit(answers.traced_gradient)(jnp.asarray(base_predictors[None], SINGLE))[0])
 
     @jax.custom_vjp
     def relative_log_likelihood(predictors: Any) -> Any:
@@ -80,7 +80,7 @@ def _likelihood_of(model: LatentGaussianModel, at: Floats) -> Any:
     return relative_log_likelihood
 
 
-#: Of x, hyper, hyper after the step, and normal numbers: x after it, and the log density of the way back less this.
+#: Function of x, hyper, new hyper and normal numbers: the new x, and the log density ratio of the reverse move.
 StepFunction = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 
 
@@ -94,9 +94,9 @@ def apply_steps(
     density : DeviceDensity
     parent_child_moves : sequence of ParentChildMove
     steps : Steps
-        What is random of them.
+        Random numbers of the steps.
     x, hyper : array
-        Where chains are.
+        Positions of the chains.
     """
     half = len(x) // 2
     step_functions: list[StepFunction] = [
@@ -118,7 +118,7 @@ def apply_steps(
             step["move"] + 1, step_functions, half_x, half_hyper, new_hyper, normal.T
         )
         new = density.log_density(new_x, new_hyper)
-        accepted = chance < new - half_log + volume  # of what is not finite none
+        accepted = chance < new - half_log + volume  # a density that is not finite is never accepted
         updated = (
             jnp.where(accepted[:, None], new_x, half_x),
             jnp.where(accepted[:, None], new_hyper, half_hyper),
@@ -135,6 +135,6 @@ def apply_steps(
 
 
 def _move_parent(
-    model: LatentGaussianModel, move: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any
+    model: LatentGaussianModel, move: ParentChildMove, x: Any, hyper: Any, new_hyper: Any, normal: Any
 ) -> tuple[Any, Any]:
-    return move_parent_and_children(model, move, x, hyper, there, normal[:, : len(move.above)], jnp)
+    return move_parent_and_children(model, move, x, hyper, new_hyper, normal[:, : len(move.above)], jnp)

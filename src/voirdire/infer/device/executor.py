@@ -1,4 +1,4 @@
-"""Operations of chains on a device of JAX, in single precision (:class:`.latent_gaussian.moves.Executor`)."""
+"""Operations of chains on a device of JAX, in single precision: an :class:`.latent_gaussian.moves.Executor`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from voirdire.typing import Floats
 
 
 class Device:
-    """A device with the density of one table: compiled once for all coordinates.
+    """Device with the density of one table, compiled once for all coordinates.
 
     Parameters
     ----------
     search : SpreadSearch
-        End of the search from which chains go on.
+        End of the search from which chains start.
     device : jax.Device
 
     Examples
@@ -43,7 +43,7 @@ class Device:
         self.device, model = device, search.model
         with self.device_context():
             self._density = DeviceDensity(model, (search.mode.x, search.mode.hyper))
-        # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
+        # a dense matrix has a number for each pair of values; graphics processors multiply it fast
         self._whole = device.platform != "cpu" and model.size <= MAX_DENSE_VALUES
         self._parent_child_moves = find_parent_child_moves(model, search.mode)
         self._most = max((len(move.above) for move in self._parent_child_moves), default=0)
@@ -55,45 +55,45 @@ class Device:
 
     @contextmanager
     def device_context(self) -> Iterator[None]:
-        """Have JAX compute on the device, in single precision, which graphics processors else round more roughly."""
+        """Have JAX compute on the device in single precision; by default graphics processors round more coarsely."""
         precision = jax.default_matmul_precision("highest")
         with jax.default_device(self.device), jax.enable_x64(False), precision:
             yield
 
-    def executor(self, where: Coordinates) -> OnDevice:
-        """Operations in coordinates."""
-        return OnDevice(self, where)
+    def executor(self, coordinates: Coordinates) -> OnDevice:
+        """Build the executor of coordinates."""
+        return OnDevice(self, coordinates)
 
-    def arrays_of(self, where: Coordinates) -> Arrays:
-        """Coordinates as arrays on the device."""
-        return arrays_of(where, whole=self._whole)
+    def arrays_of(self, coordinates: Coordinates) -> Arrays:
+        """Convert coordinates to arrays on the device."""
+        return arrays_of(coordinates, dense=self._whole)
 
     def padded(self, steps: Steps) -> Steps:
-        """Steps in single precision, with as many normal numbers whatever is exchanged."""
+        """Convert steps to single precision, padded to the most normal numbers of any parent-child move."""
         padding = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
         return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, padding))))
 
-    def _energy_gradient(self, there: Arrays, z: Any) -> tuple[Any, Any]:
-        """Minus the log density of points, shape (points,), up to a constant, and its gradient, (points, size of z)."""
+    def _energy_gradient(self, arrays: Arrays, z: Any) -> tuple[Any, Any]:
+        """Compute minus the log density, (points,), up to a constant, and its gradient, (points, size of z)."""
 
         def energy(points: Any) -> Any:
-            x, hyper, log = self._coordinates(there).values_and_volume(points)
+            x, hyper, log = self._coordinates(arrays).values_and_volume(points)
             return -(self._density.log_density(x, hyper) + log)
 
         value, back = jax.vjp(energy, z)
         return value, back(jnp.ones_like(value))[0]
 
     def _follow_path(
-        self, there: Arrays, here: PathPoint, momentum: Any, steps: Any, step: Any
+        self, arrays: Arrays, start: PathPoint, momentum: Any, steps: Any, step: Any
     ) -> tuple[PathPoint, Any]:
         def one_step(_: Any, state: tuple[PathPoint, Any]) -> tuple[PathPoint, Any]:
-            return follow_path(lambda z: self._energy_gradient(there, z), *state, 1, step)
+            return follow_path(lambda z: self._energy_gradient(arrays, z), *state, 1, step)
 
-        end: tuple[PathPoint, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
+        end: tuple[PathPoint, Any] = jax.lax.fori_loop(0, steps, one_step, (start, momentum))
         return end
 
-    def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
-        coordinates = self._coordinates(there)
+    def _rescale_points(self, arrays: Arrays, z: Any, steps: Steps) -> Any:
+        coordinates = self._coordinates(arrays)
         x, hyper = coordinates.to_values(z)
         moved_x, moved_hyper = apply_steps(self._density, self._parent_child_moves, steps, x, hyper)
         has_moved = (moved_hyper != hyper).any(axis=1)
@@ -121,13 +121,13 @@ class OnDevice:
         return _as_double(value), _as_double(slope)
 
     def follow_path(
-        self, here: PathPoint, momentum: Floats, steps: int, step: float
+        self, start: PathPoint, momentum: Floats, steps: int, step: float
     ) -> tuple[PathPoint, Floats]:
         """See :class:`.Executor`."""
         with self._on.device_context():
-            start = PathPoint(*map(_as_single, here))
+            single_start = PathPoint(*map(_as_single, start))
             end, momentum = self._on.follow_path(
-                self._there, start, _as_single(momentum), steps, np.float32(step)
+                self._there, single_start, _as_single(momentum), steps, np.float32(step)
             )
         return PathPoint(*map(_as_double, end)), _as_double(momentum)
 
@@ -138,7 +138,7 @@ class OnDevice:
         return _as_double(x), _as_double(hyper)
 
     def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
-        """See :class:`.Executor`; of an even number of chains."""
+        """See :class:`.Executor`; the number of chains must be even."""
         if not len(self._where.root):
             return z
         steps = draw_steps(self._where, len(z), tries, rng, exchanging=exchanging)

@@ -1,1 +1,1 @@
-"""Computations that chains need thousands of times, compiled ahead: answers of cells, coordinates of latent values."""
+"""Compiled computations that chains repeat thousands of times: answers of cells, coordinates of latent values."""

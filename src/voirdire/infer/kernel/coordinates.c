@@ -1,13 +1,14 @@
-// Priors of latent values, and their coordinates, at eight points side by side, in double precision.
+// Priors of latent values, and their coordinates, at eight points at once, in double precision.
 //
-// The formulas are those of voirdire.infer.latent_gaussian.model and voirdire.infer.latent_gaussian.coordinates, which tests compare. Arrays
-// of latent values are [block][value][point], of logarithms of spreads and means [block][hyper][point].
+// The formulas are those of voirdire.infer.latent_gaussian.latent_priors and
+// voirdire.infer.latent_gaussian.coordinates, which tests compare. Arrays of latent values are [block][value][point],
+// those of logarithms of spreads and means [block][hyper][point].
 
 #include "functions.h"
 
-#define PLAIN 0.5  // share of a prior that is not skewed
+#define PLAIN 0.5  // reversed share of a prior that is not skewed
 
-// What the values of a group have in common at a point.
+// Numbers that the values of a group share at a point.
 struct group {
   dbl narrower, farther, inverse, mean, log_spread;
 };
@@ -20,7 +21,7 @@ static inline dbl mean_of(const struct field *f, int g, const dbl *hyper) {
   return f->mean_at[g] < 0 ? in_double(f->mean[g]) : double_exp(hyper[f->mean_at[g]]);
 }
 
-// log of r + (1 - 2 r) Phi(x), r the share that is reversed, and its slope
+// log of r + (1 - 2 r) Phi(x), with r the reversed share, and its slope
 static inline dbl skewed(dbl x, double share, dbl *slope) {
   dbl size = chosen(x < 0.0, -x, x), scaled = scaled_erfc(size * 0.70710678118654752);
   dbl density = double_exp(-0.5 * x * x), tail = 0.5 * density * scaled;
@@ -28,7 +29,7 @@ static inline dbl skewed(dbl x, double share, dbl *slope) {
   *slope = (1.0 - 2.0 * share) * 0.39894228040143268 * density / inside;
   dbl log = double_log(inside);
   if (share > 0.0) return log;
-  // far below zero the normal distribution function is no number
+  // far below zero the normal distribution function underflows
   *slope = chosen(x < 0.0, 0.79788456080286536 / scaled, *slope);
   return chosen(x < 0.0, double_log(0.5 * scaled) - 0.5 * x * x, log);
 }
@@ -79,8 +80,8 @@ SHOWN int voirdire_log_prior(const struct field *f, int blocks, const double *hy
   return 0;
 }
 
-// Latent values, in double and single precision, of white coordinates of spreads, [block][hyper][point], and L'^-1 z_x.
-//   beside, hyper, scaled: g(phi - phi^), phi, and what groups have in common, for voirdire_backward
+// Latent values, in double and single precision, from white coordinates of spreads, [block][hyper][point], and L'^-1 z_x.
+//   beside, hyper, scaled: g(phi - phi^), phi, and the numbers of groups, for voirdire_backward
 SHOWN int voirdire_forward(const struct field *f, const struct ended *e, int blocks, const double *white,
                            const double *normal, double *beside, double *hyper, double *scaled, double *x,
                            float *rounded) {
@@ -115,9 +116,9 @@ SHOWN int voirdire_forward(const struct field *f, const struct ended *e, int blo
   return 0;
 }
 
-// Log density of what voirdire_forward makes, with log e, and its gradient, given that of the answers by x:
-// by white coordinates of spreads, and by those of values before L^-1.
-//   by_hyper: on entry, the gradient of what else there is by phi; afterwards that of all
+// Log density at the results of voirdire_forward, with log e, and its gradient, given that of the answers by x:
+// by white coordinates of spreads, and by the normal part of values before L^-1.
+//   by_hyper: on entry, the gradient of further terms by phi; on return, the gradient of all terms
 SHOWN int voirdire_backward(const struct field *f, const struct ended *e, int blocks, const double *beside,
                             const double *hyper, const double *scaled, const double *normal, const double *x,
                             const float *by_answers, double *by_hyper, double *by_white, double *by_normal,
@@ -129,8 +130,8 @@ SHOWN int voirdire_backward(const struct field *f, const struct ended *e, int bl
     const struct group *groups = (const struct group *)scaled + block * f->groups;
     const eight *answers = (const eight *)by_answers + block * values;
     dbl *by_phi = (dbl *)by_hyper + block * hypers, *by_z = (dbl *)by_normal + block * values;
-    dbl *by_r = (dbl *)by_white + block * hypers;  // first, by what goes along M'
-    dbl squares = {0}, logs = {0}, product = in_double(1.0);  // of all e^2, with its exponent apart
+    dbl *by_r = (dbl *)by_white + block * hypers;  // first, the gradient along M'
+    dbl squares = {0}, logs = {0}, product = in_double(1.0);  // product of all e^2, with a separate exponent
     wide exponent = {0};
     dbl total = of_hypers(f, phi, by_phi);
     for (int h = 0; h < hypers; h++) by_r[h] = in_double(0.0);

@@ -1,16 +1,16 @@
-// What the parts of the kernel know of each other: a field, where a search of it ended, and the functions of both.
+// Declarations that the parts of the kernel share: a model (field), the end of a search of it, and functions of both.
 
 #include "numbers.h"
 
-#define GROUP 5  // numbers that are kept of a group at a point
+#define GROUP 5  // numbers stored for a group at a point
 
-// Values with one prior each, and what is learned of these.
-//   edge: of each group its first value, and at the end their number
-//   spread_at, mean_at: of each group, which logarithm is that of its spread and of its mean; -1 where they are given
-//   rate, middle, sd: of each logarithm, of its exponential prior, or of a normal one where sd is above 0
-//   part: logarithms that are parts of one scale, `parts` of them, beside which the others are held
-//   held, others, beyond: sum of the others, number of all parts but one, and what their prior has for each unit of the sum
-//   constant: what the log density has whatever the point
+// Groups of values with one prior each, and the hyperparameters of these priors.
+//   edge: first value of each group, and at the end the number of values
+//   spread_at, mean_at: for each group, the logarithm that is that of its spread, and of its mean; -1 if fixed
+//   rate, middle, sd: for each logarithm, parameters of the exponential prior, or of a normal one if sd is above 0
+//   part: logarithms that are parts of one scale, `parts` of them; the other parts are fixed
+//   held, others, beyond: sum of the fixed parts, number of all parts less one, and the prior's slope by the sum
+//   constant: constant term of the log density
 struct field {
   int groups, hypers, parts;
   const int *edge, *spread_at, *mean_at;
@@ -19,24 +19,24 @@ struct field {
   double held, others, beyond, constant;
 };
 
-// Where a search ended: R [hyper][hyper], phi^; m(phi^) and kappa of each group; p(phi^), w, x^ - m(phi^) and b of each
+// End of a search: R [hyper][hyper], phi^; m(phi^) and kappa of each group; p(phi^), w, x^ - m(phi^) and b of each
 // value, and M' [value][hyper].
 struct ended {
   const double *root, *hyper, *first, *follow, *prior, *observed, *away, *observed_share, *moves;
 };
 
-// Sums of values that each row of a sparse matrix has places and coefficients of, the first row's from start[0] on.
+// Weighted sum of the values of one row of a sparse matrix; start[0] is the row's first position and coefficient.
 static inline eight sum_of(const int *start, const int *place, const float *coefficient, const eight *x) {
   eight sum = in_eight(0.0f);
   for (int k = start[0]; k < start[1]; k++) sum += coefficient[k] * x[place[k]];
   return sum;
 }
 
-// What of answers is asked for.
+// Requested results of answers.
 enum { VALUE = 1, SLOPE = 2 };
 
-// Log likelihood of the cells of a family at eight points, 0 where it is not asked for, and its gradient, which is added
-// to `to`; see voirdire_answers.
+// Log likelihood of the cells of a family at eight points, 0 if not requested, and its gradient, which is added to
+// `to`; see voirdire_answers.
 dbl answers_of(int wanted, int family, int predictors, int alternatives, int cells, const int *start, const int *place,
                const float *coefficient, const float *answers, const eight *from, eight *to);
 

@@ -1,7 +1,7 @@
-"""Log likelihood and gradient of answers by latent values, at many points at once, by the kernel.
+"""Log likelihood of answers and its gradient by latent values, at many points at once, by the kernel.
 
-Predictors are summed, answers looked at and slopes added up cell by cell, so that nothing of the size of the table is
-written: a twentieth of the time of sparse products and arrays (benchmarks/).
+The kernel sums predictors, evaluates answers and adds slopes cell by cell, without arrays of the size of the table: it
+takes a twentieth of the time of sparse products and arrays (benchmarks/).
 """
 
 from __future__ import annotations
@@ -25,13 +25,18 @@ from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
-FAMILY_NUMBERS = {"two-coin": 0, "sharpness": 1, "ordinal": 2, "ranking": 3}  # by their numbers in the kernel
-MAX_PREDICTORS = 64  # predictors of a cell
+FAMILY_NUMBERS = {
+    "two-coin": 0,
+    "sharpness": 1,
+    "ordinal": 2,
+    "ranking": 3,
+}  # numbers of families in the kernel
+MAX_PREDICTORS = 64  # predictors of a cell, at most
 
 
 @dataclass(frozen=True, eq=False)
 class FusedAnswers:
-    """Answers of the cells of a pattern; :func:`fused_answers` makes one where the kernel has the family.
+    """Answers of the cells of a pattern; :func:`fused_answers` builds them if the kernel supports the family.
 
     Parameters
     ----------
@@ -44,10 +49,10 @@ class FusedAnswers:
 
     @cached_property
     def _cell_arrays(self) -> tuple[Any, Any, Any, Any]:
-        """Starts of the values of each predictor of each cell, their places and coefficients, and the counts."""
+        """Starts of the values of each predictor of each cell, their positions and coefficients, and the counts."""
         pattern, kinds = self.pattern, self.pattern.kinds
         counts = np.vstack([np.asarray(question) for question in self.answers.counts])
-        # two cells are computed together, and of alternatives that neither has nothing
+        # two cells are computed together, and alternatives without counts in both are skipped
         cell_order = np.lexsort(counts != 0)
         index, coefficients = pattern.index[cell_order], pattern.coefficients[cell_order]
         used = (coefficients != 0) & (index < pattern.size)
@@ -63,7 +68,7 @@ class FusedAnswers:
 
     @property
     def kernel_arguments(self) -> tuple[dict[str, int], dict[str, Any]]:
-        """Numbers and arrays that the kernel is given, by name."""
+        """Numbers and arrays for the kernel, by name."""
         start, position, coefficient, counts = self._cell_arrays
         numbers = {
             "family": FAMILY_NUMBERS[self.answers.name],
@@ -74,7 +79,7 @@ class FusedAnswers:
         return numbers, {"start": start, "place": position, "coefficient": coefficient, "answers": counts}
 
     def value_gradient(self, blocks: Any) -> tuple[Floats, Any]:
-        """Log likelihood, shape (blocks, 8), and gradient, shape (blocks, size, 8), single precision.
+        """Compute the log likelihood, shape (blocks, 8), and gradient, (blocks, size, 8), in single precision.
 
         Parameters
         ----------
@@ -84,20 +89,20 @@ class FusedAnswers:
         return self._run_kernel(blocks, slope), slope
 
     def value(self, x: Floats) -> Floats:
-        """Log likelihood, shape (points,), of latent values, shape (points, size)."""
+        """Compute the log likelihood, shape (points,), of latent values, shape (points, size)."""
         return self._run_kernel(pack_points(x, np.float32), None).ravel()[: len(x)]
 
     def gradient(self, x: Floats) -> tuple[Floats, Floats]:
-        """Log likelihood, shape (points,), and gradient, shape (points, size)."""
+        """Compute the log likelihood, shape (points,), and gradient, shape (points, size)."""
         value, slope = self.value_gradient(pack_points(x, np.float32))
         return value.ravel()[: len(x)], unpack_points(slope, len(x))
 
     def _run_kernel(self, blocks: Any, slope: Any) -> Floats:
         kernel = kernel_library()
-        assert kernel is not None  # see fused
+        assert kernel is not None  # see fused_answers
         if blocks.shape[1:] != (self.pattern.size, POINTS_PER_BLOCK) or blocks.dtype != np.float32:
             raise ValueError(
-                f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern"
+                f"latent values of shape {blocks.shape} and type {blocks.dtype} do not fit this pattern"
             )
         numbers, arrays = self.kernel_arguments
         value = np.empty((len(blocks), POINTS_PER_BLOCK))
@@ -120,12 +125,12 @@ class FusedAnswers:
 
 
 def has_kernel(model: LatentGaussianModel) -> bool:
-    """True if the kernel has the answers of a model."""
+    """Return True if the kernel supports the answers of a model."""
     return model.scales is None and fused_answers(model.pattern, model.answers) is not None
 
 
 def fused_answers(pattern: Pattern, answers: Any) -> FusedAnswers | None:
-    """The answers by the kernel; None where there is no kernel, or none of their family.
+    """Build the answers for the kernel; None if there is no kernel, or if it does not support their family.
 
     Examples
     --------

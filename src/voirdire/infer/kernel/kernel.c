@@ -1,17 +1,17 @@
-// Answers of cells, at eight points side by side.
+// Answers of cells, at eight points at once.
 //
-// Arrays of latent values are [value][point]: what is done for one point is done for all eight by the same instructions.
-// Answers are computed in single precision, each cell rounded by some 1e-7 of what it says, and summed in double. The
+// Arrays of latent values are [value][point]: the same instructions compute all eight points. Answers are computed in
+// single precision, with a relative rounding error of some 1e-7 for each cell, and summed in double precision. The
 // formulas are those of voirdire.model.family, which tests compare. Nothing is allocated, and no library is called.
 
 #include "functions.h"
 
 #if defined(_WIN32)
-int _fltused = 1;  // what libraries there must have
+int _fltused = 1;  // required of libraries on Windows
 int __stdcall DllMainCRTStartup(void *library, unsigned reason, void *reserved) { return 1; }
 #endif
 
-// What is needed of x: exp(-|x|), the logistic function of |x| and of x, and of -x.
+// Functions of x: exp(-|x|), the logistic function of |x|, of x and of -x.
 struct logistic {
   single small, near, above, below;
 };
@@ -21,10 +21,10 @@ static inline struct logistic logistic_of(single x) {
   return (struct logistic){small, near, either(up, near, far), either(up, far, near)};
 }
 
-// Ties, of what a judge perceives and log nu: log likelihood, slopes by both. As voirdire.model.family.two_coin_gradient.
+// Ties, by perceived difference and log nu: log likelihood, slopes by both. As voirdire.model.family.two_coin_gradient.
 static inline single tied_of(int wanted, single seen, struct logistic at, single log_nu, single tied, single untied,
                              single *by_seen, single *by_nu) {
-  single chance, value = all(0.0f);  // of a tie
+  single chance, value = all(0.0f);  // probability of a tie
   if (wanted & VALUE) {
     single u = 0.5f * size_of(seen) - log_of(at.near) - log_nu;
     struct logistic of = logistic_of(u);
@@ -112,7 +112,7 @@ static inline single ordinal(int wanted, int predictors, const single *eta, cons
     total += by_cut[l];
   }
   slope[0] = -total;
-  for (int j = 0; j < gaps; j++) {  // a gap moves cutpoints up to j down by half of it, and those after j up
+  for (int j = 0; j < gaps; j++) {  // a gap moves cutpoints up to j down by half of the gap, and those after j up
     before += by_cut[j];
     single by_gap = 0.5f * total - before, inside = count[j + 1];
     if (!none(inside)) {
@@ -125,8 +125,8 @@ static inline single ordinal(int wanted, int predictors, const single *eta, cons
   return value;
 }
 
-// Items in the order in which they were ranked, `count` the place of each, -1 of none. An item is chosen from all that
-// come after it but where it shares its place, which only those at the last one may; as voirdire.model.family.ranking.
+// Ranked items in order, `count` the place of each item, -1 for no item. An item is chosen from all items after it,
+// unless it shares its place, which only items at the last place may; as voirdire.model.family.ranking.
 static inline single ranking(int wanted, int predictors, const single *eta, const single *count, single *slope) {
   single top = all(-1e30f), left = all(0.0f), value = all(0.0f), odds = all(0.0f), sum[MOST];
   for (int p = 0; p < predictors; p++) top = greater(top, either(count[p] < 0.0f, top, eta[p]));
@@ -178,7 +178,7 @@ INLINE dbl cells_of(int wanted, int family, int predictors, int alternatives, in
   return total;
 }
 
-// What is asked for and the family are known where cells are gone through, so that nothing else is computed.
+// The requested results and the family are compile-time constants in the loop over cells, so nothing else is computed.
 #define OF(wanted, family) \
   cells_of(wanted, family, predictors, alternatives, cells, start, place, coefficient, answers, from, to)
 
@@ -197,8 +197,8 @@ dbl answers_of(int wanted, int family, int predictors, int alternatives, int cel
   }
 }
 
-// Log likelihood of all cells at blocks of eight points, and its gradient where there is a `by_x`, to which it is added.
-//   start: of each predictor of each cell its first value in `place` and `coefficient`, and at the end their number
+// Log likelihood of all cells at blocks of eight points; its gradient is added to `by_x`, if given.
+//   start: first position of each predictor of each cell in `place` and `coefficient`, and at the end their number
 //   answers: counts of alternatives, or places of items, [cell][alternative]; x: [block][value][point]; value: [block][point]
 SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cells, int values, int blocks,
                            const int *start, const int *place, const float *coefficient, const float *answers,

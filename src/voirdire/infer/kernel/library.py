@@ -1,4 +1,4 @@
-"""The kernel that was built with the package, if any."""
+"""Loading of the kernel that was built with the package, if any, and calls of it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from voirdire.infer.threads import THREADS
 
-POINTS_PER_BLOCK = 8  # that are computed side by side
+POINTS_PER_BLOCK = 8  # points that are computed together
 FILE_ENDINGS = {"Darwin": "dylib", "Windows": "dll"}
-ARGUMENT_COUNTS = {  # the numbers that each takes, and the arrays after them
+ARGUMENT_COUNTS = {  # how many numbers and then arrays each function takes, in turns
     "voirdire_answers": (6, 7),
     "voirdire_log_prior": (0, 1, 1, 3),
     "voirdire_forward": (0, 2, 1, 7),
@@ -27,16 +27,16 @@ ARGUMENT_COUNTS = {  # the numbers that each takes, and the arrays after them
     "voirdire_path": (2, 7),
     "voirdire_rescale": (4, 12),
 }
-MIN_THREADED_SIZE = 4_000  # values and cells of a block from which two threads are quicker than one
+MIN_THREADED_SIZE = 4_000  # values and cells of a block from which two threads are faster than one
 NO_KERNEL_NOTE = (
-    "The kernel of chains was not built for this machine, so that chains take several times as long. A wheel of "
-    "voirdire has it; from source it is built where pip can install ziglang."
+    "The compiled kernel was not built for this machine, so that chains take several times as long. Wheels of voirdire "
+    "include it; an installation from source builds it if pip can install ziglang."
 )
 
 
 @lru_cache(maxsize=1)
 def kernel_library() -> ctypes.CDLL | None:
-    """The library for this machine; None where there is none that loads.
+    """Load the library for this machine; None if there is none that loads.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def kernel_library() -> ctypes.CDLL | None:
 
 
 def library_names(system: str, machine: str, level: int) -> list[str]:
-    """Files that may hold the kernel, the quickest first.
+    """List the files that may hold the kernel, the fastest first.
 
     Parameters
     ----------
     level : int
-        Of x86-64 that the processor has: 2, 3 (AVX2) or 4 (AVX-512).
+        Level of x86-64 of the processor: 2, 3 (AVX2) or 4 (AVX-512).
 
     Examples
     --------
@@ -82,7 +82,7 @@ def library_names(system: str, machine: str, level: int) -> list[str]:
 
 
 def _processor_level() -> int:
-    """Level of x86-64 that the processor has, as NumPy found it; 2 on others."""
+    """Return the processor's level of x86-64 as detected by NumPy; 2 for other processors."""
     from importlib import import_module
 
     features = getattr(import_module("numpy._core._multiarray_umath"), "__cpu_features__", {})
@@ -92,9 +92,9 @@ def _processor_level() -> int:
 
 
 def run_blocks_threaded(compute: Callable[[int, int], None], blocks: int, size: int) -> None:
-    """Call a function of the first of some blocks and their number: of all, or of large ones by two threads.
+    """Call a function with the first of some blocks and their number: once, or for large blocks by two threads.
 
-    The kernel computes outside of Python's lock.
+    The kernel computes without Python's lock.
 
     Parameters
     ----------
@@ -115,27 +115,27 @@ def run_blocks_threaded(compute: Callable[[int, int], None], blocks: int, size: 
 
 
 @lru_cache(maxsize=1)
-def _thread_pool(process: int) -> ThreadPoolExecutor:  # threads do not go along into a process that is forked
+def _thread_pool(process: int) -> ThreadPoolExecutor:  # a forked process has no threads of its parent
     return ThreadPoolExecutor(THREADS)
 
 
 def array_address(array: Any, first: int = 0) -> int | None:
-    """Address of the ``first`` part of an array along its first axis, which the caller keeps; None for None.
+    """Return the address of part ``first`` of an array along its first axis, kept by the caller; None for None.
 
     Raises
     ------
     ValueError
-        The array has gaps between its numbers.
+        The array is not contiguous.
     """
     if array is None:
         return None
     if not array.flags.c_contiguous:
-        raise ValueError(f"an array of shape {array.shape} has gaps between its numbers")
+        raise ValueError(f"an array of shape {array.shape} is not contiguous")
     return int(array.__array_interface__["data"][0]) + first * int(array.strides[0])
 
 
 class Structure:
-    """A structure of the kernel, of the parts given, in their order: numbers, arrays and structures, which it keeps.
+    """Structure for the kernel, of parts in their order: numbers, arrays and structures, which it keeps alive.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Structure:
         self.address = ctypes.addressof(self._kept[0])
 
 
-NUMBER_TYPES = {int: ctypes.c_int, float: ctypes.c_double}  # of numbers; all else is an address
+NUMBER_TYPES = {int: ctypes.c_int, float: ctypes.c_double}  # types of numbers; everything else is an address
 
 
 @lru_cache(maxsize=16)
@@ -164,7 +164,7 @@ def _field_value(part: Any) -> Any:
 
 
 def pack_points(rows: Any, kind: Any = np.float64) -> Any:
-    """Points as rows, shape (points, size), in blocks of some side by side, shape (blocks, size, 8); rest 0.
+    """Pack points, shape (points, size), into blocks of eight, shape (blocks, size, 8), padded with zeros.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def pack_points(rows: Any, kind: Any = np.float64) -> Any:
 
 
 def unpack_points(blocks: Any, points: int) -> Any:
-    """The first points of :func:`pack_points` as rows again, in double precision.
+    """Unpack the first points of :func:`pack_points` as rows, in double precision.
 
     Examples
     --------

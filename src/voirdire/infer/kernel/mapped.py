@@ -1,6 +1,6 @@
 """Energy of points in the coordinates of :mod:`.latent_gaussian.coordinates`, with its gradient, by the kernel.
 
-Paths of Hamiltonian Monte Carlo by the kernel, where it has all that an energy is made of.
+Also paths of Hamiltonian Monte Carlo, if the kernel supports all parts of the energy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.infer.latent_gaussian.skewness import Skewness
 from voirdire.typing import Floats
 
-NUMBERS_PER_GROUP = 5  # numbers that the kernel keeps of a group at a point
+NUMBERS_PER_GROUP = 5  # numbers that the kernel stores for a group at a point
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +37,13 @@ class MappedEnergy:
     ----------
     search : SpreadSearch
     priors : Priors
-        Of its model.
+        Priors of its model.
     root, prior, observation_precision, observation_share, moves, follow : array
         R, p at the end of the search, w, b, M' and kappa.
     fused : FusedAnswers or None
-        Answers by the kernel, and
+        Answers for the kernel, if supported.
     answers : callable
-        where there are none: log likelihood of predictors of points, with its gradient.
+        Otherwise: function of predictors of points that returns their log likelihood and its gradient.
     """
 
     search: SpreadSearch
@@ -59,7 +59,7 @@ class MappedEnergy:
 
     @cached_property
     def structure(self) -> Structure:
-        """The end of the search as the kernel has it."""
+        """End of the search in the format of the kernel."""
         model, mode = self.search.model, self.search.mode
         priors = model.group_priors(mode.hyper)
         arrays = {
@@ -77,27 +77,27 @@ class MappedEnergy:
 
     @property
     def size(self) -> int:
-        """Latent values and cells."""
+        """Number of latent values and cells."""
         return self.search.model.size + int(self.search.model.answers.size)
 
     def energy(self, white: Floats, normal: Floats) -> tuple[Floats, Floats, Floats]:
-        """Minus the log density of points, shape (points,), and its gradient by the spreads' white coordinates.
+        """Compute minus the log density of points, shape (points,), and its gradients.
 
-        The last is by the normal part before L^-1.
+        The first gradient is by the spreads' white coordinates, the second by the normal part before L^-1.
 
         Parameters
         ----------
         white : array, shape (points, hypers)
-            Coordinates of the spreads.
+            White coordinates of the spreads.
         normal : array, shape (points, size)
             L'^-1 z_x.
         """
         kernel, model = kernel_library(), self.search.model
-        assert kernel is not None  # asked before
+        assert kernel is not None  # callers check this
         points, size = len(white), self.search.model.size
         structures = self.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
-        beside, hyper, x, rounded = (
+        mode_changes, hyper, x, rounded = (
             np.empty_like(r),
             np.empty_like(r),
             np.empty_like(z),
@@ -106,7 +106,9 @@ class MappedEnergy:
         scaled = np.empty((len(z), len(model.groups), NUMBERS_PER_GROUP, z.shape[2]))
 
         def go_forward(first: int, blocks: int) -> None:
-            addresses = [array_address(array, first) for array in (r, z, beside, hyper, scaled, x, rounded)]
+            addresses = [
+                array_address(array, first) for array in (r, z, mode_changes, hyper, scaled, x, rounded)
+            ]
             kernel.voirdire_forward(*structures, blocks, *addresses)
 
         run_blocks_threaded(go_forward, len(z), size)
@@ -114,7 +116,7 @@ class MappedEnergy:
         by_white, by_normal, value = np.empty_like(r), np.empty_like(z), np.empty((len(z), z.shape[2]))
 
         def go_backward(first: int, blocks: int) -> None:
-            arrays = (beside, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
+            arrays = (mode_changes, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
             kernel.voirdire_backward(*structures, blocks, *(array_address(array, first) for array in arrays))
 
         run_blocks_threaded(go_backward, len(z), size)
@@ -125,7 +127,7 @@ class MappedEnergy:
         )
 
     def _value_and_gradients(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
-        """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads."""
+        """Compute the log likelihood, (points,), its gradient by packed latent values, and that by the spreads."""
         model = self.search.model
         by_hyper = np.zeros_like(hyper)
         if self.fused is not None:
@@ -141,7 +143,7 @@ class MappedEnergy:
 
 
 SPARSE_PARTS = ("start", "place", "coefficient")
-ARRAY_TYPES = {"at": np.int32}  # of numbers that are not as they come
+ARRAY_TYPES = {"places": np.int32}  # types that the kernel needs, where they differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +153,11 @@ class KernelPaths:
     Parameters
     ----------
     mapped : MappedEnergy
-        Whose answers the kernel has.
+        Energy whose answers the kernel supports.
     products : tuple of sparse array, shape (size, size) each
-        That L'^-1 multiplies by, one after the other, in single precision.
+        Factors of L'^-1 in single precision, in the order of their application.
     scale, along, gain : array, shape (size of z,), (size of z, directions) and (directions,)
-        How far coordinates are stretched, V, and how far it is.
+        Scales of coordinates, V, and stretch along V.
     skewness : Skewness
     """
 
@@ -168,9 +170,9 @@ class KernelPaths:
 
     @cached_property
     def _structure(self) -> Structure:
-        """All that an energy is made of, as the kernel has it."""
+        """All parts of an energy in the format of the kernel."""
         fused = self.mapped.fused
-        assert fused is not None  # asked before
+        assert fused is not None  # callers check this
         numbers, cells = fused.kernel_arguments
         stretched = {"scale": self.scale, "along": self.along, "gain": self.gain}
         transposed = [matrix.T.tocsr() for matrix in reversed(self.products)]
@@ -194,12 +196,12 @@ class KernelPaths:
     def follow_path(
         self, z: Floats, momentum: Floats, slope: Floats, steps: int, step: float
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Ends of paths from points z, shape (points, size), with momentum and the gradient there.
+        """Follow paths from points z, shape (points, size), with momentum and the gradient there.
 
         Returns
         -------
         tuple of array
-            Points, momentum and gradient, shape (points, size) each, and the energy, shape (points,).
+            Points, momentum and gradient at the ends, shape (points, size) each, and the energy, shape (points,).
         """
         ends = [pack_points(array) for array in (z, momentum, slope)]
         value = self._run_kernel(ends, steps, step)
@@ -207,22 +209,22 @@ class KernelPaths:
         return position, p, gradient, value[: len(z)]
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
-        """Energy of points z, shape (points, size), and its gradient."""
+        """Compute the energy of points z, shape (points, size), and its gradient."""
         packed = pack_points(z)
         slope = np.empty_like(packed)
         value = self._run_kernel([packed, slope, slope], 0, 0.0)
         return value[: len(z)], unpack_points(slope, len(z))
 
     def _run_kernel(self, ends: list[Any], steps: int, step: float) -> Floats:
-        """Energies at the ends of paths, shape (points,); places, momentum and gradients are changed."""
+        """Compute energies at the ends of paths, shape (points,); positions, momentum and gradients are overwritten."""
         kernel = kernel_library()
-        assert kernel is not None  # asked before
+        assert kernel is not None  # callers check this
         energy, length = self._structure.address, np.array([step])
         value = np.empty((len(ends[0]), ends[0].shape[2]))
         room = kernel.voirdire_room(energy)
 
         def follow_blocks(first: int, blocks: int) -> None:
-            memory = np.empty(room)  # for as long as the kernel has its address
+            memory = np.empty(room)  # kept until the kernel has finished
             addresses = [array_address(array, first) for array in (*ends, value)]
             kernel.voirdire_path(
                 blocks, steps, energy, array_address(length), *addresses, array_address(memory)
@@ -234,7 +236,7 @@ class KernelPaths:
 
 
 def _concatenate_matrices(matrices: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """Starts of rows, places and coefficients of sparse matrices, one after the other."""
+    """Concatenate starts of rows, positions and coefficients of sparse matrices."""
     offsets = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
     starts = [matrix.indptr[:-1] + offset for matrix, offset in zip(matrices, offsets[:-1], strict=True)]
     return (

@@ -1,9 +1,9 @@
-// Numbers side by side: eight points, in single and double precision, and the functions of them that chains ask for.
+// Vectors of eight points, in single and double precision, and the functions of them that chains need.
 // No library is called.
 
 #define POINTS 8
 #define BOTH (2 * POINTS)  // two cells at eight points each are computed together
-#define MOST 64            // predictors of a cell
+#define MOST 64            // predictors of a cell, at most
 
 typedef float eight __attribute__((vector_size(4 * POINTS), aligned(4)));
 typedef float single __attribute__((vector_size(4 * BOTH)));
@@ -32,7 +32,7 @@ static inline single either(whole which, single a, single b) {
   return (single)(((whole)a & which) | ((whole)b & ~which));
 }
 
-// exp by x = n log 2 + f, |f| <= log(2) / 2, and Taylor's polynomial of f; below -87 it is exp(-87), above 87 exp(87)
+// exp by x = n log 2 + f, |f| <= log(2) / 2, and Taylor's polynomial of f; x is limited to -87 to 87
 static inline single exp_of(single x) {
   x = within(x, 87.0f);
   single scaled = x * 1.44269504f;
@@ -66,7 +66,7 @@ static inline single below_one(single x) {
 static inline dbl in_double(double x) { return (dbl){x, x, x, x, x, x, x, x}; }
 static inline dbl chosen(wide which, dbl a, dbl b) { return (dbl)(((wide)a & which) | ((wide)b & ~which)); }
 
-// x = m 2^e, 1 <= m < 2: m, and e added to `exponent`.
+// Split x into m 2^e, 1 <= m < 2: return m, and add e to `exponent`.
 static inline dbl mantissa_of(dbl x, wide *exponent) {
   wide bits = (wide)x;
   *exponent += ((bits >> 52) & 2047) - 1023;
@@ -86,7 +86,7 @@ static inline dbl double_log(dbl x) {
   return log_of_mantissa(mantissa) + __builtin_convertvector(exponent, dbl) * 0.69314718055994531;
 }
 
-// As exp_of, to 1e-15; below -700 it is exp(-700), above 700 exp(700)
+// As exp_of, to 1e-15; x is limited to -700 to 700
 static inline dbl double_exp(dbl x) {
   x = __builtin_elementwise_min(__builtin_elementwise_max(x, in_double(-700.0)), in_double(700.0));
   dbl scaled = x * 1.4426950408889634;

@@ -1,16 +1,16 @@
-// Paths of Hamiltonian Monte Carlo at eight points side by side, of fields whose answers the kernel has and whose L'^-1
-// is a product of sparse matrices, in single precision. As voirdire.infer.latent_gaussian.hamiltonian.follow_path and voirdire.infer.latent_gaussian.coordinates, which tests
-// compare.
+// Paths of Hamiltonian Monte Carlo at eight points at once, for models whose answers the kernel supports and whose
+// L'^-1 is a product of sparse matrices, in single precision. As voirdire.infer.latent_gaussian.hamiltonian.follow_path
+// and voirdire.infer.latent_gaussian.coordinates, which tests compare.
 
 #include "functions.h"
 
-#define OUTER 0.21178  // share of a step that the first and the last of its three changes of momentum take
+#define OUTER 0.21178  // share of a step in the first and in the last of its three changes of momentum
 
-// All that an energy is made of.
+// All parts of an energy.
 //   start, place, coefficient, answers: see voirdire_answers
-//   scale: how far each coordinate is stretched; along, gain: directions that are, [coordinate][direction] and [direction]
-//   normal_*, white_*: matrices that L'^-1 and L^-1 multiply by, one after the other, each with a row a value
-//   at, sd, middle, width, bend: values that are bent, one after the other
+//   scale: factor of each coordinate; along, gain: stretched directions, [coordinate][direction], and their stretch
+//   normal_*, white_*: factors of L'^-1 and of L^-1, in the order of their application, each with one row per value
+//   at, sd, middle, width, bend: positions of the bent values, and parameters of their maps
 struct energy {
   const struct field *field;
   const struct ended *ended;
@@ -26,7 +26,7 @@ struct energy {
   const double *sd, *middle, *width, *bend;
 };
 
-// Room for one block, of the number of doubles that voirdire_room says.
+// Working memory for one block; voirdire_room gives the number of doubles.
 struct room {
   dbl *stretched, *normal, *values, *beside, *hyper, *scaled, *x, *by_hyper, *by_values;
   eight *rounded, *by_answers, *spare;
@@ -49,13 +49,13 @@ static struct room room_in(const struct energy *e, double *memory) {
   return r;
 }
 
-// Doubles that the room of one block takes.
+// Number of doubles in the working memory of one block.
 SHOWN int voirdire_room(const struct energy *e) {
   int hypers = e->field->hypers, values = e->field->edge[e->field->groups];
   return POINTS * (4 * hypers + 5 * values + GROUP * e->field->groups) + POINTS * (3 * values + 1) / 2;
 }
 
-// Along the directions that are stretched.
+// Stretch along the directions of `along`.
 static void stretch(const struct energy *e, int size, dbl *at) {
   for (int d = 0; d < e->directions; d++) {
     dbl sum = {0};
@@ -65,7 +65,7 @@ static void stretch(const struct energy *e, int size, dbl *at) {
   }
 }
 
-// A sum of many values in four parts, which do not wait for each other.
+// Sum of many products in four independent parts, which processors compute at the same time.
 static inline eight long_sum_of(const int *start, const int *place, const float *coefficient, const eight *x) {
   eight sum[4] = {0};
   int k = start[0];
@@ -75,7 +75,7 @@ static inline eight long_sum_of(const int *start, const int *place, const float 
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// Products of values with the matrices, in the place of `from` or of `spare`.
+// Multiply values by the matrices in turn; the result is in `from` or in `spare`.
 static const eight *multiplied(int products, int values, const int *start, const int *place, const float *coefficient,
                                eight *from, eight *spare) {
   for (int product = 0; product < products; product++, start += values) {
@@ -86,7 +86,7 @@ static const eight *multiplied(int products, int values, const int *start, const
   return from;
 }
 
-// Minus the log density where it is asked for, else anything, and its gradient.
+// Minus the log density if requested, else an arbitrary number, and its gradient.
 static dbl energy_of(int wanted, const struct energy *e, const dbl *z, dbl *slope, const struct room *r) {
   int hypers = e->field->hypers, values = e->field->edge[e->field->groups], size = hypers + values;
   for (int i = 0; i < size; i++) r->stretched[i] = z[i] * e->scale[i];
@@ -128,9 +128,9 @@ static dbl energy_of(int wanted, const struct energy *e, const dbl *z, dbl *slop
   return -(answered + other + volume);
 }
 
-// Follow paths of so many steps of such a length from places z, [block][coordinate][point], with momentum and the
-// gradient there; what they end with takes the place of these, and the energy there that of `value`. Of no step the
-// energy and the gradient of the places are computed.
+// Follow paths of `steps` steps of the given length from points z, [block][coordinate][point], with momentum and the
+// gradient there. The ends overwrite z, momentum and slope, and their energies are in `value`. With zero steps, the
+// energy and the gradient at z are computed.
 SHOWN int voirdire_path(int blocks, int steps, const struct energy *e, const double *step, double *z, double *momentum,
                         double *slope, double *value, double *memory) {
   int size = e->field->hypers + e->field->edge[e->field->groups];

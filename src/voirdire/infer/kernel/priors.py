@@ -1,4 +1,4 @@
-"""Priors of latent values by the kernel: what it needs of a model, and the log density of points."""
+"""Priors of latent values in the format of the kernel, and their log density at points."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Priors:
 
     @cached_property
     def structure(self) -> Structure:
-        """The model as the kernel has it."""
+        """Model in the format of the kernel."""
         model = self.model
         priors = model.group_priors(np.zeros(len(model.hypers)))
         rates, middle, sd = model.hyper_numbers
@@ -63,9 +63,9 @@ class Priors:
         )
 
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """Log density, shape (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
+        """Compute the log density, (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
         kernel = kernel_library()
-        assert kernel is not None  # asked before
+        assert kernel is not None  # callers check this
         packed, packed_hyper = pack_points(x), pack_points(hyper)
         value = np.empty((len(packed), packed.shape[2]))
 

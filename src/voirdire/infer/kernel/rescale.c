@@ -1,18 +1,18 @@
-// Steps of spreads and means, with their values, of chains side by side. As voirdire.infer.latent_gaussian.rescaling and
-// voirdire.infer.latent_gaussian.parent_child_move, which tests compare: what is random is given.
+// Steps of spreads and means, with their values, of many chains at once, by given random numbers. As
+// voirdire.infer.latent_gaussian.rescaling and voirdire.infer.latent_gaussian.parent_child_move, which tests compare.
 
 #include "functions.h"
 
-// Values with one spread, and those beneath each of them.
-//   edge: of each move its first value in `above`, and at the end their number; below_edge: likewise of each value above
+// Parents with one spread, and their children.
+//   edge: first parent of each move in `above`, and at the end their number; below_edge: likewise the children of each
 struct parent_child_moves {
   const int *edge, *above, *below_edge, *below;
 };
 
-// Steps of all chains; rows are of `lanes` numbers, one a chain, of which those from `chains` on are none.
-//   move: of each try whose values are exchanged, -1 where all values go along; half: which half of the chains goes
-//   step: [try][hyper]; one, other: chains along whose difference a step goes `length` times, -1 where it is given
-//   normal: [try][most values above]; chance: logarithm of a number from 0 to 1
+// Steps of all chains; rows have `lanes` numbers, one per chain, and padding from `chains` on.
+//   move: parent-child move of each try, -1 to rescale all values; half: the half of the chains that steps
+//   step: [try][hyper]; one, other: chains whose difference times `length` is the step, -1 to use `step`
+//   normal: [try][most values above]; chance: logarithm of a uniform number from 0 to 1
 struct steps {
   int tries, chains, lanes, most;
   const int *move, *half, *one, *other;
@@ -20,7 +20,7 @@ struct steps {
 };
 
 struct proposal {
-  dbl *x, *hyper, *here, *there;  // of a block, and of each group log spread and mean before and after
+  dbl *x, *hyper, *here, *there;  // values of a block; for each group, log spread and mean before and after the step
   eight *rounded;
 };
 
@@ -31,7 +31,7 @@ static void group_numbers(const struct field *f, const dbl *hyper, dbl *to) {
   }
 }
 
-// All values as far from their means as they were, in standard deviations: the log volume.
+// Rescale all values, so that each keeps its standardised deviation from its mean; return the log volume.
 static dbl take_along(const struct field *f, const dbl *x, const struct proposal *p) {
   dbl volume = {0};
   for (int g = 0; g < f->groups; g++) {
@@ -43,7 +43,7 @@ static dbl take_along(const struct field *f, const dbl *x, const struct proposal
   return volume;
 }
 
-// What priors say of delta: its precision and mean.
+// Conditional prior of delta: its precision and mean.
 static dbl shift_of(const struct parent_child_moves *n, int above, const int *group, const dbl *numbers, const dbl *x, dbl *mean) {
   int a = n->above[above], g = group[a];
   dbl weight = double_exp(-2.0 * numbers[2 * g]), precision = weight, pull = (numbers[2 * g + 1] - x[a]) * weight;
@@ -61,7 +61,7 @@ static dbl log_normal(dbl x, dbl precision, dbl mean) {
   return 0.5 * double_log(precision) - 0.5 * precision * (x - mean) * (x - mean);
 }
 
-// What the values of a move pass on to those beneath them: the log density of the way back less that of the way.
+// Shift values between parents and children; return the log density of the reverse shift less that of the shift.
 static dbl parent_child_move(const struct field *f, const struct parent_child_moves *n, int move, const int *group, const dbl *x,
                     const double *normal, int lanes, const struct proposal *p) {
   dbl way = {0};
@@ -93,9 +93,8 @@ static int any(wide which) {
   return 0;
 }
 
-// Make the steps of chains at values x and logarithms of spreads and means, [block][value or hyper][point], whose log
-// densities are `log`; `memory` has room for (3 values / 2 + hypers + 4 groups) * 8 doubles. `group` is that
-// of each value.
+// Make the steps of chains at values x and logarithms of spreads and means, [block][value or hyper][point], with log
+// densities `log`; `memory` has (3 values / 2 + hypers + 4 groups) * 8 doubles; `group` is the group of each value.
 SHOWN int voirdire_rescale(int family, int predictors, int alternatives, int cells, const int *start, const int *place,
                            const float *coefficient, const float *answers, const struct field *f, const int *group,
                            const struct parent_child_moves *n, const struct steps *s, double *x, double *hyper, double *log,
@@ -129,7 +128,7 @@ SHOWN int voirdire_rescale(int family, int predictors, int alternatives, int cel
       voirdire_log_prior(f, 1, (double *)p.hyper, (double *)p.x, (double *)&prior);
       dbl found = prior + answers_of(VALUE, family, predictors, alternatives, cells, start, place, coefficient, answers,
                                      p.rounded, 0);
-      goes &= *(const dbl *)(s->chance + row) < found - before + volume;  // of what is no number none
+      goes &= *(const dbl *)(s->chance + row) < found - before + volume;  // NaN is never accepted
       if (!any(goes)) continue;
       for (int i = 0; i < values; i++) at[i] = chosen(goes, p.x[i], at[i]);
       for (int h = 0; h < hypers; h++) phi[h] = chosen(goes, p.hyper[h], phi[h]);

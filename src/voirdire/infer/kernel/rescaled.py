@@ -1,4 +1,4 @@
-"""Steps of spreads and means of chains by the kernel, where it has the answers."""
+"""Steps of spreads and means of chains by the kernel, if it supports the answers."""
 
 from __future__ import annotations
 
@@ -28,17 +28,19 @@ class Steps(NamedTuple):
     Attributes
     ----------
     move : int array, shape (tries,)
-        Whose values are exchanged; -1 where all values go along.
+        Number of the parent-child move; -1 for a step that rescales all values.
     half : int array, shape (tries,)
-        Half of the chains that goes: 0 the first, which is the larger one, 1 the other.
+        Half of the chains that steps: 0 the first, which is the larger one, 1 the other.
     step : array, shape (tries, hypers, chains)
+        Steps of the logarithms of spreads and means.
     pair : int array, shape (2, tries, chains)
-        Chains along whose difference a step goes ``length`` times; -1 where it is ``step``.
+        Chains whose difference times ``length`` is the step; -1 to use ``step``.
     length : array, shape (tries, chains)
-    normal : array, shape (tries, values above at most, chains)
-        Of exchanges.
+        Factor of the difference.
+    normal : array, shape (tries, most values above, chains)
+        Standard normal numbers of parent-child moves.
     chance : array, shape (tries, chains)
-        Logarithm of a number from 0 to 1.
+        Logarithm of a uniform number from 0 to 1.
     """
 
     move: Ints
@@ -53,9 +55,9 @@ class Steps(NamedTuple):
 def kernel_move_input(
     model: LatentGaussianModel, parent_child_moves: Sequence[ParentChildMove]
 ) -> tuple[Any, Structure]:
-    """Group of each latent value, and moves of parents with their children as the kernel has them.
+    """Build the group of each latent value, and the parent-child moves in the format of the kernel.
 
-    Of values beneath those that answers tell, which alone change.
+    Only children that answers inform are included, because only these change.
     """
     group = np.repeat(np.arange(len(model.groups), dtype=np.int32), model.sizes)
     shares = [move.share.T.tocsr() for move in parent_child_moves]
@@ -81,7 +83,7 @@ def apply_steps_by_kernel(
     hyper: Floats,
     log: Floats,
 ) -> tuple[Floats, Floats]:
-    """As :func:`.rescaling.apply_steps`, answers, priors and moves of parents by the kernel; arrays stay as they are.
+    """Compute :func:`.rescaling.apply_steps` by the kernel; input arrays are not changed.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ def apply_steps_by_kernel(
         See :func:`kernel_move_input`.
     """
     kernel, model = kernel_library(), priors.model
-    assert kernel is not None  # asked before
+    assert kernel is not None  # callers check this
     chains = len(x)
     packed, packed_hyper = pack_points(x), pack_points(hyper)
     lanes = len(packed) * POINTS_PER_BLOCK

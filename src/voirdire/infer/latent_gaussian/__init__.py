@@ -1,1 +1,1 @@
-"""Nested Laplace approximations: spreads by their marginal likelihood, all else given them by sparse Newton steps."""
+"""Nested Laplace approximations: spreads by their marginal likelihood, then latent values by sparse Newton steps."""

@@ -1,4 +1,4 @@
-"""Coordinates adapted to what draws of chains show."""
+"""Adaptation of coordinates to the draws of chains."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from voirdire.infer.latent_gaussian.coordinates import Coordinates, cholesky_roo
 from voirdire.infer.latent_gaussian.skewness import ONE_SD_QUANTILES, fit_skewness
 from voirdire.typing import Floats
 
-MAX_DIRECTIONS = 5  # that are stretched, at most
-MIN_DIRECTION_VARIANCE = 2.0  # variance from which a direction is
-MAX_MODE_SDS = 4.0  # standard deviations of most draws, beyond which one is in another mode
-SDS_PER_MAD = 1.4826  # standard deviations in a median absolute deviation of normal draws
+MAX_DIRECTIONS = 5  # largest number of directions that are stretched
+MIN_DIRECTION_VARIANCE = 2.0  # variance of draws from which a direction is stretched
+MAX_MODE_SDS = 4.0  # standard deviations from the median beyond which a draw is in another mode
+SDS_PER_MAD = 1.4826  # standard deviation of normal draws over their median absolute deviation
 MAX_MEAN_VARIANCE_SHARE = (
     1 / 3
-)  # of the variance of draws, that of chains' means is at most where they have forgotten their start
-KEPT_COVARIANCE_SHARE = 1e-3  # of the covariance that spreads had
-MIN_STRETCHED_SD = 1.25  # standard deviation of a coordinate from which it is
+)  # largest variance of the chains' means over that of all draws, where chains have forgotten their start
+KEPT_COVARIANCE_SHARE = 1e-3  # share of the old covariance of spreads that is kept
+MIN_STRETCHED_SD = 1.25  # standard deviation of draws from which a coordinate is stretched
 TINY = 1e-12
 
 
-def adapt_coordinates(where: Coordinates, points: Floats) -> Coordinates:
-    """Coordinates adapted to draws of chains, shape (draws, chains, size), in those given.
+def adapt_coordinates(coordinates: Coordinates, points: Floats) -> Coordinates:
+    """Adapt coordinates to draws of chains in them, shape (draws, chains, size).
 
-    Draws of a chain are alike, and in thousands of dimensions any few of them go far in some direction: directions
-    are those of half of the chains, and stretched as far as the other half goes in them. Draws in another mode,
-    where steps would have to be shorter, count as the farthest of this one.
+    The draws of a chain are alike, and in thousands of dimensions any few draws go far in some direction. So directions
+    are found from one half of the chains and stretched by the standard deviation of the other half along them. Draws
+    in another mode, where steps would have to be shorter, are moved to the limit of this mode.
     """
-    x, hyper = where.to_values(points.reshape(-1, where.size))
-    # with a little of what it was, where chains hardly move
+    x, hyper = coordinates.to_values(points.reshape(-1, coordinates.size))
+    # a small share of the old covariance helps where chains hardly move
     covariance = (
-        np.cov(_clip_draws(hyper).T).reshape(where.root.shape)
-        + KEPT_COVARIANCE_SHARE * where.root @ where.root.T
+        np.cov(_clip_draws(hyper).T).reshape(coordinates.root.shape)
+        + KEPT_COVARIANCE_SHARE * coordinates.root @ coordinates.root.T
     )
-    no_directions = np.zeros((where.size, 0)), np.zeros(0)
+    no_directions = np.zeros((coordinates.size, 0)), np.zeros(0)
     adapted = replace(
-        where,
+        coordinates,
         root=cholesky_root(covariance),
-        scale=np.ones(where.size),
+        scale=np.ones(coordinates.size),
         along=no_directions[0],
         gain=no_directions[1],
     )
@@ -49,54 +49,54 @@ def adapt_coordinates(where: Coordinates, points: Floats) -> Coordinates:
     z = _clip_draws(adapted.from_values(x, hyper))
     adapted = replace(adapted, scale=coordinate_scales(z.std(axis=0)))
     z = (z / adapted.scale).reshape(points.shape)
-    first_half, second_half = (half.reshape(-1, where.size) for half in (z[:, ::2], z[:, 1::2]))
+    first_half, second_half = (half.reshape(-1, coordinates.size) for half in (z[:, ::2], z[:, 1::2]))
     directions = np.linalg.svd(first_half - first_half.mean(axis=0), full_matrices=False)[2][:MAX_DIRECTIONS]
     widths = (second_half @ directions.T).std(axis=0)
     is_wide = np.flatnonzero(widths**2 > MIN_DIRECTION_VARIANCE)
     return replace(adapted, along=directions[is_wide].T, gain=widths[is_wide] - 1.0)
 
 
-def coordinate_scales(sd: Floats, least: float = MIN_STRETCHED_SD) -> Floats:
-    """Scales of coordinates by the standard deviations of draws: 1 where these are about one.
+def coordinate_scales(sd: Floats, min_sd: float = MIN_STRETCHED_SD) -> Floats:
+    """Scale each coordinate by the standard deviation of its draws; 1 where that is about one.
 
-    Draws that hardly move say nothing, so that none is stretched by less than a quarter.
+    No scale is below 1/4: draws that hardly move carry no information.
     """
-    return np.asarray(np.where((sd < 1.0 / least) | (sd > least), np.maximum(sd, 1.0 / MAX_MODE_SDS), 1.0))
+    return np.asarray(np.where((sd < 1.0 / min_sd) | (sd > min_sd), np.maximum(sd, 1.0 / MAX_MODE_SDS), 1.0))
 
 
-def _adapt_skewness(where: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:
-    """The same, adapted to draws of the values whose prior is skewed.
+def _adapt_skewness(coordinates: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:
+    """Adapt the skewness of values with a skewed prior to their draws.
 
-    Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
-    they began stay as they are.
+    Rows of ``x`` and ``hyper`` are ordered by draw, then by chain (``chains`` of them). Values are left as they are
+    where chains have not forgotten their start.
     """
     skewed, prior, observation_precision = (
-        where.search.model.skewed_values,
-        where.prior,
-        where.observation_precision.copy(),
+        coordinates.search.model.skewed_values,
+        coordinates.prior,
+        coordinates.observation_precision.copy(),
     )
     draws = x[:, skewed].reshape(len(x) // chains, chains, len(skewed))
     has_mixed = draws.mean(axis=0).var(axis=0) < MAX_MEAN_VARIANCE_SHARE * draws.var(axis=(0, 1))
     if not has_mixed.any():
-        return where
+        return coordinates
     skewed, draws = skewed[has_mixed], draws[..., has_mixed]
     low, _, high = np.quantile(draws, ONE_SD_QUANTILES, axis=(0, 1))
     observation_precision[skewed] = np.maximum(
         4.0 / np.maximum(high - low, TINY) ** 2 - prior[skewed], TINY * prior[skewed]
     )
-    adapted = replace(where, observation_precision=observation_precision)
-    centre = adapted.values_from_white(where.white_spreads(hyper), np.zeros_like(x))
+    adapted = replace(coordinates, observation_precision=observation_precision)
+    centre = adapted.values_from_white(coordinates.white_spreads(hyper), np.zeros_like(x))
     normal = ((x - centre.x) / centre.width)[:, skewed].reshape(draws.shape)
     return replace(
         adapted,
         skewness=fit_skewness(
-            skewed, 1.0 / np.sqrt(prior[skewed] + where.observation_precision[skewed]), normal
+            skewed, 1.0 / np.sqrt(prior[skewed] + coordinates.observation_precision[skewed]), normal
         ),
     )
 
 
 def _clip_draws(z: Floats) -> Floats:
-    """Draws, shape (draws, size), of which none is farther from the median than the farthest of most."""
+    """Clip draws, shape (draws, size), to at most :data:`MAX_MODE_SDS` robust standard deviations from the median."""
     median = np.median(z, axis=0)
     farthest = MAX_MODE_SDS * SDS_PER_MAD * np.median(np.abs(z - median), axis=0)
     return np.asarray(np.clip(z, median - farthest, median + farthest))

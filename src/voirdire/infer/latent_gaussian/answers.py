@@ -1,10 +1,10 @@
-"""Answers of cells: the log likelihood of their predictors, and what it says of them on average.
+"""Answers of cells: the log likelihood of their predictors and its expected information.
 
-The determinants, steps and draws of a nested approximation take the information that answers have on average,
-sum_y p_y s_y s_y' with s_y the slopes of log p_y, in the place of the second derivatives at those that came (Fisher
-scoring; Longford 1987, Biometrika 74). The two are the same for generalised linear models and close where answers are
-many, but the average is never negative: where answers are a mixture (a judge's coins) second derivatives are zero for
-some spreads, and an approximation that divides by them goes to infinity there.
+Determinants, steps and draws of a nested approximation use the expected information of answers, sum_y p_y s_y s_y' with
+s_y the slopes of log p_y, instead of the second derivatives at the observed answers (Fisher scoring; Longford 1987,
+Biometrika 74). The two are equal for generalised linear models, and close where answers are many. But the expected
+information is never negative: where answers are a mixture (a judge's coins), second derivatives are zero for some
+spreads, and an approximation that divides by them becomes infinite there.
 """
 
 from __future__ import annotations
@@ -23,51 +23,49 @@ from voirdire.infer.threads import map_in_two_threads
 from voirdire.model.family.family import ClosedForm, LogProbabilities, PairDerivatives
 from voirdire.typing import Floats
 
-BATCH_SIZE = (
-    20_000  # numbers that are computed together: larger arrays are asked of the system anew each time
-)
-MIN_THREADED_BLOCKS = 4  # blocks of so many numbers from which two are computed at a time
-DIFFERENCE_STEP = 1e-4  # of differences of slopes, in standard deviations of the predictors
+BATCH_SIZE = 20_000  # numbers that are computed together: larger arrays are allocated by the system each time
+MIN_THREADED_BLOCKS = 4  # blocks of BATCH_SIZE numbers from which two threads are used
+DIFFERENCE_STEP = 1e-4  # step of differences of slopes, in standard deviations of the predictors
 
 
 class CellAnswers(Protocol):
-    """Answers as a nested approximation needs them: of a few alternatives each, or numbers (:mod:`.normal`).
+    """Answers for a nested approximation: of a few alternatives each, or numbers (:mod:`.normal`).
 
-    See :class:`Answers` for each; predictors and gradients have the shape (..., predictors, cells).
+    :class:`Answers` documents each member. Predictors and gradients have shape (..., predictors, cells).
     """
 
     @property
     def size(self) -> float:
-        """Number of cells, as far as they cost time."""
+        """Number of cells, weighted by their computing time."""
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
-        """Log likelihood and its gradient by the predictors."""
+        """Compute the log likelihood and its gradient by the predictors."""
 
     def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`value_gradient`, compiled."""
+        """Compute :meth:`value_gradient` by compiled code."""
 
     def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
-        """As :meth:`value_gradient`, for JAX to compile; the log likelihood in parts, shape (points, parts)."""
+        """Compute :meth:`value_gradient` by JAX operations; the log likelihood in parts, shape (points, parts)."""
 
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """Change of the gradient along changes of the predictors, as a function of them."""
+        """Return a function that maps a change of the predictors to the first-order change of the gradient."""
 
     def expected_information(self, predictors: Floats) -> Floats:
-        """Expected information of answers about the predictors, shape (cells, predictors, predictors)."""
+        """Compute the expected information about the predictors, shape (cells, predictors, predictors)."""
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
+        """Compute half the gradient of tr(C W) by the predictors: C ``covariance``, W :meth:`expected_information`."""
 
 
 class CompiledAnswers(ABC):
-    """Gradients of answers at many points at once, compiled."""
+    """Compiled gradients of answers at many points at once."""
 
     @abstractmethod
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
-        """Log likelihood, shape (...), of predictors, shape (..., predictors, cells)."""
+        """Compute the log likelihood, shape (...), of predictors, shape (..., predictors, cells)."""
 
     def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """Log likelihood and gradient of points, shape (points, predictors, cells); some seconds at the first call."""
+        """Compute log likelihood and gradient at (points, predictors, cells); the first call takes some seconds."""
         from voirdire.infer import engine
 
         with engine.double_precision():
@@ -82,7 +80,7 @@ class CompiledAnswers(ABC):
         return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
 
     def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
-        """Log likelihood in parts, shape (points, parts), and its gradient, for JAX to compile."""
+        """Compute the log likelihood in parts, shape (points, parts), and its gradient, by JAX operations."""
         import jax
         import jax.numpy as jnp
 
@@ -97,14 +95,15 @@ class Answers(CompiledAnswers):
     Parameters
     ----------
     log_probabilities : callable
-        Of predictors, shape (..., predictors, cells), for the array namespace given: for each question a tuple of the
-        log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
+        Function of predictors, shape (..., predictors, cells), and an array namespace. It returns for each question a
+        tuple of the log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on the
+        predictors of that cell alone.
     counts : sequence of array, shape (alternatives, cells)
-        For each question how often each alternative was answered.
+        Number of answers of each alternative, for each question.
     closed_form : ClosedForm, optional
         Derivatives of the log likelihood.
     name : str
-        Of the family of which the answers are, if any.
+        Name of the family of the answers, if any.
 
     Examples
     --------
@@ -123,15 +122,15 @@ class Answers(CompiledAnswers):
 
     @property
     def size(self) -> float:
-        """Number of cells, each counted by its alternatives beside four."""
+        """Number of cells times their alternatives, in units of four alternatives."""
         return sum(np.size(counts) for counts in self.counts) / 4.0
 
     def with_counts(self, counts: Any) -> Answers:
-        """Answers of other cells of the same kind."""
+        """Replace the counts by those of other cells of the same kind."""
         return replace(self, counts=counts)
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
-        """Log likelihood, shape (...)."""
+        """Compute the log likelihood, shape (...)."""
         total: Any = 0.0
         for question, counts in zip(self.log_probabilities(predictors, xp), self.counts, strict=True):
             for log, count in zip(question, counts, strict=True):
@@ -139,9 +138,9 @@ class Answers(CompiledAnswers):
         return total
 
     def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`value_gradient`, compiled; in closed form in single precision, which takes a fifth of the time.
+        """Compute :meth:`value_gradient` by compiled code; closed forms in single precision, five times as fast.
 
-        Each cell is rounded, by some 1e-6 of what it says; their sum is not.
+        The value of each cell has a relative rounding error of some 1e-6; cells are added in double precision.
         """
         if self.closed_form is None:
             return super().compiled_gradient(predictors)
@@ -158,7 +157,7 @@ class Answers(CompiledAnswers):
         return jax.jit(self.traced_gradient)
 
     def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
-        """As :meth:`.CompiledAnswers.traced_gradient`, of each cell where there is a closed form."""
+        """Compute :meth:`.CompiledAnswers.traced_gradient`; with a closed form, the parts are the cells."""
         if self.closed_form is None:
             return super().traced_gradient(predictors)
         import jax.numpy as jnp
@@ -166,7 +165,7 @@ class Answers(CompiledAnswers):
         return self.closed_form.value_gradient(predictors, np.asarray(self.counts, dtype=np.float32), jnp)
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
-        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        """Compute the log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         points = predictors.reshape(-1, *predictors.shape[-2:])
         blocks = np.array_split(points, max(1, min(len(points), -(-points.size // BATCH_SIZE))))
         results = (
@@ -185,7 +184,7 @@ class Answers(CompiledAnswers):
             return autodiff.value_and_gradient(lambda x: self.log_likelihood(x, autodiff.TAPE_NUMPY), points)
 
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
+        """Return a function from changes of the predictors to changes of the gradient, (predictors, cells) both."""
         if self.closed_form is not None:
             with np.errstate(all="ignore"):
                 second = self.closed_form.curved(list(predictors), self.counts).second
@@ -204,7 +203,7 @@ class Answers(CompiledAnswers):
         return lambda change: np.asarray((columns * change[:, None]).sum(axis=0))
 
     def expected_information(self, predictors: Floats) -> Floats:
-        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
+        """Compute the expected information about the predictors, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
         if self.closed_form is not None:
@@ -219,10 +218,10 @@ class Answers(CompiledAnswers):
         return total
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`.
+        """Compute half the gradient of tr(C W) by the predictors: C ``covariance``, W :meth:`expected_information`.
 
-        Shape (predictors, cells). With q_y = s_y' C s_y it is half of sum_y p_y (q_y s_y + 2 H_y C s_y), H_y the second
-        derivatives of log p_y, by differences along C s_y.
+        Shape (predictors, cells). With q_y = s_y' C s_y it is half of sum_y p_y (q_y s_y + 2 H_y C s_y), where H_y are
+        the second derivatives of log p_y, computed by differences along C s_y.
         """
         if self.closed_form is not None:
             with np.errstate(all="ignore"):
@@ -242,7 +241,7 @@ class Answers(CompiledAnswers):
         return total
 
     def _expected_alternatives(self, predictors: Floats) -> list[tuple[int, int, Floats]]:
-        """Every alternative of every question, with the answers expected."""
+        """List every alternative of every question, with its expected number of answers, shape (cells,)."""
         with np.errstate(all="ignore"):
             logs = self.log_probabilities(predictors, np)
         return [
@@ -252,7 +251,7 @@ class Answers(CompiledAnswers):
         ]
 
     def _alternative_gradient(self, predictors: Floats, question: int, alternative: int) -> Floats:
-        """Gradient of one alternative's log probability, shape (predictors, cells)."""
+        """Compute the gradient of the log probability of one alternative, shape (predictors, cells)."""
 
         def log_probability_sum(x: Any) -> Any:
             return self.log_probabilities(x, autodiff.TAPE_NUMPY)[question][alternative].sum()
@@ -263,7 +262,7 @@ class Answers(CompiledAnswers):
 
 
 def _apply_hessian(second: PairDerivatives, change: Floats) -> Floats:
-    """Second derivatives times a change, shape (predictors, cells)."""
+    """Multiply second derivatives by a change, shape (predictors, cells)."""
     total = np.zeros_like(change)
     for (u, v), curvature in second.items():
         total[u] += curvature * change[v]

@@ -1,16 +1,16 @@
-"""Symmetric matrices of blocks that only share a border: factors, solutions, the covariances one needs, draws.
+"""Symmetric matrices of blocks that share only a border: factors, solutions, covariances and draws.
 
-Where latent values fall into blocks (all of one judge, all of one prompt) that no answer links but through common ones,
-the matrix of second derivatives has the shape of an arrow:
+Latent values may fall into blocks (all of one judge, all of one prompt) that answers link through common values only.
+Then the matrix of second derivatives has the shape of an arrow:
 
     [ A_1         B_1 ]
-    [      A_2    B_2 ]        A_b: block b by itself, B_b: block b by the common values that it meets,
+    [      A_2    B_2 ]        A_b: block b, B_b: block b by the common values linked to it,
     [           . ... ]        G: the common values
     [ B_1' B_2'    G  ]
 
-With A_b = L_b L_b' and Y_b = L_b^-1 B_b, what is left of the common values is S = G - sum_b Y_b' Y_b (the Schur
-complement), and the cost grows with the blocks, not with the cube of their number (George and Liu 1981, Computer
-Solution of Large Sparse Positive Definite Systems).
+With A_b = L_b L_b' and Y_b = L_b^-1 B_b, the matrix of the common values becomes S = G - sum_b Y_b' Y_b (the Schur
+complement). The cost grows with the number of blocks, not with its cube (George and Liu 1981, Computer Solution of
+Large Sparse Positive Definite Systems).
 """
 
 from __future__ import annotations
@@ -26,29 +26,28 @@ from voirdire.infer.latent_gaussian.hessian_pattern import Pattern, Stack, inver
 from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 
-MIN_THREADED_WORK = 4e8  # multiplications from which stacks are factored side by side
-MAX_THREADED_COMMON = 600  # common values up to which they are: each stack has a matrix of them
+MIN_THREADED_WORK = 4e8  # multiplications from which stacks are factored by two threads
+MAX_THREADED_COMMON = 600  # common values up to which threads are used: each stack has a matrix of them
 
-BATCH_ROWS = 2000  # rows of blocks whose products are taken at once
-COVARIANCE_BATCH_SIZE = 1 << 17  # numbers of covariances that are made at a time: a megabyte
+BATCH_ROWS = 2000  # rows of blocks that are multiplied at once
+COVARIANCE_BATCH_SIZE = 1 << 17  # numbers of covariances that are computed at a time: a megabyte
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """The factor of a matrix of a :class:`Pattern`.
+    """Factor of a matrix of a :class:`Pattern`.
 
     Parameters
     ----------
     pattern : Pattern
     parts : list of (array, array)
-        Of each stack of the pattern's plan L_b^-1, shape (blocks, own, own), and Y_b, shape (blocks, own, shared).
+        L_b^-1, shape (blocks, own, own), and Y_b, shape (blocks, own, shared), of each stack of the pattern's plan.
     common_root : array, shape (common, common)
-        Lower triangular factor of what is left of the common values.
+        Lower triangular factor of S.
     unobserved_sd : array
         Standard deviations of the values that no answer depends on.
-    log_determinant : float
         Log determinant of the matrix.
     """
 
@@ -63,11 +62,11 @@ class Factor:
             yield stack, inverse, border
 
     def solve_system(self, right: Floats) -> Floats:
-        """The matrix's inverse times ``right``, shape (size,) or (size, columns)."""
+        """Multiply ``right``, shape (size,) or (size, columns), by the inverse of the matrix."""
         return self.to_draws(self.whiten_gradients(right))
 
     def to_draws(self, normal: Floats) -> Floats:
-        """Vectors whose covariance is the matrix's inverse, of standard normal ones, shape (size, draws)."""
+        """Turn standard normal vectors, shape (size, draws), into vectors whose covariance is the matrix's inverse."""
         columns = normal.reshape(len(normal), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
@@ -79,7 +78,7 @@ class Factor:
         return out.reshape(normal.shape)
 
     def from_draws(self, drawn: Floats) -> Floats:
-        """The standard normal vectors of which :meth:`to_draws` made others, shape (size, draws)."""
+        """Invert :meth:`to_draws`: return the standard normal vectors, shape (size, draws)."""
         out = np.empty_like(drawn)
         plan, common = self.pattern.plan, self.pattern.common
         common_values = drawn[common]
@@ -91,7 +90,7 @@ class Factor:
         return out
 
     def whiten_gradients(self, slopes: Floats) -> Floats:
-        """Gradients by the standard normal vectors of :meth:`to_draws`, of those by what they make, (size, draws)."""
+        """Turn gradients by the vectors of :meth:`to_draws` into those by the normal ones, shape (size, draws)."""
         columns = np.asarray(slopes, dtype=float).reshape(len(slopes), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
@@ -101,7 +100,7 @@ class Factor:
             part = inverse @ columns[stack.own_values]
             out[stack.own_values] = part
             reduction = border.transpose(0, 2, 1) @ part
-            if len(reduction) == 1:  # a block meets a value once
+            if len(reduction) == 1:  # within a block each common value occurs once
                 common_values[stack.shared[0]] -= reduction[0]
             elif reduction.shape[2] == 1:
                 common_values[:, 0] -= np.bincount(
@@ -117,11 +116,11 @@ class Factor:
         return _inverse_matrix(self.common_root)
 
     def marginal_variances(self) -> Floats:
-        """Variances of all values, shape (size,)."""
+        """Compute the variances of all values, shape (size,)."""
         variances = self._common_variances()
 
-        def stack_variances(at: int) -> Floats:
-            stack, (inverse, border) = self.pattern.plan.stacks[at], self.parts[at]
+        def stack_variances(number: int) -> Floats:
+            stack, (inverse, border) = self.pattern.plan.stacks[number], self.parts[number]
             projected = inverse.transpose(0, 2, 1) @ border
             shared = self._common_covariance[stack.shared[:, :, None], stack.shared[:, None, :]]
             return np.asarray((inverse**2).sum(axis=1) + ((projected @ shared) * projected).sum(axis=2))
@@ -131,7 +130,7 @@ class Factor:
         return variances
 
     def marginal_covariances(self) -> tuple[Floats, Floats]:
-        """Variances of all values, shape (size,), and covariances of predictors, (cells, predictors, predictors)."""
+        """Compute variances, shape (size,), and covariances of predictors, (cells, predictors, predictors)."""
         pattern, plan = self.pattern, self.pattern.plan
         kinds = np.arange(pattern.kinds)
         by_kind = (pattern.predictor == kinds[:, None]).astype(float)
@@ -162,18 +161,18 @@ class Factor:
         return variances, out
 
     def _common_variances(self) -> Floats:
-        """Variances of common values, and of those that no answer depends on; others are left open."""
+        """Compute the variances of common and of unobserved values; the other entries are not set."""
         variances = np.empty(self.pattern.size)
         variances[self.pattern.common] = self._common_covariance.diagonal()
         variances[self.pattern.plan.unobserved] = self.unobserved_sd**2
         return variances
 
     def _joint_covariances(
-        self, stack: Stack, inverse: Floats, beside: Floats
+        self, stack: Stack, inverse: Floats, border: Floats
     ) -> Iterator[tuple[slice, Floats]]:
-        """Covariances of each block's own values and the common ones it meets, own ones first.
+        """Yield covariances of each block's own values and the common ones linked to it, own ones first.
 
-        Of some blocks after the others, in the same place, which is short enough to stay near the processor.
+        Batches of blocks reuse the same arrays, which are small enough for the processor's cache.
         """
         blocks, size, width = stack.shape
         batch_size = min(max(1, COVARIANCE_BATCH_SIZE // (size + width) ** 2), blocks)
@@ -186,7 +185,7 @@ class Factor:
             n = batch.stop - start
             transposed, positions = inverse[batch].transpose(0, 2, 1), stack.shared[batch]
             shared = self._common_covariance[positions[:, :, None], positions[:, None, :]]
-            np.matmul(transposed, beside[batch], out=projected[:n])
+            np.matmul(transposed, border[batch], out=projected[:n])
             np.matmul(projected[:n], shared, out=weighted[:n])
             np.matmul(weighted[:n], projected[:n].transpose(0, 2, 1), out=own_part[:n])
             np.add(transposed @ inverse[batch], own_part[:n], out=joint[:n, :size, :size])
@@ -195,20 +194,20 @@ class Factor:
             joint[:n, size:, size:] = shared
             yield batch, joint[:n]
 
-    def _each_stack(self, of: Callable[[int], T]) -> Iterator[T]:
-        assert self._common_covariance is not None  # is made before threads ask for it
-        return _map_stacks(of, self.pattern)
+    def _each_stack(self, function: Callable[[int], T]) -> Iterator[T]:
+        assert self._common_covariance is not None  # computed here, before threads need it
+        return _map_stacks(function, self.pattern)
 
 
 def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
-    """Factor of diag(``diagonal``) + the sum of all cells' second derivatives.
+    """Factor diag(``diagonal``) + the sum of the second derivatives of all cells.
 
     Parameters
     ----------
     pattern : Pattern
     diagonal : array, shape (size,)
     curvature : array, shape (cells, predictors, predictors)
-        Symmetric, for each cell the second derivatives by its predictors.
+        Second derivatives of each cell by its predictors, symmetric.
 
     Raises
     ------
@@ -271,49 +270,49 @@ def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Fact
 
 
 class _SharedProducts(NamedTuple):
-    """Products that a stack takes from the common values: Y' Y of all its blocks, their Y in full, or nothing yet."""
+    """Products of a stack for the common values: Y' Y of all its blocks, or rows of Y still to multiply, or neither."""
 
     whole: Floats | None
     rows: Floats | None
 
 
-def _shared_products(stack: Stack, beside: Floats, common: int) -> _SharedProducts:
-    """Y' Y of blocks that meet most common values if they have many rows, else their rows, which others join."""
-    blocks, size, width = beside.shape
+def _shared_products(stack: Stack, border: Floats, common: int) -> _SharedProducts:
+    """Compute Y' Y, or collect rows of Y for a later product, for blocks linked to most common values; else neither."""
+    blocks, size, width = border.shape
     if 4 * width < common:
         return _SharedProducts(None, None)
     rows = np.zeros((blocks, common, size))
-    rows[np.arange(blocks)[:, None], stack.shared] = beside.transpose(0, 2, 1)
+    rows[np.arange(blocks)[:, None], stack.shared] = border.transpose(0, 2, 1)
     flat = rows.transpose(0, 2, 1).reshape(-1, common)
     return _SharedProducts(flat.T @ flat, None) if len(flat) > common else _SharedProducts(None, flat)
 
 
-def _subtract_products(whole: Floats, waiting: list[Floats]) -> None:
-    """Take the products of rows from the matrix of the common values, and let the rows go."""
-    if waiting:
-        rows = np.concatenate(waiting)
-        whole -= rows.T @ rows
-        waiting.clear()
+def _subtract_products(common_matrix: Floats, rows_to_subtract: list[Floats]) -> None:
+    """Subtract the products of the waiting rows from the matrix of the common values, and clear the rows."""
+    if rows_to_subtract:
+        rows = np.concatenate(rows_to_subtract)
+        common_matrix -= rows.T @ rows
+        rows_to_subtract.clear()
 
 
-def _map_stacks(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
-    """Yield the results of ``of`` for each stack, in order; of large patterns by threads."""
+def _map_stacks(function: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
+    """Yield the results of a function of the stack's number for each stack, in order; large patterns use threads."""
     numbers = range(len(pattern.plan.stacks))
     if pattern.work < MIN_THREADED_WORK or len(pattern.common) > MAX_THREADED_COMMON:
-        yield from map(of, numbers)
+        yield from map(function, numbers)
         return
-    yield from map_in_two_threads(of, numbers)
+    yield from map_in_two_threads(function, numbers)
 
 
 def _predictor_covariances(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:
-    """Covariances of sums of cells, shape (cells, kinds, kinds), of those of their values, (cells, width, width)."""
+    """Compute covariances of predictors, shape (cells, kinds, kinds), from those of values, (cells, width, width)."""
     gathered *= coefficients[:, :, None]
     gathered *= coefficients[:, None, :]
     return np.asarray(by_kind @ gathered @ by_kind.T)
 
 
 def _inverse_matrix(lower: Floats) -> Floats:
-    """Inverse of the matrix of a lower triangular factor."""
+    """Invert a matrix by its lower triangular factor."""
     from scipy.linalg.lapack import dpotri
 
     if not lower.size:
@@ -323,7 +322,7 @@ def _inverse_matrix(lower: Floats) -> Floats:
 
 
 def _cholesky_factor(matrix: Floats) -> Floats:
-    """Lower triangular factor; of what is not positive definite an error."""
+    """Compute the lower triangular factor; raise ``LinAlgError`` where the matrix is not positive definite."""
     if not matrix.size:
         return matrix
     from scipy.linalg.lapack import dpotrf

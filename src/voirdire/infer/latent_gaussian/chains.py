@@ -1,6 +1,6 @@
-"""Draws by chains of moves where the nested approximation does not hold, as many as a table's size allows.
+"""Sampling by chains where the nested approximation does not hold, with as many draws as the time limit allows.
 
-Reports on chains while they run, and requests that they end.
+Includes progress reports and early stopping.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from voirdire.infer.stopping import Stop, Stopped, listen_for_interrupt
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-RECENT_DRAWS = 50  # draws of each chain that tell what is first so far
+RECENT_DRAWS = 50  # latest draws of each chain, by which the leading item is reported
 
 
 class ChainProgress:
-    """Count of the moves that chains have made, with a line on their state.
+    """Counter of the moves that chains have made, with a line on their state.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ChainProgress:
     Attributes
     ----------
     total : int
-        Moves in all, as far as is known.
+        Expected number of moves in all.
     """
 
     def __init__(self, problem: Problem, stop: Stop, progress: Progress | None) -> None:
@@ -62,7 +62,7 @@ class ChainProgress:
         Raises
         ------
         Stopped
-            The chains are asked to end.
+            The user asked the chains to end.
         """
         self._done += 1
         if self._progress is not None:
@@ -70,7 +70,7 @@ class ChainProgress:
         self._stop.check()
 
     def note_draws(self, draws: Floats, rhat: float, ess: float) -> None:
-        """Take note of draws, shape (chains, draws, size), and how nearly chains have met."""
+        """Update the progress line by draws, shape (chains, draws, size), and their diagnostics."""
         if self._progress is None:
             return
         recent = draws[:, -RECENT_DRAWS:].reshape(-1, draws.shape[2])
@@ -79,20 +79,20 @@ class ChainProgress:
         self._said = f"R-hat {rhat:.2f}, effective sample size {ess:.0f}, {leader} first"
 
 
-MAX_VALIDATION_SECONDS = 30.0  # seconds that a trial may take
-MAX_LAPLACE_VALIDATION_SECONDS = 5.0  # or where the approximation alone was asked for
-VALIDATION_MOVES = 6  # moves of a trial
-HIDDEN_DIMENSIONS = (("context",), ("judge", "item"))  # dimensions of what no table shows
-MAX_DRAWS = 4000  # that are kept, evenly spaced
-MAX_DEVICE_DRAWS = 8192  # of the many chains of a graphics processor
-MIN_DRAWS = 8  # of a chain, of which anything can be said
-LOWEST_ESS = 0.25  # of chains that never moved
-MOVES_MARGIN = 1.0  # times as many moves as chains seem to need
-MAX_QUICK_SECONDS = 1.0  # seconds up to which many chains take no longer than a user waits; few meet sooner
+MAX_VALIDATION_SECONDS = 30.0  # seconds that a validation may take
+MAX_LAPLACE_VALIDATION_SECONDS = 5.0  # the same where the user asked for the approximation alone
+VALIDATION_MOVES = 6  # moves of a validation
+HIDDEN_DIMENSIONS = (("context",), ("judge", "item"))  # dimensions of values that no table of results shows
+MAX_DRAWS = 4000  # draws that are kept, evenly spaced
+MAX_DEVICE_DRAWS = 8192  # draws that are kept of the many chains of a graphics processor
+MIN_DRAWS = 8  # draws of a chain from which diagnostics exist
+LOWEST_ESS = 0.25  # effective sample size assumed for chains that never moved
+MOVES_MARGIN = 1.0  # factor on the number of moves that chains seem to need
+MAX_QUICK_SECONDS = 1.0  # seconds up to which CHAINS chains are run, else FEW_CHAINS, which converge sooner
 MIN_MORE_SHARE, MAX_MORE_TIMES = (
     0.25,
     3.0,
-)  # of the moves made, that are worth another look, and are made at once
+)  # further moves of one round over the moves made: at least, and at most
 
 
 class Chains(NamedTuple):
@@ -101,15 +101,15 @@ class Chains(NamedTuple):
     Attributes
     ----------
     draws : array, shape (chains, draws, size)
-        In flat coordinates; those of :func:`sample_chains` are as far apart as their Monte Carlo error asks for.
+        Draws in flat coordinates; those of :func:`sample_chains` include their Monte Carlo error.
     rhat, ess : float
-        The largest R-hat and the smallest bulk effective sample size, and
+        Largest R-hat and smallest bulk effective sample size.
     worst_parameter : str
-        the parameter whose R-hat it is.
+        Parameter with the largest R-hat.
     stopped : bool
-        Whether they were asked to end.
+        True if the user ended the chains early.
     device : str
-        Device of JAX that they ran on, if any.
+        JAX device of the chains; empty without one.
     """
 
     draws: Floats
@@ -121,7 +121,7 @@ class Chains(NamedTuple):
 
     @property
     def has_converged(self) -> bool:
-        """True if all chains are in the same distribution, as far as they can tell."""
+        """True if R-hat and the effective sample size meet their limits."""
         return self.rhat <= MAX_RHAT and self.ess >= MIN_ESS
 
 
@@ -129,21 +129,21 @@ def sample_chains(
     problem: Problem,
     mode: LatentMode,
     rng: np.random.Generator,
-    most_seconds: float,
+    max_seconds: float,
     progress: Progress | None = None,
     device: Any = None,
 ) -> Chains:
-    """Draws by moves, until chains have met, would take longer, or are asked to end (:mod:`voirdire.infer.stopping`).
+    """Sample until chains converge, time runs out, or the user stops them (:mod:`voirdire.infer.stopping`).
 
-    How many more moves they need is guessed from how far they have come.
+    The number of further moves is estimated from R-hat and the effective sample size so far.
 
     Raises
     ------
     Stopped
-        They were asked to end before there were draws to speak of.
+        The user ended the chains before each had :data:`MIN_DRAWS` draws.
     """
     with listen_for_interrupt() as stop:
-        chains = _run_chains(problem, mode, rng, most_seconds, ChainProgress(problem, stop, progress), device)
+        chains = _run_chains(problem, mode, rng, max_seconds, ChainProgress(problem, stop, progress), device)
         return chains._replace(draws=include_monte_carlo_error(chains.draws, chains.ess), stopped=stop.asked)
 
 
@@ -151,29 +151,31 @@ def _run_chains(
     problem: Problem,
     mode: LatentMode,
     rng: np.random.Generator,
-    most_seconds: float,
-    watching: ChainProgress,
+    max_seconds: float,
+    chain_progress: ChainProgress,
     device: Any,
 ) -> Chains:
     model = mode.search.model
-    spreads_only = samples_spreads_only(model, most_seconds)
+    spreads_only = samples_spreads_only(model, max_seconds)
     warm = sum(NORMAL_WARM_UP_MOVES if spreads_only else WARM_UP_MOVES)
-    watching.total = warm + MIN_MOVES
+    chain_progress.total = warm + MIN_MOVES
     if device is not None and can_run(mode.search) and not spreads_only:
         run: Moves | NormalMoves
-        run, count, seconds = _device_chains(mode, rng, watching, device)
+        run, count, seconds = _device_chains(mode, rng, chain_progress, device)
         max_draws, device_name = MAX_DEVICE_DRAWS // count, str(device)
     else:
         estimate_seconds = spread_seconds if spreads_only else moves_seconds
         count = (
             CHAINS
-            if estimate_seconds(model, warm + MIN_MOVES) <= min(MAX_QUICK_SECONDS, most_seconds)
+            if estimate_seconds(model, warm + MIN_MOVES) <= min(MAX_QUICK_SECONDS, max_seconds)
             else FEW_CHAINS
         )
-        run = (NormalMoves if spreads_only else Moves)(mode.search, rng, count, moved=watching.count_move)
+        run = (NormalMoves if spreads_only else Moves)(
+            mode.search, rng, count, moved=chain_progress.count_move
+        )
         seconds = estimate_seconds(model, 1, count, run.step)
         max_draws, device_name = MAX_DRAWS // count, ""
-    max_moves = int(most_seconds / seconds) - warm
+    max_moves = int(max_seconds / seconds) - warm
     draws, gap, moves_made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, MIN_MOVES
     while True:
         parts, is_stopped = [draws], False
@@ -187,7 +189,7 @@ def _run_chains(
         draws = np.concatenate(parts, axis=1)
         if draws.shape[1] < MIN_DRAWS:
             raise Stopped
-        # what judges and spreads are is known last, and looked at in no time
+        # judges and spreads converge last, and are quick to check
         chains = _with_diagnostics(problem, draws, (*HIDDEN_DIMENSIONS, ("item",)))
         moves = min(_moves_needed(chains, moves_made), max_moves - moves_made)
         if chains.has_converged or is_stopped or moves < MIN_MORE_SHARE * moves_made:
@@ -195,36 +197,35 @@ def _run_chains(
             moves = min(_moves_needed(chains, moves_made), max_moves - moves_made)
             if chains.has_converged or is_stopped or moves < MIN_MORE_SHARE * moves_made:
                 return chains._replace(device=device_name)
-        watching.note_draws(draws, chains.rhat, chains.ess)
-        watching.total = warm + moves_made + moves
+        chain_progress.note_draws(draws, chains.rhat, chains.ess)
+        chain_progress.total = warm + moves_made + moves
         while draws.shape[1] + moves // gap > max_draws:
             draws, gap = draws[:, 1::2], 2 * gap
 
 
 def _device_chains(
-    mode: LatentMode, rng: np.random.Generator, watching: ChainProgress, device: Any
+    mode: LatentMode, rng: np.random.Generator, chain_progress: ChainProgress, device: Any
 ) -> tuple[Moves, int, float]:
-    """Chains on a device of JAX, their number, and the seconds that a move of all takes, about."""
+    """Build chains on a JAX device; return them, their number, and the estimated seconds of a move of all."""
     from voirdire.infer.device.executor import Device
 
     count = device_chain_count(device)
     chain_device = Device(mode.search, device)
-    run = Moves(mode.search, rng, count, moved=watching.count_move, executor=chain_device.executor)
+    run = Moves(mode.search, rng, count, moved=chain_progress.count_move, executor=chain_device.executor)
     return run, count, device_seconds(mode.search.model, count, run.step, device)
 
 
 def chains_of_draws(problem: Problem, draws: Floats) -> Chains:
-    """Draws that chains have made, shape (chains, draws, size), with their diagnostics and their Monte Carlo error."""
+    """Wrap draws of chains, shape (chains, draws, size), with their diagnostics and their Monte Carlo error."""
     chains = _with_diagnostics(problem, draws)
     return chains._replace(draws=include_monte_carlo_error(draws, chains.ess))
 
 
 def include_monte_carlo_error(draws: Floats, ess: float) -> Floats:
-    """Draws, shape (chains, draws, size), spread so that intervals hold the Monte Carlo error of their middle.
+    """Spread draws, shape (chains, draws, size), so that intervals include the Monte Carlo error of the mean.
 
-    The mean of draws worth ``ess`` independent ones has the variance sd^2 / ess about that of the posterior, which is
-    not known better: what is said of a value is of the variance sd^2 (1 + 1 / ess).
-
+    The mean of draws with effective sample size ``ess`` has the variance sd^2 / ess about the posterior mean, so the
+    draws are widened to the variance sd^2 (1 + 1 / ess).
     Examples
     --------
     >>> include_monte_carlo_error(np.array([[[1.0], [3.0]]]), 1 / 3).ravel().tolist()
@@ -234,20 +235,20 @@ def include_monte_carlo_error(draws: Floats, ess: float) -> Floats:
     return np.asarray(mean + math.sqrt(1.0 + 1.0 / max(ess, LOWEST_ESS)) * (draws - mean))
 
 
-def _moves_needed(found: Chains, made: int) -> int:
-    """Number of further moves until chains that made so many meet, by their R-hat and effective sample size."""
-    factor = max((found.rhat - 1.0) / (MAX_RHAT - 1.0), MIN_ESS / max(found.ess, 1.0))
+def _moves_needed(chains: Chains, moves_made: int) -> int:
+    """Estimate the number of further moves until convergence, from R-hat and the effective sample size so far."""
+    factor = max((chains.rhat - 1.0) / (MAX_RHAT - 1.0), MIN_ESS / max(chains.ess, 1.0))
     return math.ceil(
-        made * (float(np.clip(MOVES_MARGIN * factor, MIN_MORE_SHARE + 1.0, MAX_MORE_TIMES)) - 1.0)
+        moves_made * (float(np.clip(MOVES_MARGIN * factor, MIN_MORE_SHARE + 1.0, MAX_MORE_TIMES)) - 1.0)
     )
 
 
 def validate_draws(
     problem: Problem, mode: LatentMode, draws: Floats, rng: np.random.Generator, *, at_once: bool
 ) -> HmcValidation | None:
-    """Test of the approximation's draws, shape (draws, size), by a few moves; see :mod:`.hmc_validation`.
+    """Validate the approximation's draws, shape (draws, size), by a few moves; see :mod:`.hmc_validation`.
 
-    None where even those would take long; some seconds, where an answer is wanted ``at_once``.
+    Returns None where even a few moves would take more than 30 seconds, or 5 seconds with ``at_once``.
     """
     if moves_seconds(mode.search.model, VALIDATION_MOVES, FEW_CHAINS) > (
         MAX_LAPLACE_VALIDATION_SECONDS if at_once else MAX_VALIDATION_SECONDS
@@ -264,7 +265,7 @@ def validate_draws(
 def _with_diagnostics(
     problem: Problem, draws: Floats, without: tuple[tuple[str, ...], ...] = HIDDEN_DIMENSIONS
 ) -> Chains:
-    """Chains with diagnostics of the values that tables show, ``without`` those of some dimensions."""
+    """Compute diagnostics of chains, ``without`` the parameters of some dimensions."""
     zeros = np.zeros(draws.shape[:2])
     diagnostics = diagnose_draws(problem.density, draws, zeros > 0, zeros, without=without, tails=False)
     return Chains(

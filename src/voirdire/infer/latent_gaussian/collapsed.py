@@ -4,25 +4,25 @@ Given the logarithms phi of spreads and noises, answers y_b of a block (:mod:`.n
 
     y_b ~ Normal(Z m + X beta, C),   C = Z T^2 Z' + D,   beta ~ Normal(m_beta, T_beta^2),
 
-T the spreads of latent values and D = diag(sigma^2 / w), sigma the noises of answers that count for w each. So with
+with T the spreads of latent values, D = diag(sigma^2 / w), sigma the noises of answers and w the answers' weights. With
 Q = C^-1, r_b = y_b - Z m - X beta, K = T_beta^-2 + sum_b X' Q X and beta^ the mean of beta given all answers,
 
     log p(y | phi) = sum_b [log |Q| - r_b' Q r_b + sum (1 - w) log sigma^2] / 2 at beta^
-                     - log |K| / 2 + log p(beta^ | phi) + constant,
+                     - log |K| / 2 + log p(beta^ | phi) + constant.
 
-in which r_b' Q r_b summed over a class of blocks needs their mean and squares alone. Its gradient is that of
-log p(y, x, beta | phi) on average over x and beta (Fisher's identity): with V = K^-1 and
-G = sum_b Q (r_b r_b' + X V X') Q - Q, of a spread t sum_i t^2 z_i' G z_i, z_i the columns of Z of its values, and of a
-noise the sum over its answers of G_jj sigma^2 / w + 1 - w.
+The sum of r_b' Q r_b over a class of blocks needs only their mean and their matrix of squares. The gradient is the
+expectation of that of log p(y, x, beta | phi) over x and beta (Fisher's identity). With V = K^-1 and
+G = sum_b Q (r_b r_b' + X V X') Q - Q, the derivative by the logarithm of a spread t is sum_i t^2 z_i' G z_i, where z_i
+are the columns of Z of its values; by that of a noise it is the sum of G_jj sigma^2 / w + 1 - w over its answers.
 
-One answer at an end is no number but all that lies beyond it; the number is drawn, given all else, with the others
-(data augmentation: Tanner and Wong 1987, Journal of the American Statistical Association 82; Chib 1992, Journal of
-Econometrics 51), x integrated out.
+An answer at an end of the scale stands for all values beyond that end. The value is drawn given everything else, x
+integrated out (data augmentation: Tanner and Wong 1987, Journal of the American Statistical Association 82; Chib 1992,
+Journal of Econometrics 51).
 
-The density is bounded however small one noise gets, as what answers scatter is then all spread of latent values, and
-the prior of a noise is proper. Where two judges give the same scores the noises of both would still go to zero
-together; a noise below exp(:data:`.search.MIN_LOG_SPREAD`), a thousandth of the scale, is finer than scores are given,
-and excluded, as it is from the search.
+The density is bounded as one noise goes to zero, because the spread of latent values then explains the residuals, and
+the prior of a noise is proper. But where two judges give the same scores, both their noises could go to zero together.
+So noises below exp(:data:`.search.MIN_LOG_SPREAD`), a thousandth of the scale and finer than any score, are excluded,
+as in the search.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ from voirdire.infer.latent_gaussian.search import MAX_LOG_SPREAD, MIN_LOG_SPREAD
 from voirdire.model.terms.censored import HALF_RANGE
 from voirdire.typing import Floats, Ints
 
-NEGLIGIBLE_LOG_SPREAD = -30.0  # logarithm of a spread of which smaller ones are the same
+NEGLIGIBLE_LOG_SPREAD = -30.0  # logarithm of a spread below which spreads make no difference
 
 
 class AnswerSummaries(NamedTuple):
-    """Summary of the answers of classes of blocks together, of every chain.
+    """Summary of the answers of each class of blocks, for every chain.
 
     Attributes
     ----------
     mean : array, shape (chains, classes, answers)
+        Mean over the blocks of a class.
     squares : array, shape (chains, classes, answers, answers)
-        Sum of the products of differences from the mean.
+        Sum over blocks of the products of deviations from the mean.
     """
 
     mean: Floats
@@ -55,7 +56,7 @@ class AnswerSummaries(NamedTuple):
 
 
 class SpreadConditional(NamedTuple):
-    """Distribution of chains' answers and common values given spreads.
+    """Conditional distribution of answers and common values given spreads, for every chain.
 
     Attributes
     ----------
@@ -82,12 +83,12 @@ class SpreadConditional(NamedTuple):
 
 
 class CollapsedDensity:
-    """Density of logarithms of spreads and noises, and draws of the values that were integrated out.
+    """Density of logarithms of spreads and noises, and draws of the integrated-out values.
 
     Parameters
     ----------
     model : LatentGaussianModel
-        As :func:`.normal.is_normal` says.
+        Model for which :func:`.normal.is_normal` is true.
     """
 
     def __init__(self, model: LatentGaussianModel) -> None:
@@ -108,13 +109,13 @@ class CollapsedDensity:
         self._own_hyper = self._hyper_of[self.blocks.group].reshape(-1, len(model.hypers))
         self._noise_hyper = self.blocks.noise.reshape(-1, len(model.hypers))
         self._counted_x = self.counts[:, None, None] * self.blocks.x.transpose(0, 2, 1)
-        # what answers that count for less say of their noise beside normal ones that are wider
+        # information of answers of weight below 1 about their noise, beyond that of wider normal answers
         self._lighter = (1.0 - self.blocks.weight) * self.counts[:, None] * self.blocks.used
         self._is_noise = self.blocks.noise.any(axis=(0, 1))
         self._offset = np.einsum("bml,bl->bm", self.blocks.z[class_of], self._own_mean)
         end = np.append(model.answers.end, 0)[self.blocks.cells]
         self.score = np.append(model.answers.score, 0.0)[self.blocks.cells] - self._offset
-        #: Of each place in a block, which blocks have an answer at an end there, and which end.
+        #: For each position in a block: the blocks with an answer at an end of the scale there, and the end.
         self.ends: list[tuple[int, Ints, Ints]] = [
             (position, np.flatnonzero(column), column[column != 0])
             for position, column in enumerate(end.T)
@@ -136,7 +137,7 @@ class CollapsedDensity:
         ]
         return AnswerSummaries(mean, np.stack(squares, axis=1))
 
-    def condition_on_spreads(self, hyper: Floats, said: AnswerSummaries) -> SpreadConditional:
+    def condition_on_spreads(self, hyper: Floats, summaries: AnswerSummaries) -> SpreadConditional:
         """Condition on logarithms of spreads, shape (chains, hypers)."""
         blocks = self.blocks
         spread = np.exp(2.0 * self.model.group_priors(hyper).log_spread)
@@ -149,16 +150,16 @@ class CollapsedDensity:
         precision = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
         value = -0.5 * log_determinant(matrix) @ self.counts
         value = value + (self._lighter * log_noise).sum(axis=(1, 2))
-        value = value - 0.5 * (precision * said.squares).sum(axis=(1, 2, 3))
+        value = value - 0.5 * (precision * summaries.squares).sum(axis=(1, 2, 3))
         prior = spread[:, self._common_group]
         weighted = self._counted_x @ precision
         information = (weighted @ blocks.x).sum(axis=1)
         common = np.arange(len(self._common))
         information[:, common, common] += 1.0 / prior
         covariance = np.linalg.inv(information)
-        weighted_mean = (weighted @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
+        weighted_mean = (weighted @ summaries.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
         centre = (covariance @ weighted_mean[..., None])[..., 0]
-        residuals = self._residuals_of(said.mean, centre)
+        residuals = self._residuals_of(summaries.mean, centre)
         quadratic = ((precision @ residuals[..., None])[..., 0] * residuals).sum(axis=2) @ self.counts
         quadratic = quadratic + ((centre - self._common_mean) ** 2 / prior).sum(axis=1)
         value = value - 0.5 * (quadratic + np.log(prior).sum(axis=1) + log_determinant(information))
@@ -168,20 +169,22 @@ class CollapsedDensity:
         return np.asarray(mean - self._common_shift(common))
 
     def _common_shift(self, common: Floats) -> Floats:
-        """Contribution of common values, shape (chains, common), to answers, shape (chains, classes, answers)."""
+        """Compute the part of answers, (chains, classes, answers), due to common values, shape (chains, common)."""
         return np.asarray((self.blocks.x @ common[:, None, :, None])[..., 0])
 
-    def log_density(self, hyper: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
-        """Log posterior density of logarithms of spreads, shape (chains,), and its gradient, shape (chains, hypers)."""
+    def log_density(self, hyper: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
+        """Compute the log posterior density of log spreads, shape (chains,), and its gradient, (chains, hypers)."""
         bounded = np.clip(
             hyper, np.where(self._is_noise, MIN_LOG_SPREAD, NEGLIGIBLE_LOG_SPREAD), MAX_LOG_SPREAD
         )
-        blocks, conditional = self.blocks, self.condition_on_spreads(bounded, said)
+        blocks, conditional = self.blocks, self.condition_on_spreads(bounded, summaries)
         precision, counted = conditional.precision, self.counts[:, None, None]
-        residuals = self._residuals_of(said.mean, conditional.centre)
+        residuals = self._residuals_of(summaries.mean, conditional.centre)
         scatter = residuals[..., :, None] * residuals[..., None, :]
         scatter = scatter + blocks.x @ conditional.covariance[:, None] @ blocks.x.transpose(0, 2, 1)
-        weighted_scatter = precision @ (said.squares + counted * scatter) @ precision - counted * precision
+        weighted_scatter = (
+            precision @ (summaries.squares + counted * scatter) @ precision - counted * precision
+        )
         by_spread = ((weighted_scatter @ blocks.z) * blocks.z).sum(axis=2) * conditional.spread[
             :, blocks.group
         ]
@@ -201,13 +204,14 @@ class CollapsedDensity:
     def draw_common(
         self, hyper: Floats, answers: Floats, rng: np.random.Generator, sweeps: int = 1
     ) -> tuple[Floats, Floats, SpreadConditional]:
-        """Common values, and answers with those at the ends drawn anew, given spreads and each other.
+        """Draw common values, and the answers at the ends of the scale, given spreads and each other.
 
         Parameters
         ----------
         hyper : array, shape (chains, hypers)
+            Logarithms of spreads.
         answers : array, shape (chains, blocks, answers)
-
+            Current answers, less their prior means.
         Returns
         -------
         array, shape (chains, common)
@@ -240,24 +244,26 @@ class CollapsedDensity:
         return common, residuals + shift, conditional
 
     def draw_latent(
-        self, common: Floats, answers: Floats, known: SpreadConditional, rng: np.random.Generator
+        self, common: Floats, answers: Floats, conditional: SpreadConditional, rng: np.random.Generator
     ) -> Floats:
-        """All latent values, shape (chains, size), given common ones, answers and spreads."""
+        """Draw all latent values, shape (chains, size), given common ones, answers and spreads."""
         blocks, size = self.blocks, self.model.size
         x = np.empty((len(common), size + 1))
         x[:, self._common] = common
-        spread, z = known.spread[:, blocks.group][:, blocks.block_class], blocks.z[None]
+        spread, z = conditional.spread[:, blocks.group][:, blocks.block_class], blocks.z[None]
         residuals = answers - self._common_shift(common)[:, blocks.block_class]
-        # of values and noise drawn alone, what the answers say otherwise
+        # values and noise drawn from their prior, then corrected by the difference to the answers
         latent = np.sqrt(spread) * rng.standard_normal(spread.shape)
-        noise = np.sqrt(known.noise)[:, blocks.block_class] * rng.standard_normal(residuals.shape)
+        noise = np.sqrt(conditional.noise)[:, blocks.block_class] * rng.standard_normal(residuals.shape)
         remainder = residuals - self._times_matrices(latent, z.transpose(0, 1, 3, 2)) - noise
-        latent = latent + spread * self._times_matrices(self._times_matrices(remainder, known.precision), z)
+        latent = latent + spread * self._times_matrices(
+            self._times_matrices(remainder, conditional.precision), z
+        )
         x[:, blocks.own_values] = latent + self._own_mean
         return x[:, :size]
 
     def _times_matrices(self, rows: Floats, matrices: Floats) -> Floats:
-        """Rows of blocks, (chains, blocks, a), times the matrices of their classes, (chains or 1, classes, a, b)."""
+        """Multiply rows of blocks, (chains, blocks, a), by matrices of their classes, (chains or 1, classes, a, b)."""
         products = np.empty((*rows.shape[:2], matrices.shape[-1]))
         for number, members in enumerate(np.split(self._order, self._starts[1:])):
             products[:, members] = rows[:, members] @ matrices[:, number]
@@ -265,10 +271,10 @@ class CollapsedDensity:
 
 
 def log_determinant(matrices: Floats) -> Floats:
-    """Log determinants of positive definite matrices, shape (..., size, size); infinite where rounding left none."""
+    """Compute log determinants of matrices, shape (..., size, size); infinite where not positive definite."""
     try:
         roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
-    except np.linalg.LinAlgError:  # of a chain whose path leaves for infinity
+    except np.linalg.LinAlgError:  # a chain's path diverged
         finite = np.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
         values = np.linalg.eigvalsh(np.where(finite, matrices, -np.eye(matrices.shape[-1])))
         is_proper = (values > 0.0).all(axis=-1)
@@ -277,7 +283,7 @@ def log_determinant(matrices: Floats) -> Floats:
 
 
 def _draw_truncated(end: Ints, bound: Floats, rng: np.random.Generator) -> Floats:
-    """Standard normal draws above ``bound`` where ``end`` is 1, below it where it is -1."""
+    """Draw standard normal numbers above ``bound`` where ``end`` is 1, and below it where ``end`` is -1."""
     from scipy.special import log_ndtr, ndtri_exp
 
     with np.errstate(divide="ignore"):

@@ -1,25 +1,26 @@
 """Coordinates in which latent values and spreads together are nearly standard normal.
 
-Were answers normal, a value x_i with prior mean m_i and prior precision p_i = exp(-2 phi_s(i)), phi the logarithms of
-spreads, of which answers say w_i, would have the mean m_i + (y_i - m_i) w_i / (w_i + p_i) and the variance
-1 / (w_i + p_i). With x^ and phi^ where the search ended, L L' the matrix of second derivatives there, w_i what answers
-say of x_i there, b_i = w_i / (w_i + p_i(phi^)) and
-e_i(phi) = ((w_i + p_i(phi^)) / (w_i f_i(phi)^-2 + p_i(phi)))^(1/2), the map is
+Notation: phi are the logarithms of spreads; value x_i has prior mean m_i and prior precision p_i = exp(-2 phi_s(i)),
+and answers inform it with precision w_i. With normal answers y_i, x_i would have the mean
+m_i + (y_i - m_i) w_i / (w_i + p_i) and the variance 1 / (w_i + p_i). Let x^ and phi^ be the end of the search, L L' the
+matrix of second derivatives there, b_i = w_i / (w_i + p_i(phi^)) and
+e_i(phi) = ((w_i + p_i(phi^)) / (w_i f_i(phi)^-2 + p_i(phi)))^(1/2). The map is
 
     phi = phi^ + R z_phi,
     x_i = m_i(phi) + e_i^2 f_i^-1 (x^_i - m_i(phi^) - b_i (m_i(phi) - m_i(phi^))) + e_i (L'^-1 z_x)_i
           + (M' g(phi - phi^))_i,
 
-M' what is left of how the mode moves with phi, g(d) = exp(d) - 1 for d < 0, else d: towards spreads of zero modes go to
-their means, not beyond them. Values that answers tell keep their width whatever the spread, those of which they say
-nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22). Where
-answers tell values but not their scale (items far apart and poor judges, or items close together and good ones), what
-they tell goes along with it, f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)) times as far and 1 / f_i^2 times as sharply,
-kappa from 0 to 1 as the mode moves. Where draws are known, R is a root of the covariance of the phi that they have, and
-z = (I + V diag(gain) V') diag(scale) white: scale is how much further draws go in each coordinate than normal
-distributions at a mode do, V has the few directions in which they do still (all strengths larger together, say). Of
-values whose prior is skewed w is then what draws say that answers tell, which at the mode of a judge who is nearly
-always right is next to nothing, and L'^-1 z_x is bent (:mod:`.skewness`).
+where M' is the remaining movement of the mode with phi, and g(d) = exp(d) - 1 for d < 0, else d: as spreads go to
+zero, modes go to their means, not beyond them. Well-informed values keep their width at any spread, and uninformed
+values scale with the spread (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22).
+Where answers inform values but not their scale (items far apart and poor judges, or items close together and good
+ones), the informed position scales as well: by f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)), and the precision by
+1 / f_i^2, with kappa from 0 to 1 fitted to the movement of the mode.
+
+Once draws are known, R is a root of the covariance of phi in them, and z = (I + V diag(gain) V') diag(scale) white:
+``scale`` widens each coordinate to the draws, and V has the few directions in which draws go further still (all
+strengths larger together, say). For values with a skewed prior, w is then taken from the draws, because at the mode of
+a judge who is nearly always right it is almost zero, and L'^-1 z_x is bent (:mod:`.skewness`).
 """
 
 from __future__ import annotations
@@ -66,17 +67,19 @@ class Coordinates:
     follow : array, shape (hypers,)
         kappa of each spread.
     scale : array, shape (size of z,)
+        Factor of each coordinate.
     along : array, shape (size of z, directions)
         V.
     gain : array, shape (directions,)
+        Additional stretch along each direction of V; 0 for none.
     skewness : Skewness
-        Of L'^-1 z_x.
+        Monotone maps of L'^-1 z_x.
     compiled : bool
-        Whether likelihoods are compiled.
+        True if likelihoods are compiled.
     xp : module
-        Of the arrays: NumPy, or JAX's.
+        Array namespace: NumPy, or that of JAX.
     whitening : Whitening or None
-        L'^-1, where it is not by NumPy.
+        L'^-1; None for that of the search, by NumPy.
     """
 
     search: SpreadSearch
@@ -99,16 +102,16 @@ class Coordinates:
         return len(self.root) + len(self.observation_precision)
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
-        """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
+        """Compute latent values, shape (points, latent values), and log spreads, (points, hypers), of points."""
         return self.values_and_volume(z)[:2]
 
     def values_and_volume(self, z: Array) -> tuple[Array, Array, Array]:
-        """As :meth:`to_values`, and the log volume that values have, shape (points,)."""
+        """Compute :meth:`to_values`, and the log volume of the map, shape (points,)."""
         skewed, parts = self._value_parts(z)
         return parts.x, parts.hyper, skewed.log + self.xp.log(parts.width).sum(axis=-1)
 
     def from_values(self, x: Array, hyper: Array) -> Array:
-        """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
+        """Invert :meth:`to_values`: latent values, (points, latent values), and log spreads, (points, hypers)."""
         white = self.white_spreads(hyper)
         centre = self.values_from_white(white, 0.0 * x)
         normal = self.skewness.straighten_values((x - centre.x) / centre.width, self.xp)
@@ -117,7 +120,7 @@ class Coordinates:
 
     @property
     def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
-        """Log likelihood of predictors of points, with its gradient."""
+        """Function of predictors of points that returns their log likelihood and its gradient."""
         return (
             self.search.model.answers.compiled_gradient
             if self.compiled
@@ -125,7 +128,7 @@ class Coordinates:
         )
 
     def log_density(self, x: Floats, hyper: Floats) -> Floats:
-        """Log density of answers, latent values and the logarithms of spreads and means, shape (points,)."""
+        """Compute the log density of answers, latent values and logarithms of spreads and means, shape (points,)."""
         model = self.search.model
         if kernel_library() is None:
             prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
@@ -137,12 +140,12 @@ class Coordinates:
 
     @cached_property
     def fused(self) -> FusedAnswers | None:
-        """The answers by the kernel, if it has them."""
+        """Answers for the compiled kernel; None if it does not support them."""
         model = self.search.model
         return fused_answers(model.pattern, model.answers) if has_kernel(model) else None
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
-        """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
+        """Compute minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
         if kernel_library() is None:
             return self.energy_by_numpy(z)
         if self._kernel_paths is not None:
@@ -156,25 +159,27 @@ class Coordinates:
         return value - skewed.log, self._stretch_along(slope, self.gain) * self.scale
 
     def follow_path(
-        self, here: PathPoint, momentum: Floats, steps: int, step: float
+        self, start: PathPoint, momentum: Floats, steps: int, step: float
     ) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
         if self._kernel_paths is None:
-            return follow_path(self.energy_gradient, here, momentum, steps, step)
-        z, momentum, slope, value = self._kernel_paths.follow_path(here.z, momentum, here.slope, steps, step)
+            return follow_path(self.energy_gradient, start, momentum, steps, step)
+        z, momentum, slope, value = self._kernel_paths.follow_path(
+            start.z, momentum, start.slope, steps, step
+        )
         return PathPoint(z, value, slope), momentum
 
     def rescale_chains(
         self, z: Floats, rng: np.random.Generator, tries: int = TRIES, *, exchanging: bool = True
     ) -> Floats:
-        """Points of chains, (chains, size), after ``tries`` steps of spreads and means of half, or exchanges if any.
+        """Move chains, shape (chains, size), by ``tries`` steps of spreads and means, or parent-child moves.
 
-        Draws from the posterior stay draws from it (:mod:`.rescaling`).
+        Half of the chains move at a time. The posterior stays invariant (:mod:`.rescaling`).
         """
         if not len(self.root):
             return z
         steps = draw_steps(self, len(z), tries, rng, exchanging=exchanging)
-        with np.errstate(all="ignore"):  # what is not finite is not accepted
+        with np.errstate(all="ignore"):  # values that are not finite are not accepted
             x, hyper = self.to_values(z)
             log = self.log_density(x, hyper)
             if self.fused is None:
@@ -209,11 +214,11 @@ class Coordinates:
 
     @cached_property
     def priors(self) -> Priors:
-        """Priors by the kernel."""
+        """Priors for the kernel."""
         return Priors(self.search.model)
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`energy_gradient`, where there is no kernel."""
+        """Compute :meth:`energy_gradient` without the kernel."""
         model, mode = self.search.model, self.search.mode
         skewed, parts = self._value_parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
@@ -237,17 +242,17 @@ class Coordinates:
 
     @cached_property
     def observation_share(self) -> Floats:
-        """b."""
+        """b of the module, shape (size,)."""
         return self.observation_precision / (self.observation_precision + self.prior)
 
     @cached_property
     def parent_child_moves(self) -> tuple[ParentChildMove, ...]:
-        """Values that others are beneath; see :mod:`.parent_child_move`."""
+        """Parameters and their children, for moves between them; see :mod:`.parent_child_move`."""
         return find_parent_child_moves(self.search.model, self.search.mode)
 
     @cached_property
     def kernel_parent_child_moves(self) -> tuple[Any, Structure]:
-        """:attr:`parent_child_moves` as the kernel has them; see :func:`.kernel_move_input`."""
+        """:attr:`parent_child_moves` in the format of the kernel; see :func:`.kernel_move_input`."""
         return kernel_move_input(self.search.model, self.parent_child_moves)
 
     @property
@@ -263,17 +268,17 @@ class Coordinates:
         return skewed, self.values_from_white(z[:, : len(self.root)], skewed.values)
 
     def white_spreads(self, hyper: Array) -> Array:
-        """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
+        """Compute white coordinates of spreads, shape (points, hypers), before any direction is stretched."""
         return self.xp.linalg.solve(self.root, (hyper - self.search.mode.hyper).T).T
 
     def values_from_white(self, white: Array, normal: Array) -> ValueParts:
-        """Latent values of points by white coordinates of spreads, shape (points, hypers), and their normal part."""
+        """Compute latent values from white coordinates of spreads, shape (points, hypers), and normal parts."""
         model, mode, xp = self.search.model, self.search.mode, self.xp
         change = white @ self.root.T
         hyper = mode.hyper + change
         spreads = model.levels[0]
         follow = self.follow @ spreads.T
-        # 1 where the spread is given
+        # factor 1 where the spread is fixed
         prior = self.prior * (1.0 + xp.expm1(-2.0 * change) @ spreads.T)
         stretch = 1.0 + xp.expm1(-self.follow * change) @ spreads.T
         observation_precision = self.observation_precision * stretch**2
@@ -297,7 +302,7 @@ class Coordinates:
 
 
 class ValueParts(NamedTuple):
-    """Components of latent values, shape (points, size) but for ``hyper``, (points, hypers).
+    """Components of latent values, shape (points, size); ``hyper`` has shape (points, hypers).
 
     Attributes
     ----------
@@ -306,7 +311,7 @@ class ValueParts(NamedTuple):
     width, normal : array
         e and L'^-1 z_x.
     pulled, reach : array
-        What is pulled towards the mean, and e^2 / f that it is multiplied by.
+        Deviation of the mode from the mean, and its factor e^2 / f.
     share : array
         Derivative of log e by the spread's logarithm.
     follow : array, shape (size,)
@@ -325,7 +330,7 @@ class ValueParts(NamedTuple):
 
 
 def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
-    """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
+    """Build coordinates about the end of a search, by the covariance of the logarithms of spreads, (hypers, hypers)."""
     model, mode = search.model, search.mode
     spreads, means = model.levels
     prior = model.prior(mode.x, mode.hyper).precision
@@ -336,7 +341,7 @@ def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
         mode.x - mean,
         1.0 - prior / total_precision,
     )
-    # how the mode moves is kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m), as nearly as one kappa makes it
+    # the mode moves by kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m); kappa by least squares
     prior_part, answer_part = (
         spreads * (factor * offset)[:, None]
         for factor in (2.0 - 2.0 * observation_share, 2.0 * observation_share - 1.0)
@@ -355,5 +360,5 @@ def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
 
 
 def cholesky_root(covariance: Floats) -> Floats:
-    """Lower triangular R of R R'."""
+    """Compute the lower triangular R with R R' = ``covariance``."""
     return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Estimates of the seconds that chains of moves take, by the size of a table."""
+"""Estimates of the computing time of chains, by the size of a table."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from voirdire.infer.latent_gaussian.normal import is_normal, normal_blocks
 from voirdire.infer.latent_gaussian.whitening import MAX_MATRIX_NUMBERS
 
 CHAINS = 16
-FEW_CHAINS = 8  # of a trial, and of large tables
-WARM_UP_MOVES = (25, 15)  # moves before coordinates are adapted to the chains, and after
-MIN_MOVES = 50  # moves of a chain, at least; more as long as chains have not met and time is left
+FEW_CHAINS = 8  # number of chains of a validation, and of large tables
+WARM_UP_MOVES = (25, 15)  # moves before and after coordinates are adapted to the chains
+MIN_MOVES = 50  # moves of a chain, at least; more until chains converge or time runs out
 MAX_OVERTIME = (
-    2.0  # times the seconds allowed that few chains may take, of votes, whose approximation hardly holds
+    2.0  # few chains of votes, whose approximation is poor, may take so many times the seconds allowed
 )
 MIN_PATH_LENGTH, MAX_PATH_LENGTH = (
     1.0,
     5.0,
-)  # length of a trajectory; a quarter turn is 1.57, of wider directions more
-FIRST_STEP = 3.5  # by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
-MAX_PATH_STEPS = 50  # of a trajectory
-GRADIENTS_PER_STEP = 2  # of a step
+)  # range of a trajectory's length; a quarter turn is 1.57, and more in wider directions
+FIRST_STEP = 3.5  # times dimensions^-1/4 (Beskos et al. 2013); adapted steps are .25 to 1.4 times that
+MAX_PATH_STEPS = 50  # steps of a trajectory, at most
+GRADIENTS_PER_STEP = 2  # gradients of one step
 TRIES, FEW_TRIES = (
     16,
     6,
-)  # steps of spreads of half of the chains in turn with a move; of few chains, at every other
+)  # steps of spreads after a move, of half of the chains at a time; of few chains, after every other move
 MOVE_SECONDS = 1e-3  # seconds of a move of all chains, however small the table
-CALL_SECONDS = 1.5e-4  # and of a gradient of all chains, or of a try of half of them, without the kernel
+CALL_SECONDS = 1.5e-4  # without the kernel: fixed seconds of a gradient, or of a try of half of the chains
 NUMPY_CELL_SECONDS = (
-    1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
+    1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a chain's gradient
 )
-KERNEL_CELL_SECONDS, KERNEL_VALUE_SECONDS = 6e-9, 8e-9  # likewise, each, by the kernel
+KERNEL_CELL_SECONDS, KERNEL_VALUE_SECONDS = 6e-9, 8e-9  # the same by the kernel, for a cell and for a value
 KERNEL_PAIR_SECONDS, NUMPY_PAIR_SECONDS = (
     1.4e-11,
     8e-11,
-)  # and a pair of a latent value and a common one, by the kernel and without
+)  # seconds that a pair of a latent and a common value adds, with and without the kernel
 NORMAL_WARM_UP_MOVES = (
     50,
     25,
-)  # as WARM_UP_MOVES, of chains of spreads whose latent values are integrated out
-NORMAL_PATH_LENGTHS = (0.7, 2.3)  # as MIN_PATH_LENGTH and MAX_PATH_LENGTH
-NORMAL_CALL_SECONDS = 7e-4  # seconds of a gradient of all of these, however small the table
+)  # WARM_UP_MOVES of chains of spreads alone (latent values integrated out)
+NORMAL_PATH_LENGTHS = (0.7, 2.3)  # their MIN_PATH_LENGTH and MAX_PATH_LENGTH
+NORMAL_CALL_SECONDS = 7e-4  # fixed seconds of their gradient, however small the table
 MATRIX_SECONDS, ROW_SECONDS = (
     1e-5,
     1e-8,
-)  # that a matrix of answers or common values adds of a chain, and the cube of its rows
-DRAW_SECONDS = 1.2e-7  # that drawing an answer or a latent value takes
+)  # seconds that a matrix of answers or common values adds per chain, and per cube of its rows
+DRAW_SECONDS = 1.2e-7  # seconds to draw an answer or a latent value
 
 
 def moves_seconds(
     model: LatentGaussianModel, moves: int, chains: int = CHAINS, step: float | None = None
 ) -> float:
-    """Estimate the seconds of so many moves of every chain, by the size of the table, not by a clock.
+    """Estimate the seconds of ``moves`` moves of every chain, by the size of the table, not by a clock.
 
     Parameters
     ----------
     step : float, optional
-        Length of a step of chains that were adapted; else that which chains begin with.
+        Length of a step of adapted chains; by default that of the first step.
     """
     size = model.size + len(model.hypers)
     steps = min(
@@ -72,7 +72,7 @@ def moves_seconds(
     pair = KERNEL_PAIR_SECONDS if by_kernel and pairs <= MAX_MATRIX_NUMBERS else NUMPY_PAIR_SECONDS
     chain_seconds = chains * (cell * model.answers.size + value * size)
     gradient = call + chain_seconds + chains * pair * pairs
-    # half of few chains leave other places of the kernel empty, and make their steps at every other move
+    # half of few chains do not fill the kernel's vectors; they step at every other move
     tries = 0.5 * TRIES if chains > FEW_CHAINS else 0.5 * FEW_TRIES
     return moves * (
         MOVE_SECONDS + (steps * GRADIENTS_PER_STEP + 1) * gradient + tries * (2.0 * call + chain_seconds)
@@ -82,7 +82,7 @@ def moves_seconds(
 def spread_seconds(
     model: LatentGaussianModel, moves: int, chains: int = CHAINS, step: float | None = None
 ) -> float:
-    """As :func:`moves_seconds`, of chains of spreads where answers are normal."""
+    """Estimate the seconds of chains of spreads alone, where answers are normal; see :func:`moves_seconds`."""
     blocks, common = normal_blocks(model), len(model.pattern.common)
     classes, answers = len(blocks.weight), blocks.cells.shape[1]
     steps = 0.5 * sum(NORMAL_PATH_LENGTHS) / (step or FIRST_STEP / len(model.hypers) ** 0.25) + 0.5
@@ -94,23 +94,30 @@ def spread_seconds(
     return float(moves * ((steps * GRADIENTS_PER_STEP + 2) * gradient + drawing))
 
 
-def samples_spreads_only(model: LatentGaussianModel, most: float) -> bool:
-    """True if chains are of spreads alone: where answers are normal and few chains take no longer than they may."""
+def samples_spreads_only(model: LatentGaussianModel, max_seconds: float) -> bool:
+    """Return True if chains sample spreads alone: answers are normal, and few chains take at most ``max_seconds``."""
     min_moves = sum(NORMAL_WARM_UP_MOVES) + MIN_MOVES
-    return is_normal(model) and bool(model.hypers) and spread_seconds(model, min_moves, FEW_CHAINS) <= most
+    return (
+        is_normal(model)
+        and bool(model.hypers)
+        and spread_seconds(model, min_moves, FEW_CHAINS) <= max_seconds
+    )
 
 
-def is_affordable(model: LatentGaussianModel, most: float) -> bool:
-    """True if few chains take at most about as long as they may, in seconds."""
-    if samples_spreads_only(model, most):
+def is_affordable(model: LatentGaussianModel, max_seconds_allowed: float) -> bool:
+    """Return True if few chains take about ``max_seconds_allowed`` seconds or less."""
+    if samples_spreads_only(model, max_seconds_allowed):
         return True
-    max_seconds = most if model.near_normal else MAX_OVERTIME * most
+    max_seconds = max_seconds_allowed if model.near_normal else MAX_OVERTIME * max_seconds_allowed
     return moves_seconds(model, sum(WARM_UP_MOVES) + MIN_MOVES, FEW_CHAINS) <= max_seconds
 
 
-def skips_validation(model: LatentGaussianModel, most: float) -> bool:
-    """True if chains are run without a trial first.
+def skips_validation(model: LatentGaussianModel, max_seconds: float) -> bool:
+    """Return True if chains run without a validation first.
 
-    Of votes, whose approximation hardly holds where spreads are learned, and where those of spreads alone are quick.
+    That holds for votes if chains are affordable, because their approximation is poor where spreads are learned; and
+    for other answers if chains sample spreads alone.
     """
-    return samples_spreads_only(model, most) if model.near_normal else is_affordable(model, most)
+    return (
+        samples_spreads_only(model, max_seconds) if model.near_normal else is_affordable(model, max_seconds)
+    )

@@ -1,4 +1,4 @@
-"""Addition to the prior of spreads that are parts of one scale, beside the prior of each."""
+"""Joint prior of spreads that are parts of one scale, in addition to the prior of each."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from voirdire.typing import Bools, Floats, Ints
 
 
 class Division(NamedTuple):
-    """Parts of one scale: their places among the hyperparameters, and the logarithms of those that are held.
+    """Spreads that are parts of one scale.
 
     Parameters
     ----------
     prior : LogDivided
+        Joint prior of the parts.
     places : array, shape (parts,)
-    fixed_logs : array, shape (held,)
+        Positions of the learned parts among the hyperparameters.
+    fixed_logs : array, shape (fixed parts,)
+        Logarithms of the fixed parts.
     """
 
     prior: LogDivided
@@ -28,29 +31,29 @@ class Division(NamedTuple):
     fixed_logs: Floats
 
     def log_density(self, hyper: Array, xp: Any = np) -> Array:
-        """Log density of logarithms, shape (..., hypers), beyond that of independent ones, shape (...)."""
+        """Compute the log density, shape (...), of logarithms, (..., hypers), beyond that of independent ones."""
         logs = self._part_logarithms(hyper, xp)
         return self.prior.log_division(logs, logs.shape[-1], xp).sum(axis=-1)
 
     def slope(self, hyper: Floats) -> Floats:
-        """Slope of :meth:`log_density`, shape (..., hypers)."""
+        """Compute the slope of :meth:`log_density`, shape (..., hypers)."""
         slope = np.zeros(hyper.shape)
         slope[..., self.places] = self.prior.slope(self._part_logarithms(hyper, np))[..., : len(self.places)]
         return slope
 
     def _part_logarithms(self, hyper: Array, xp: Any) -> Array:
-        held = xp.broadcast_to(xp.asarray(self.fixed_logs), (*hyper.shape[:-1], len(self.fixed_logs)))
-        return xp.concatenate([hyper[..., self.places], held], axis=-1)
+        fixed = xp.broadcast_to(xp.asarray(self.fixed_logs), (*hyper.shape[:-1], len(self.fixed_logs)))
+        return xp.concatenate([hyper[..., self.places], fixed], axis=-1)
 
     def with_fixed(self, kept: Bools, hyper: Floats) -> Division:
-        """The same where the hyperparameters that are not ``kept`` are held, shape (hypers,) both."""
+        """Fix the hyperparameters that are not ``kept`` at ``hyper``, shape (hypers,) both."""
         stays = kept[self.places]
-        held = np.concatenate([self.fixed_logs, hyper[self.places[~stays]]])
-        return self._replace(places=(np.cumsum(kept) - 1)[self.places[stays]], fixed_logs=held)
+        fixed_logs = np.concatenate([self.fixed_logs, hyper[self.places[~stays]]])
+        return self._replace(places=(np.cumsum(kept) - 1)[self.places[stays]], fixed_logs=fixed_logs)
 
 
 def build_division(density: LogDensity, names: Sequence[str]) -> Division | None:
-    """The division of a density whose hyperparameters have such names, the levels of each in brackets."""
+    """Find the division of a density; ``names`` are those of its hyperparameters, with levels in brackets."""
     for p in density.parameters:
         if isinstance(p.prior, LogDivided):
             positions = [i for i, name in enumerate(names) if name.split("[")[0] in (p.name, p.prior.others)]

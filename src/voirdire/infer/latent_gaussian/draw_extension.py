@@ -1,7 +1,7 @@
-"""Draws of one table's posterior as latent values of a table that holds it and has more answers.
+"""Draws of one table's posterior as latent values of a larger table that contains it.
 
-Values of judges, items and contexts that are new have, given the old answers, their prior with the spreads of each
-draw. Values of sum zero get a mean again, which no answer tells and which is drawn from its prior.
+New judges, items and contexts have, given the old answers, their prior at the spreads of each draw. Values that sum to
+zero get a mean again: answers do not identify it, so it is drawn from its prior.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from voirdire.model.terms.parameters import Parameter
 from voirdire.tables.encode import level_positions
 from voirdire.typing import Floats, Ints
 
-LIKELIHOOD_TOLERANCE = 1e-6  # of log likelihoods that are the same, relative
-MAX_ROUNDS = 100  # rounds in which all but one in 2^100 values of a skewed prior are drawn
+LIKELIHOOD_TOLERANCE = 1e-6  # relative difference up to which log likelihoods are equal
+MAX_ROUNDS = 100  # rounds of rejection sampling: all but one in 2^100 values of a skewed prior are accepted
 
 
 class ExtendedDraws(NamedTuple):
@@ -32,9 +32,11 @@ class ExtendedDraws(NamedTuple):
     Attributes
     ----------
     old, new : LatentGaussianModel
-        Of the same latent values: with the old answers alone, and with all of them.
+        Models of the same latent values: with the old answers alone, and with all answers.
     x : array, shape (draws, size)
+        Latent values of the new table.
     hyper : array, shape (draws, hypers)
+        Logarithms of spreads.
     """
 
     old: LatentGaussianModel
@@ -44,15 +46,15 @@ class ExtendedDraws(NamedTuple):
 
     @property
     def new_answer_share(self) -> float:
-        """Share of the answers that are new."""
+        """Share of all answers that are new."""
         old, new = (np.sum(field.counted.counts) for field in (self.old, self.new))
         return 1.0 - float(old / new)
 
 
 def extend_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Generator) -> ExtendedDraws | None:
-    """Carry draws, shape (draws, size), flat and of one orientation, to a table that holds the old one.
+    """Extend draws, shape (draws, size), flat and of one orientation, to a table that contains the old one.
 
-    None where the new table calls for other parameters, or does not hold the old answers as they were.
+    Returns None where the new table needs other parameters, or lacks old answers or has changed them.
     """
     old_model, new_model = old.density.latent_model(old.data), new.density.latent_model(new.data)
     positions = _latent_places(old, new)
@@ -83,7 +85,7 @@ def _latent_parameters(problem: Problem) -> list[Parameter]:
 
 
 def _latent_places(old: Problem, new: Problem) -> Ints | None:
-    """Places that the old latent values have among the new ones; None where some have none."""
+    """Find the positions of the old latent values among the new ones; None where any is missing."""
     old_parameters, new_parameters = _latent_parameters(old), _latent_parameters(new)
     if [(p.name, p.dims) for p in old_parameters] != [(p.name, p.dims) for p in new_parameters]:
         return None
@@ -103,16 +105,16 @@ def _latent_places(old: Problem, new: Problem) -> Ints | None:
 
 
 def _embed_answers(
-    old: LatentGaussianModel, new: LatentGaussianModel, at: Ints
+    old: LatentGaussianModel, new: LatentGaussianModel, positions_in_new: Ints
 ) -> LatentGaussianModel | None:
-    """The new model with the old answers alone; None where the new table does not hold their cells."""
+    """Put the old answers into the new model, in place of all answers; None where the new table lacks old cells."""
     if not (isinstance(old.answers, Answers) and isinstance(new.answers, Answers)):
         return None
     if old.pattern.kinds != new.pattern.kinds:
         return None
-    # cells of the same sums have the same key: random numbers of latent values, summed as the cell sums these
+    # cells with the same sums have the same key: sums of random numbers, one for each latent value
     number = np.random.default_rng(0).standard_normal(new.size)
-    positions = _match_rows(_cell_keys(old, number[at]), _cell_keys(new, number))
+    positions = _match_rows(_cell_keys(old, number[positions_in_new]), _cell_keys(new, number))
     if positions is None:
         return None
     old_counts, new_counts = np.asarray(old.answers.counts), np.asarray(new.answers.counts)
@@ -124,13 +126,13 @@ def _embed_answers(
 
 
 def _cell_keys(model: LatentGaussianModel, number: Floats) -> Floats:
-    """A row of numbers for each cell, shape (cells, 2 * predictors), equal where cells have the same sums."""
+    """Compute a row of numbers for each cell, shape (cells, 2 * predictors), equal where cells have the same sums."""
     sums = [model.pattern.linear_predictors(values).T for values in (number, number**2)]
     return np.asarray(np.round(np.concatenate(sums, axis=1), 6) + 0.0)
 
 
 def _match_rows(old: Floats, new: Floats) -> Ints | None:
-    """For each row of ``old`` a row of ``new`` with the same numbers, each taken once; None where one has none."""
+    """Match each row of ``old`` to an equal row of ``new``, each used once; None where a row has no match."""
     if old.shape[1] != new.shape[1]:
         return None
     code = np.unique(np.concatenate([new, old]), axis=0, return_inverse=True)[1].ravel()
@@ -146,7 +148,7 @@ def _match_rows(old: Floats, new: Floats) -> Ints | None:
 
 
 def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
-    """Codes, and how many of the same come before each."""
+    """Return the codes, and for each the number of equal codes before it."""
     order = np.argsort(code, kind="stable")
     starts = np.flatnonzero(np.diff(code[order], prepend=-1))
     count = np.arange(len(code)) - np.repeat(starts, np.diff(np.append(starts, len(code))))
@@ -158,7 +160,7 @@ def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
 def _draw_means(
     problem: Problem, model: LatentGaussianModel, x: Floats, hyper: Floats, rng: np.random.Generator
 ) -> Floats:
-    """Latent values whose sum is zero in the density, about means that are drawn."""
+    """Add means drawn from their prior to the latent values whose sum is zero in the density."""
     widths = model.expand_group_values(np.exp(model.group_priors(hyper).log_spread))
     x, parameters = x.copy(), _latent_parameters(problem)
     shapes = [p.shape(problem.density.sizes) for p in parameters]
@@ -173,20 +175,22 @@ def _draw_means(
     return x
 
 
-def _draw_prior(model: LatentGaussianModel, hyper: Floats, at: Ints, rng: np.random.Generator) -> Floats:
-    """Draws of some latent values from their prior, given the spreads of each, shape (draws, values)."""
+def _draw_prior(
+    model: LatentGaussianModel, hyper: Floats, positions: Ints, rng: np.random.Generator
+) -> Floats:
+    """Draw some latent values from their prior at the spreads of each draw, shape (draws, values)."""
     from scipy.special import ndtr
 
     priors = model.group_priors(hyper)
     mean, width = (
-        model.expand_group_values(part)[:, at] for part in (priors.mean, np.exp(priors.log_spread))
+        model.expand_group_values(part)[:, positions] for part in (priors.mean, np.exp(priors.log_spread))
     )
-    share = np.repeat([group.reversed for group in model.groups], model.sizes)[at]
+    share = np.repeat([group.reversed for group in model.groups], model.sizes)[positions]
     x: Floats = mean + width * rng.standard_normal(mean.shape)
     rejected = np.broadcast_to(share != UNSKEWED_SHARE, x.shape)
     largest = np.maximum(share, 1.0 - share)
     for _ in range(MAX_ROUNDS):
-        # a skewed prior is the normal one times r + (1 - 2 r) Phi(x), at most its largest value
+        # a skewed prior is the normal one times r + (1 - 2 r) Phi(x), which is at most ``largest``
         rejected = rejected & (rng.random(x.shape) * largest > share + (1.0 - 2.0 * share) * ndtr(x))
         if not rejected.any():
             break

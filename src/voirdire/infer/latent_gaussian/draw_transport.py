@@ -1,17 +1,17 @@
-"""Draws of the posterior of old answers made draws of that of old and new ones: carried over, then moved.
+"""Draws of the posterior of old answers, transported to that of old and new answers and then moved.
 
-With z the white coordinates (:mod:`.coordinates`) of a draw about the old answers and T the map from white coordinates
-about all answers, T(z) would be a draw of the new posterior were both normal in their coordinates (Meng and Schilling
-2002, Journal of Computational and Graphical Statistics 11). As they are not quite, every draw then makes transitions
-that leave the new posterior as it is, by itself (the moves of a resample-move filter: Gilks and Berzuini 2001, Journal
-of the Royal Statistical Society B 63). Weights in the place of moves would be exact, too, but uneven: after a hundred
-new votes on items that each prompt says little of, an effective tenth of the draws is left (Pareto k .5), of values
-as well that these votes do not touch. Moves renew first what new answers are about.
+Let z be the white coordinates (:mod:`.coordinates`) of a draw about the old answers, and T the map from white
+coordinates about all answers. T(z) would be a draw of the new posterior if both were normal in their coordinates (Meng
+and Schilling 2002, Journal of Computational and Graphical Statistics 11). They are not quite normal, so every draw
+then makes transitions that leave the new posterior invariant (the moves of a resample-move filter: Gilks and Berzuini
+2001, Journal of the Royal Statistical Society B 63). Importance weights would be exact, too, but uneven: after a
+hundred new votes on items with few votes per prompt, the effective number of draws is a tenth (Pareto k .5), even for
+values that these votes do not concern. Moves change first the values that new answers inform.
 
-The error that is left is told by the moves themselves. A value whose draws before and after a move have the
-correlation rho and whose mean is off by b is moved back by (1 - rho) b on average, so that rho / (1 - rho) times as
-much is still to come, and rho times that after each further move. Draws go on moving until it is a tenth of a standard
-deviation, for every value and its square. Where that would take as many moves as new chains make, these are better.
+The moves themselves show the remaining error. If draws before and after a move have the correlation rho, and their
+mean is off by b, a move reduces the error by (1 - rho) b on average. So rho / (1 - rho) times that reduction remains,
+and each further move multiplies it by rho. Draws are moved until the error is a tenth of a standard deviation for
+every value and its square. If that took as many moves as new chains make, new chains are better.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.typing import Floats
 
-BATCH_SIZE = 32  # draws that are moved side by side
-PATH_LENGTHS = (1.0, 2.6)  # of paths; a quarter turn is 1.57
+BATCH_SIZE = 32  # draws that are moved together
+PATH_LENGTHS = (1.0, 2.6)  # range of the lengths of paths; a quarter turn is 1.57
 ADAPTATION_DRAWS = 30  # draws of each chain that coordinates are adapted to
-MAX_MOVES = 4  # of a draw: new chains make no more in all
-MAX_MEAN_ERROR = 0.1  # standard deviations that a mean may still be off
-MAX_CORRELATION = 0.95  # of draws before and after a move, at most, as it is reckoned
+MAX_MOVES = 4  # moves of a draw, at most: new chains make no more in all
+MAX_MEAN_ERROR = 0.1  # largest error of a mean at the end, in standard deviations
+MAX_CORRELATION = 0.95  # largest estimate of the correlation of draws before and after a move
 
 
 class TransportedDraws(NamedTuple):
@@ -46,10 +46,11 @@ class TransportedDraws(NamedTuple):
     Attributes
     ----------
     x, hyper : array, shape (draws, ...)
-        In the order in which the old draws were.
+        Latent values and logarithms of spreads, in the order of the old draws.
     moves : int
+        Moves of each draw.
     off : float
-        Standard deviations that the mean of some value is still off, as far as that can be told.
+        Largest estimated error of the mean of a value, in standard deviations.
     """
 
     x: Floats
@@ -59,7 +60,7 @@ class TransportedDraws(NamedTuple):
 
 
 def transport_draws(carried: ExtendedDraws, chains: int, rng: np.random.Generator) -> TransportedDraws:
-    """Draws of all answers' posterior, of those of the old ones, chain after chain."""
+    """Transport the draws of the old answers' posterior, chain after chain, to the posterior of all answers."""
     coordinates, z = _normal_transport(carried, chains)
     log_step = math.log(FIRST_STEP) - 0.25 * math.log(coordinates.size)
     values, errors, moves = coordinates.to_values(z), list[_Error](), 0
@@ -78,7 +79,7 @@ def transport_draws(carried: ExtendedDraws, chains: int, rng: np.random.Generato
 
 
 def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates, Floats]:
-    """Coordinates about all answers, and in these the draws, where those would be were all distributions normal."""
+    """Build coordinates about all answers, and place the draws in them as if all distributions were normal."""
     x, hyper = carried.x.mean(axis=0), carried.hyper.mean(axis=0)
     covariance = np.atleast_2d(np.cov(carried.hyper.T))
     old_coordinates = build_coordinates(_search_result_at(carried.old, x, hyper), covariance)
@@ -94,7 +95,7 @@ def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates,
     # one step of Newton's method
     shifted_x = x + start.mode.factor.solve_system(slopes[1] - slopes[0])
     new_search = _search_result_at(carried.new, shifted_x, hyper)
-    # of values whose prior is skewed draws have shown what the old answers say
+    # for values with a skewed prior, the information of the old answers comes from the draws
     information = 1.0 / new_search.mode.factor.marginal_covariances()[0] - old_coordinates.prior
     precision = np.maximum(
         adapted.observation_precision + information - old_coordinates.observation_precision, 0.0
@@ -104,51 +105,53 @@ def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates,
 
 
 def _search_result_at(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
-    """A place in which a search might have ended."""
+    """Build the result of a search that ends at ``x`` and ``hyper``."""
     mode = conditional_at(model, hyper, x, np.zeros(len(x)))
     return SpreadSearch(model, mode, 0.0, 1, np.eye(len(hyper)), mode.log_marginal)
 
 
 def _move_all(
-    where: Coordinates, z: Floats, log_step: float, rng: np.random.Generator
+    coordinates: Coordinates, z: Floats, log_step: float, rng: np.random.Generator
 ) -> tuple[Floats, float]:
-    """One transition of every draw, and the logarithm of the step that paths of the next ones take.
+    """Make one transition of every draw; return the draws and the logarithm of the next step.
 
-    Draws that are moved side by side come from all chains.
+    Draws that are moved together come from all chains.
     """
     out = z.copy()
     parts = max(len(z) // BATCH_SIZE, 1)
     for turn in range(parts):
         batch = slice(turn, None, parts)
         path = sample_path(
-            where.follow_path,
-            PathPoint(z[batch], *where.energy_gradient(z[batch])),
+            coordinates.follow_path,
+            PathPoint(z[batch], *coordinates.energy_gradient(z[batch])),
             log_step,
             rng,
             PATH_LENGTHS,
         )
         log_step = adapt_step(log_step, path.chance, turn)
-        out[batch] = where.rescale_chains(path.end.z, rng)
+        out[batch] = coordinates.rescale_chains(path.end.z, rng)
     return out, log_step
 
 
 class _Error(NamedTuple):
-    """Distance of the means of values from where moves lead, in standard deviations, after the first; and rho."""
+    """Error of the means of values after the first move, in standard deviations, and its factor ``rho`` per move."""
 
     first: Floats
     rho: Floats
 
     def after(self, moves: int) -> float:
-        """Largest distance after so many moves."""
+        """Largest error after ``moves`` moves."""
         return float((self.first * self.rho ** (moves - 1)).max(initial=0.0))
 
 
-def _remaining_error(before: Floats, after: Floats) -> _Error:
-    """Error left in values, shape (draws, values), and in their squares, without what chance explains."""
-    centre = after.mean(axis=0)
-    before, after = (np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (before, after))
-    sd = after.std(axis=0)
-    change = (after - before) / np.where(sd > 0, sd, np.inf)
+def _remaining_error(old_values: Floats, new_values: Floats) -> _Error:
+    """Estimate the error left in values, shape (draws, values), and in their squares, beyond chance."""
+    centre = new_values.mean(axis=0)
+    old_values, new_values = (
+        np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (old_values, new_values)
+    )
+    sd = new_values.std(axis=0)
+    change = (new_values - old_values) / np.where(sd > 0, sd, np.inf)
     mean, error = np.abs(change.mean(axis=0)), change.std(axis=0) / math.sqrt(len(change))
     rho = np.clip(1.0 - 0.5 * change.var(axis=0), 0.0, MAX_CORRELATION)
     is_clear = mean > (1.0 + math.sqrt(2.0 * math.log(max(len(mean), 1)))) * error

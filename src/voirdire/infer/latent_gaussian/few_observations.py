@@ -1,10 +1,10 @@
-"""Spreads of sparse answers at the maximum of their evidence; of very many blocks on some of them.
+"""Spreads of sparse answers by maximum evidence; in tables of very many blocks, from some of the blocks.
 
-Some thousands of answers in a hundred blocks (prompts) tell spreads well: where there are more the spreads are
-learned from so many, drawn at random, with the uncertainty that those leave, and all else from all, the spreads
-given. What the gradient of the evidence leaves out (see :mod:`.evidence`) is found by the differences that give its
-curvature, as what values of the evidence have more than the integral of its gradient: where a value first contradicts
-the gradient, and once more where the search leads far from there.
+Some thousands of answers in a hundred blocks (prompts) determine spreads well. In larger tables the spreads are learned
+from that many, drawn at random, with the uncertainty of that subset; all other values are learned from all answers,
+the spreads given. The gradient of the evidence neglects one term (see :mod:`.evidence`). That term is the difference
+between values of the evidence and the integral of its gradient, from the differences that also give the curvature. It
+is computed after a rough search, and once more if the search then moves far.
 """
 
 from __future__ import annotations
@@ -30,26 +30,22 @@ from voirdire.infer.latent_gaussian.search import (
 )
 from voirdire.typing import Floats, Ints
 
-MIN_ANSWERS_PER_VALUE = (
-    8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
-)
-BLOCK_RANGE = (60, 300)  # blocks that spreads are learned from, at least and at most:
-TARGET_ANSWERS = 15_000.0  # as many as have so many answers
-MANY_BLOCKS = 450  # of a table of so many
-DIFFERENCE_STEP = 0.1  # of a logarithm of a spread, of differences
-EVIDENCE_SLACK = 0.02  # of the evidence, which ends of sweeps differ by
-MAX_SPREAD_CHANGE = (
-    0.5  # that a logarithm moves from where differences were taken, from which they are taken again
-)
+MIN_ANSWERS_PER_VALUE = 8.0  # answers per integrated-out value below which Laplace's method is too inaccurate
+BLOCK_RANGE = (60, 300)  # fewest and most blocks that spreads are learned from
+TARGET_ANSWERS = 15_000.0  # answers in these blocks
+MANY_BLOCKS = 450  # blocks of a table from which that is done
+DIFFERENCE_STEP = 0.1  # step of differences, in the logarithm of a spread
+EVIDENCE_SLACK = 0.02  # difference of the evidence between ends of sweeps
+MAX_SPREAD_CHANGE = 0.5  # change of a log spread from which differences are computed again
 
 
 def is_sparse(model: LatentGaussianModel) -> bool:
-    """True if answers say so little of each value that Laplace's method does not hold, and propagation applies."""
+    """Return True if answers are too sparse for Laplace's method, and propagation applies."""
     return propagation_applies(model) and 0.0 < answers_per_value(model) < MIN_ANSWERS_PER_VALUE
 
 
 def answers_per_value(model: LatentGaussianModel) -> float:
-    """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
+    """Count answers per integrated-out value of a block, among values that answers depend on; 0 without such values."""
     pattern = model.integrated
     answered = max(float(np.sum(counts)) for counts in model.counted.counts)
     used = distinct_codes(pattern.index[pattern.coefficients != 0], pattern.size)
@@ -61,12 +57,12 @@ def answers_per_value(model: LatentGaussianModel) -> float:
 
 
 def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
-    """Search for the spreads from latent values ``x``.
+    """Search for the spreads from latent values ``x`` and logarithms of spreads ``hyper``.
 
     Raises
     ------
     NotConverged
-        Sites still change after many sweeps.
+        Expectation propagation did not converge.
     """
     if not has_many_blocks(model):
         return _search_whole(model, x, hyper)
@@ -79,19 +75,19 @@ def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> 
     return replace(part_search, model=model, mode=mode, value=_log_posterior(model, mode), by_part=count)
 
 
-def _log_posterior(model: LatentGaussianModel, found: ConditionalMode) -> float:
-    return found.log_marginal + float(model.hyper_prior(found.hyper)[0])
+def _log_posterior(model: LatentGaussianModel, mode: ConditionalMode) -> float:
+    return mode.log_marginal + float(model.hyper_prior(mode.hyper)[0])
 
 
 def has_many_blocks(model: LatentGaussianModel) -> bool:
-    """True if there are so many blocks that spreads are learned from some of them."""
+    """Return True if there are so many blocks that spreads are learned from some of them."""
     return int(model.pattern.block.max(initial=-1)) + 1 >= MANY_BLOCKS
 
 
 def evidence_gain(search: SpreadSearch, x: Floats) -> float:
-    """Gain in log evidence where it is searched from latent values ``x``, the spreads as they are.
+    """Compute the gain in log evidence of a start at latent values ``x``, at the spreads of the search.
 
-    Of very many blocks on some of them.
+    Tables of very many blocks use some of the blocks.
     """
     model, hyper, value = search.model, search.mode.hyper, search.mode.log_marginal
     try:
@@ -104,14 +100,14 @@ def evidence_gain(search: SpreadSearch, x: Floats) -> float:
 
 
 def _sampled_blocks(model: LatentGaussianModel) -> tuple[LatentGaussianModel, Ints]:
-    """The model of some of the blocks, always the same ones, and the positions of its latent values."""
+    """Return the model of some blocks, always the same ones, and the positions of its latent values."""
     is_kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
     is_kept[np.random.default_rng(0).permutation(len(is_kept))[: _blocks_used(model)]] = True
     return model.model_of_blocks(is_kept)
 
 
 def _blocks_used(model: LatentGaussianModel) -> int:
-    """Count the blocks that spreads are learned from: those that have enough answers together, on average."""
+    """Count the blocks that spreads are learned from: on average they have :data:`TARGET_ANSWERS` answers together."""
     answers = max(float(np.sum(counts)) for counts in model.counted.counts)
     blocks = int(model.pattern.block.max()) + 1
     return int(np.clip(np.ceil(TARGET_ANSWERS * blocks / answers), *BLOCK_RANGE))
@@ -137,17 +133,17 @@ def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> Sprea
     return replace(search, evaluations=evaluations, missing=missing, inverse=inverse)
 
 
-def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tuple[Floats, Floats]:
-    """Inverse curvature of the evidence by the spreads, and the terms that its gradient leaves out."""
-    centre = rough.mode.hyper
-    evidence.last = rough.mode
+def _finite_difference_curvature(evidence: Evidence, rough_search: SpreadSearch) -> tuple[Floats, Floats]:
+    """Compute the inverse curvature of the evidence by the spreads, and the terms that its gradient neglects."""
+    centre = rough_search.mode.hyper
+    evidence.last = rough_search.mode
     value, slope = evidence(centre)
     start, moves = evidence.last, evidence.moves
     curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))
     for a in range(len(centre)):
         step = np.zeros(len(centre))
         step[a] = DIFFERENCE_STEP if centre[a] < MIN_LOG_SPREAD + 1.0 else -DIFFERENCE_STEP
-        for _ in range(2):  # on the other side, where propagation does not settle on this one
+        for _ in range(2):  # try the other side where propagation does not converge
             evidence.last, evidence.moves = start, moves
             new_value, new_slope = evidence(centre + step)
             if np.isfinite(new_value):

@@ -1,7 +1,7 @@
-"""Paths of Hamiltonian Monte Carlo, of many chains side by side (Neal 2011, Handbook of MCMC, chapter 5).
+"""Paths of Hamiltonian Monte Carlo for many chains at once (Neal 2011, Handbook of MCMC, chapter 5).
 
-A step asks for two gradients and goes half as far again as two of the leapfrog would, with as small an error (Blanes,
-Casas and Sanz-Serna 2014, SIAM Journal on Scientific Computing 36).
+A step takes two gradients, and is half as long again as two leapfrog steps with the same error (Blanes, Casas and
+Sanz-Serna 2014, SIAM Journal on Scientific Computing 36).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from voirdire.infer.latent_gaussian.cost import MAX_PATH_LENGTH, MAX_PATH_STEPS, MIN_PATH_LENGTH
 from voirdire.typing import Bools, Floats
 
-TARGET_ACCEPTANCE = 0.8  # share of accepted paths that the step is adapted to
-OUTER_SHARE = 0.21178  # share of a step that the first and the last of its three changes of momentum take
+TARGET_ACCEPTANCE = 0.8  # share of accepted paths at which adaptation of the step aims
+OUTER_SHARE = 0.21178  # share of a step in the first and in the last of its three changes of momentum
 
-#: Minus the log density of points, shape (chains,), and its gradient, of points of shape (chains, size).
+#: Function of points, shape (chains, size): minus their log density, shape (chains,), and its gradient.
 EnergyFunction = Callable[[Floats], tuple[Floats, Floats]]
 
 
@@ -31,22 +31,22 @@ class PathPoint(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Positions of chains after a path, which of them went, shape (chains,), and the chance of that on average."""
+    """Positions of chains after a path, mask of accepted chains, shape (chains,), and mean acceptance probability."""
 
     end: PathPoint
     went: Bools
     chance: float
 
 
-#: Where paths end, of so many steps of such a length, with the momentum there; see :func:`follow_path`.
+#: Function of a start, momentum, number of steps and step length that follows paths; see :func:`follow_path`.
 PathFunction = Callable[[PathPoint, Floats, int, float], tuple[PathPoint, Floats]]
 
 
 def follow_path(
-    energy: EnergyFunction, here: PathPoint, momentum: Floats, steps: int, step: float
+    energy: EnergyFunction, start: PathPoint, momentum: Floats, steps: int, step: float
 ) -> tuple[PathPoint, Floats]:
-    """Ends of the paths of all chains, with momentum, shape (chains, size)."""
-    position, value, slope = here
+    """Follow the paths of all chains with momentum, shape (chains, size); return their ends and the momentum there."""
+    position, value, slope = start
     p = momentum
     for _ in range(steps):
         p = p - OUTER_SHARE * step * slope
@@ -60,25 +60,25 @@ def follow_path(
 
 def sample_path(
     follow: PathFunction,
-    here: PathPoint,
+    start: PathPoint,
     log_step: float,
     rng: np.random.Generator,
     lengths: tuple[float, float] = (MIN_PATH_LENGTH, MAX_PATH_LENGTH),
 ) -> Path:
-    """One transition of all chains, of a length drawn at random between two; a quarter turn is 1.57."""
+    """Make one transition of all chains; the path length is uniform between ``lengths``; a quarter turn is 1.57."""
     length = rng.uniform(*lengths)
     steps = math.ceil(length / math.exp(log_step))
     step, steps = length / steps, min(steps, MAX_PATH_STEPS)
-    momentum = rng.standard_normal(here.z.shape)
-    with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
-        return accept_ends(here, *follow(here, momentum, steps, step), momentum, rng)
+    momentum = rng.standard_normal(start.z.shape)
+    with np.errstate(all="ignore"):  # a diverging path is not accepted
+        return accept_ends(start, *follow(start, momentum, steps, step), momentum, rng)
 
 
 def accept_ends(
-    here: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator
+    start: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator
 ) -> Path:
-    """Ends of paths that began with a momentum and have p there, of those that are accepted; others stay."""
-    (z, value, slope), (new_z, new_value, new_slope) = here, end
+    """Accept or reject ends of paths with momentum p there and ``momentum`` at the start; rejected chains stay."""
+    (z, value, slope), (new_z, new_value, new_slope) = start, end
     with np.errstate(all="ignore"):
         gain = value - new_value + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
         chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
@@ -88,5 +88,5 @@ def accept_ends(
 
 
 def adapt_step(log_step: float, chance: float, turn: int) -> float:
-    """The logarithm of the next step, of a warm-up whose ``turn`` it is."""
+    """Compute the logarithm of the next step after warm-up move ``turn``, from its acceptance probability."""
     return log_step + (chance - TARGET_ACCEPTANCE) * min(1.0, 10.0 / (turn + 5.0))

@@ -1,12 +1,10 @@
-"""Latent values that meet in an answer: the pattern of the matrix of second derivatives of their density.
+"""Pattern of the second derivatives of a latent density: the latent values that occur together in an answer.
 
-Latent values of one block (all of one judge, all of one prompt) meet each other and those that all blocks share, and no
-others: :mod:`.arrow` has what is done with such matrices.
+Latent values of one block (all of one judge, all of one prompt) occur together with each other and with the values
+that all blocks share, and with no others; :mod:`.arrow` computes with such matrices.
 
-Blocks of the same shape, side by side: so that their factors are made together.
-
-Most tables have thousands of blocks (prompts) of some dozens of values. Matrices of one shape are kept in one array,
-and what is done with them is done by products of such arrays.
+Most tables have thousands of blocks (prompts) of some dozens of values. Blocks of the same shape are stacked in one
+array, and are factored and multiplied together.
 """
 
 from __future__ import annotations
@@ -20,10 +18,10 @@ import numpy as np
 from voirdire.model.design import COMMON
 from voirdire.typing import Floats, Ints
 
-MAX_STACK_NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
-MAX_UNSPLIT_SIZE = 24  # values up to which factors are made by columns
-MAX_CODE_RATIO = 16  # times as many numbers as codes, up to which all are looked at
-CHUNK_PRODUCTS = 1 << 22  # products that are laid out at a time
+MAX_STACK_NUMBERS = 1 << 21  # numbers of a stack's matrices, at most; a single block may have more
+MAX_UNSPLIT_SIZE = 24  # values of a block up to which it is factored by columns
+MAX_CODE_RATIO = 16  # range of codes over their number, up to which the whole range is scanned
+CHUNK_PRODUCTS = 1 << 22  # products that are indexed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +33,16 @@ class Stack:
     own_values : int array, shape (blocks, own)
         Latent values of each block that answers depend on.
     shared : int array, shape (blocks, shared)
-        Common values that it meets, in the numbering of the common ones.
+        Common values linked to each block, as positions among the common values.
     cells : int array, shape (cells,)
-        The cells of these blocks.
+        Cells of these blocks.
     block_of_cell : int array, shape (cells,)
         Block of each cell, within the stack.
     value_places : int array, shape (cells, width)
-        Where the values of each cell stand: among its own ones, and after those among shared ones; 0 where none is.
+        Position of each value of a cell: first the block's own values, then the shared ones; 0 for no value.
     target, flat : int array
-        Where products of two coefficients of a cell are added up (of the blocks by themselves, lower triangles, and
-        after those by common values), and which products.
+        Positions of the sums of products of two coefficients (first the lower triangles of the blocks, then the blocks
+        by common values), and indices of the products.
     """
 
     own_values: Ints
@@ -57,13 +55,13 @@ class Stack:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Blocks, own values and shared ones of each."""
+        """Number of blocks, and of own and shared values of each."""
         return (*self.own_values.shape, self.shared.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixPlan:
-    """Layout of the matrix of a pattern.
+    """Index arrays for building the matrix of a pattern.
 
     Attributes
     ----------
@@ -71,11 +69,11 @@ class MatrixPlan:
     unobserved : int array
         Values of blocks that no answer depends on.
     bare : int array
-        Cells of common values alone.
+        Cells that have common values alone.
     place : int array, shape (size + 1,)
-        Number of each value within its block, or among the common ones.
+        Position of each value within its block, or among the common values.
     commons : list of (slice, int array, int array)
-        Chunks of cells, where the products of two common values are added up, and which.
+        Chunks of cells, positions of the sums of products of two common values, and indices of the products.
     """
 
     stacks: list[Stack]
@@ -87,17 +85,17 @@ class MatrixPlan:
 
 @dataclass(frozen=True, eq=False)
 class BlockMembers:
-    """Values that each block has, and meets.
+    """Own values of each block, and the common values linked to it.
 
     Attributes
     ----------
     own_values, starts : int array
-        Values of blocks that answers depend on, sorted by block, and where each block's begin.
+        Values of blocks that answers depend on, sorted by block, and the first index of each block.
     keys, edges : int array
-        Sorted numbers block * (number of common values) + number of a common value it meets, and where each block's
-        begin.
+        Sorted numbers block * (number of common values) + position of a linked common value, and the first index of
+        each block.
     place : int array, shape (size + 1,)
-        Number of each value within its block, or among the common ones.
+        Position of each value within its block, or among the common values.
     unobserved : int array
         Values of blocks that no answer depends on.
     """
@@ -111,12 +109,12 @@ class BlockMembers:
 
     @property
     def sizes(self) -> Ints:
-        """Own values and shared ones of each block, shape (blocks, 2)."""
+        """Number of own and of shared values of each block, shape (blocks, 2)."""
         return np.stack([np.diff(self.starts), np.diff(self.edges)], axis=1)
 
 
 def distinct_codes(codes: Ints, size: int) -> Ints:
-    """Distinct codes among 0 to ``size`` - 1, in order; found without sorting where most of them occur.
+    """Return the distinct codes among 0 to ``size`` - 1, in order, without sorting where most of them occur.
 
     Examples
     --------
@@ -131,7 +129,7 @@ def distinct_codes(codes: Ints, size: int) -> Ints:
 
 
 def block_members(pattern: Pattern) -> BlockMembers:
-    """Values that the blocks of a pattern have, and meet."""
+    """Find the own values of the blocks of a pattern, and the common values linked to each."""
     block, common = np.append(pattern.block, -1), pattern.common
     used = pattern.coefficients != 0
     is_used = np.zeros(pattern.size + 1, dtype=bool)
@@ -153,7 +151,7 @@ def block_members(pattern: Pattern) -> BlockMembers:
 
 
 def matrix_plan(pattern: Pattern) -> MatrixPlan:
-    """Lay out the matrix of a pattern."""
+    """Compute the index arrays of the matrix of a pattern."""
     members, block = pattern.members, np.append(pattern.block, -1)
     sizes, cell_block = members.sizes, pattern.of_cell
     order = np.argsort(cell_block, kind="stable")
@@ -174,21 +172,23 @@ def matrix_plan(pattern: Pattern) -> MatrixPlan:
     )
 
 
-def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> Stack:
-    """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
+def _stack_blocks(pattern: Pattern, block_numbers: Ints, order: Ints, bounds: Ints) -> Stack:
+    """Stack blocks; ``order`` sorts cells by block, and ``bounds`` are the first index of each block in that order."""
     common, members = len(pattern.common), pattern.members
     position = members.place
-    own_values = np.stack([members.own_values[members.starts[b] : members.starts[b + 1]] for b in some])
-    keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in some])
-    shared = keys - some[:, None] * common
-    cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in some])
-    cell_block = np.repeat(np.arange(len(some)), bounds[some + 1] - bounds[some])
+    own_values = np.stack(
+        [members.own_values[members.starts[b] : members.starts[b + 1]] for b in block_numbers]
+    )
+    keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in block_numbers])
+    shared = keys - block_numbers[:, None] * common
+    cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in block_numbers])
+    cell_block = np.repeat(np.arange(len(block_numbers)), bounds[block_numbers + 1] - bounds[block_numbers])
     index, used = pattern.index[cells], pattern.coefficients[cells] != 0
     size, width = own_values.shape[1], shared.shape[1]
     is_own = np.append(pattern.block >= 0, False)[index] & used
     is_shared = used & ~is_own
     positions = np.where(is_own, position[index], 0)
-    codes = some[cell_block][:, None] * common + position[index]
+    codes = block_numbers[cell_block][:, None] * common + position[index]
     column = np.searchsorted(keys.ravel(), codes[is_shared])
     positions[is_shared] = (
         size + column - np.broadcast_to((cell_block * width)[:, None], positions.shape)[is_shared]
@@ -196,12 +196,12 @@ def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> St
     left_index, right_index = np.tril_indices(index.shape[1])
     left, right = positions[:, left_index], positions[:, right_index]
     left, right = np.maximum(left, right), np.minimum(left, right)
-    # by themselves lower triangles; a shared one with an own one in the row of the own one
+    # own values: lower triangles; an own and a shared value: row of the own one
     b = cell_block[:, None]
     target = np.where(
         left < size,
         (b * size + left) * size + right,
-        len(some) * size**2 + (b * size + right) * width + left - size,
+        len(block_numbers) * size**2 + (b * size + right) * width + left - size,
     )
     is_used = used[:, left_index] & used[:, right_index] & (right < size)
     flat = np.arange(is_used.size).reshape(is_used.shape)
@@ -225,14 +225,14 @@ def _shared_value_positions(pattern: Pattern, block: Ints, place: Ints) -> list[
 
 
 def inverse_roots(matrices: Floats) -> tuple[Floats, Floats]:
-    """Inverses of lower triangular factors of matrices, shape (blocks, size, size), and log determinants.
+    """Compute inverse lower triangular factors, shape (blocks, size, size), and log determinants, shape (blocks,).
 
-    Of large ones by halves, whose products take less than a factor by columns does.
+    Large matrices are split into halves, which is faster than factors by columns.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        One is not positive definite.
+        A matrix is not positive definite.
 
     Examples
     --------
@@ -261,21 +261,21 @@ def inverse_roots(matrices: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Latent values that meet in an answer, and places where the products of their coefficients are added up.
+    """Latent values of each cell of answers, and the blocks that they form.
 
     Parameters
     ----------
     block : int array, shape (size,)
-        Block of each latent value, ``COMMON`` for those that all share.
+        Block of each latent value, ``COMMON`` for those that all blocks share.
     index : int array, shape (cells, width)
-        Latent values that each cell of answers depends on; ``size`` stands for none. Apart from common values all
-        are of one block.
+        Latent values that each cell of answers depends on; ``size`` stands for none. Apart from common values, all
+        values of a cell are of one block.
     coefficients : array, shape (cells, width)
-        With which they enter; 0 where there is none.
+        Coefficient of each value in its predictor; 0 for no value.
     predictor : int array, shape (width,)
-        Which of a cell's linear predictors they enter.
+        Linear predictor of the cell to which each column belongs.
     least : int
-        Number of predictors, where the last of them have no values.
+        Least number of predictors, for the case that the last ones have no values.
 
     Examples
     --------
@@ -297,12 +297,12 @@ class Pattern:
 
     @cached_property
     def common(self) -> Ints:
-        """Common values."""
+        """Positions of the common values."""
         return np.flatnonzero(self.block == COMMON)
 
     @cached_property
     def of_cell(self) -> Ints:
-        """Block of each cell, ``COMMON`` where it has common values alone."""
+        """Block of each cell, ``COMMON`` for cells with common values alone, shape (cells,)."""
         block = np.append(self.block, COMMON)
         return np.asarray(
             np.where(self.coefficients != 0, block[self.index], COMMON).max(axis=1, initial=COMMON)
@@ -310,29 +310,29 @@ class Pattern:
 
     @cached_property
     def plan(self) -> MatrixPlan:
-        """Layout of the matrix."""
+        """Index arrays for building the matrix."""
         return matrix_plan(self)
 
     @cached_property
     def members(self) -> BlockMembers:
-        """Values that each block has, and meets."""
+        """Own values of each block, and the common values linked to it."""
         return block_members(self)
 
     @cached_property
     def work(self) -> float:
-        """Multiplications that a factor takes, about."""
+        """Approximate number of multiplications for a factor."""
         own, shared = self.members.sizes.T.astype(float)
         return float((own * (own + shared) ** 2).sum() + len(self.common) ** 3 / 3)
 
     @property
     def numbers(self) -> int:
-        """Numbers that a factor takes."""
+        """Count of the numbers in a factor."""
         own, shared = self.members.sizes.T
         return int((own * (own + shared)).sum()) + 2 * len(self.common) ** 2
 
     @cached_property
     def rows(self) -> Any:
-        """Sparse matrix that makes all predictors of latent values, shape (predictors * cells, size)."""
+        """Sparse matrix from latent values to all predictors, shape (predictors * cells, size)."""
         from scipy.sparse import csr_matrix
 
         cells = len(self.index)
@@ -352,17 +352,17 @@ class Pattern:
         return max(int(self.predictor.max(initial=-1)) + 1, self.least)
 
     def linear_predictors(self, x: Floats) -> Floats:
-        """Linear predictors of all cells, shape (..., predictors, cells), of latent values, shape (..., size)."""
+        """Compute linear predictors, shape (..., predictors, cells), from latent values, shape (..., size)."""
         return np.asarray((self.rows @ x.T).T.reshape(*x.shape[:-1], self.kinds, -1))
 
     def gather_gradient(self, slopes: Floats) -> Floats:
-        """Gradient by the latent values, shape (..., size), of one by the predictors, (..., predictors, cells)."""
+        """Turn a gradient by predictors, (..., predictors, cells), into one by latent values, shape (..., size)."""
         return np.asarray((self.columns @ slopes.reshape(*slopes.shape[:-2], -1).T).T)
 
     def second_derivatives(self, cells: slice | Ints, curvature: Floats) -> Floats:
-        """Second derivatives by two values of each cell, shape (cells, width * (width + 1) / 2).
+        """Compute second derivatives by pairs of values of each cell, shape (cells, width * (width + 1) / 2).
 
-        Of a value that is part of two predictors, what it has with itself in both orders.
+        A value that occurs in two predictors has a pair with itself, which counts in both orders.
         """
         left, right = np.tril_indices(len(self.predictor))
         scale = self.coefficients[cells]
@@ -376,7 +376,7 @@ class Pattern:
 
     @cached_property
     def _repeated_pairs(self) -> Ints:
-        """Pairs of places in a cell that may hold the same value twice."""
+        """Pairs of columns of a cell that may hold the same value."""
         left, right = np.tril_indices(len(self.predictor))
         used = np.where(self.coefficients != 0, self.index, self.size + 1 + np.arange(len(self.predictor)))
         same = [a != b and bool((used[:, a] == used[:, b]).any()) for a, b in zip(left, right, strict=True)]

@@ -1,4 +1,4 @@
-"""Answers of several kinds to one table's questions, each kind with cells and predictors of its own."""
+"""Answers of several kinds to one table's questions, each kind with its own cells and predictors."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class AnswerKind(NamedTuple):
     Attributes
     ----------
     predictors : tuple of int
-        Which of the predictors its answers are given, in their order.
+        Predictors of the answers, in their order.
     cells : int
+        Number of cells.
     answers : CellAnswers
     """
 
@@ -36,11 +37,12 @@ class AnsweredSums(NamedTuple):
     Attributes
     ----------
     design : Design
+        Latent values and coefficients of each sum.
     answers : CellAnswers
     predictors : int
         Number of predictors of a cell.
     learned : Design or None
-        Sums of what is learned as spreads are, of the same predictors.
+        Sums of hyperparameters that enter the same predictors.
     """
 
     design: Design
@@ -49,7 +51,7 @@ class AnsweredSums(NamedTuple):
     learned: Design | None = None
 
     def scales(self, hypers: int) -> Any:
-        """The :attr:`.LatentGaussianModel.scales` of so many hyperparameters; None where no cell depends on one."""
+        """Build :attr:`.LatentGaussianModel.scales` for ``hypers`` hyperparameters; None without any coefficients."""
         from scipy.sparse import csr_array
 
         if self.learned is None or not self.learned.coefficients.any():
@@ -61,7 +63,7 @@ class AnsweredSums(NamedTuple):
 
 
 def join_answered_sums(parts: Sequence[AnsweredSums], nothing: int) -> AnsweredSums:
-    """Cells of one part after the other, each part with predictors of its own; ``nothing`` is no latent value's."""
+    """Join the cells of parts in order, each part with its own predictors; index ``nothing`` stands for no value."""
     kinds: list[AnswerKind] = []
     for offset, part in zip(_numbers_before(part.predictors for part in parts), parts, strict=True):
         answers = part.answers
@@ -84,7 +86,7 @@ def _numbers_before(numbers: Iterable[int]) -> list[int]:
 
 
 def _side_by_side(designs: Sequence[Design], predictors: Sequence[int], nothing: int) -> Design:
-    """Cells of one design after the other, each with columns of its own, and so many predictors."""
+    """Join the cells of designs in order, each with its own columns and predictors."""
     rows = [len(design.index) for design in designs]
     padding = [
         ((offset, sum(rows) - offset - count), (0, 0))
@@ -101,12 +103,12 @@ def _side_by_side(designs: Sequence[Design], predictors: Sequence[int], nothing:
 
 @dataclass(frozen=True, eq=False)
 class SeveralAnswers:
-    """Cells of one kind after the other, as one :class:`.CellAnswers`.
+    """Answers of several kinds as one :class:`.CellAnswers`; cells are ordered by kind.
 
     Parameters
     ----------
     kinds : tuple of AnswerKind
-        In the order of their cells.
+        Kinds in the order of their cells.
 
     Examples
     --------
@@ -124,12 +126,12 @@ class SeveralAnswers:
 
     @property
     def size(self) -> float:
-        """Sum of those of all kinds."""
+        """Sum of the sizes of all kinds."""
         return sum(kind.answers.size for kind in self.kinds)
 
     @cached_property
     def _kind_places(self) -> list[tuple[slice, list[int], CellAnswers]]:
-        """Cells and predictors of each kind."""
+        """Cells, predictors and answers of each kind."""
         ends = np.cumsum([kind.cells for kind in self.kinds]).tolist()
         return [
             (slice(end - kind.cells, end), list(kind.predictors), kind.answers)
@@ -137,15 +139,15 @@ class SeveralAnswers:
         ]
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
-        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        """Compute the log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         return self._sum_kinds(predictors, lambda answers, part: answers.value_gradient(part))
 
     def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`value_gradient`, compiled."""
+        """Compute :meth:`value_gradient` by compiled code."""
         return self._sum_kinds(predictors, lambda answers, part: answers.compiled_gradient(part))
 
     def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
-        """As :meth:`value_gradient`, for JAX to compile; the log likelihood in parts, shape (points, parts)."""
+        """Compute :meth:`value_gradient` by JAX operations; the log likelihood in parts, shape (points, parts)."""
         import jax.numpy as jnp
 
         values, slope = [], jnp.zeros_like(predictors)
@@ -157,18 +159,18 @@ class SeveralAnswers:
         return jnp.concatenate(values, axis=1), slope
 
     def _sum_kinds(
-        self, predictors: Floats, of: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
+        self, predictors: Floats, function: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
     ) -> tuple[Any, Floats]:
         total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
         for cells, numbers, answers in self._kind_places:
-            value, slope[..., numbers, cells] = of(
+            value, slope[..., numbers, cells] = function(
                 answers, np.ascontiguousarray(predictors[..., numbers, cells])
             )
             total = total + value
         return total, slope
 
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
+        """Return a function from changes of the predictors to changes of the gradient, (predictors, cells) both."""
         turns = [
             (cells, numbers, answers.gradient_change(predictors[numbers, cells]))
             for cells, numbers, answers in self._kind_places
@@ -183,7 +185,7 @@ class SeveralAnswers:
         return summed_change
 
     def expected_information(self, predictors: Floats) -> Floats:
-        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
+        """Compute the expected information about the predictors, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
         for kind_cells, numbers, answers in self._kind_places:
@@ -194,7 +196,7 @@ class SeveralAnswers:
         return total
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
+        """Compute half the gradient of tr(C W) by the predictors: C ``covariance``, W :meth:`expected_information`."""
         total = np.zeros_like(predictors)
         for cells, numbers, answers in self._kind_places:
             part = covariance[cells][:, numbers][..., numbers]

@@ -12,24 +12,26 @@ from voirdire.infer.latent_gaussian.division import Division
 from voirdire.model.terms.arrays import Array, log_normal_cdf
 from voirdire.typing import Floats, Ints
 
-DIFFERENCE_STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
-UNSKEWED_SHARE = 0.5  # share of a population that is not skewed
+DIFFERENCE_STEP = 1e-5  # step of differences of closed forms by logarithms of spreads
+UNSKEWED_SHARE = 0.5  # reversed share of a prior that is not skewed
 
 
 class Group(NamedTuple):
-    """Latent values of one name and one prior, Normal(m, t), skewed (:class:`.Population`) unless ``reversed`` is 1/2.
+    """Latent values of one name and one prior: Normal(m, t), or skewed (:class:`.Population`) by ``reversed`` != 1/2.
 
     Attributes
     ----------
     name : str
     size : int
+        Number of values.
     spread : str or float
-        The hyperparameter whose exponential is t, or t itself.
+        Hyperparameter for log t, or t itself.
     mean : str or float
-        The hyperparameter whose exponential is m, or m itself.
+        Hyperparameter for log m, or m itself.
     reversed : float
+        Share of the population that is reversed; 1/2 for no skewness.
     kept : bool
-        Whether each is told by many answers, so that it stays when the others are integrated out; see
+        True if many answers inform each value, so that it is kept when the others are integrated out; see
         :mod:`.latent_gaussian.marginal`.
     """
 
@@ -42,9 +44,9 @@ class Group(NamedTuple):
 
 
 class Hyperparameter(NamedTuple):
-    """A spread or mean that is learned, by its logarithm; its prior Exponential(``rate``).
+    """A spread or mean that is learned by its logarithm, with the prior Exponential(``rate``).
 
-    Where there is an ``sd`` the prior of the logarithm is Normal(``mean``, ``sd``) instead.
+    If ``sd`` is positive, the prior of the logarithm is Normal(``mean``, ``sd``) instead.
     """
 
     name: str
@@ -54,9 +56,9 @@ class Hyperparameter(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Log density of each latent value, with its slope and its precision; shape (size,) each.
+    """Log prior density of each latent value, its slope and its precision, shape (size,) each.
 
-    The precision of one whose prior is skewed is that of the normal prior.
+    For a skewed prior, the precision is that of the normal prior.
     """
 
     log: Floats
@@ -73,7 +75,7 @@ class LatentPriors:
 
     @cached_property
     def _numbers(self) -> tuple[Ints, Floats, Ints, Floats]:
-        """Position of each group's spread among the hyperparameters, or its logarithm; and so its mean."""
+        """Position of each group's spread among the hyperparameters (-1 if fixed), its log; likewise its mean."""
         position = {hyper.name: i for i, hyper in enumerate(self.hypers)}
         spreads, means = ([getattr(group, name) for group in self.groups] for name in ("spread", "mean"))
         return (
@@ -85,7 +87,7 @@ class LatentPriors:
 
     @cached_property
     def _reversed(self) -> Floats:
-        """Share of the prior of each group that is reversed."""
+        """Reversed share of the prior of each group, shape (groups,)."""
         return np.array([group.reversed for group in self.groups], dtype=float)
 
     @cached_property
@@ -94,7 +96,7 @@ class LatentPriors:
         return np.array([group.size for group in self.groups], dtype=int)
 
     def prior(self, x: Floats, hyper: Floats) -> Prior:
-        """Prior of the latent values, shape (..., size), given the logarithms of spreads and means, (..., hypers)."""
+        """Compute the prior of latent values, (..., size), given logarithms of spreads and means, (..., hypers)."""
         log_t, m = self._value_scales(hyper)
         precision = np.exp(-2.0 * log_t)
         z = (x - m) * np.exp(-log_t)
@@ -106,12 +108,12 @@ class LatentPriors:
         return Prior(log, slope, np.broadcast_to(precision, log.shape))
 
     def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """Minus the second derivatives of the log prior, shape (size,): the precision where nothing is skewed."""
+        """Compute minus the second derivatives of the log prior, shape (size,): the precision without skewness."""
         ahead, behind = (self.prior(x + sign * DIFFERENCE_STEP, hyper).slope for sign in (1.0, -1.0))
         return (behind - ahead) / (2.0 * DIFFERENCE_STEP)
 
     def steepness_of_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """As :meth:`curvature_of_prior`, never below the precision, so that a step by it goes not too far."""
+        """Compute :meth:`curvature_of_prior`, but not below the precision, so that Newton steps are not too long."""
         precision = np.array(self.prior(x, hyper).precision)
         if self.skewed_values.size:
             precision[self.skewed_values] = np.maximum(precision, self.curvature_of_prior(x, hyper))[
@@ -120,7 +122,7 @@ class LatentPriors:
         return precision
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
+        """Compute the log prior, shape (...), and its gradients by latent values and by logarithms, (..., hypers)."""
         log_t, m = self._value_scales(hyper)
         inverse = np.exp(-log_t)
         z = (x - m) * inverse
@@ -138,17 +140,17 @@ class LatentPriors:
 
     @cached_property
     def skewed_values(self) -> Ints:
-        """Values whose prior is skewed."""
+        """Positions of the values with a skewed prior."""
         return np.flatnonzero(self.expand_group_values(self._reversed) != UNSKEWED_SHARE)
 
     @cached_property
     def _skewed_groups(self) -> tuple[Ints, Floats]:
-        """Group of each value whose prior is skewed, and the share of it that is reversed."""
+        """Group and reversed share of each value with a skewed prior."""
         group = self.expand_group_values(np.arange(len(self.groups)))[self.skewed_values]
         return group, self._reversed[group]
 
     def skew_effect(self, x: Floats, hyper: Floats) -> SkewEffect:
-        """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
+        """Compute the effect of skewness on the prior of the skewed values, shape (..., skewed)."""
         priors, (group, share) = self.group_priors(hyper), self._skewed_groups
         log_t, m = priors.log_spread[..., group], priors.mean[..., group]
         variance = np.exp(2.0 * log_t)
@@ -161,7 +163,7 @@ class LatentPriors:
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:
-        """Indicators, 0 or 1, of the spread and the mean of each value among hyperparameters, (size, hypers) each."""
+        """Indicators, 0 or 1, of each value's spread and mean among the hyperparameters, (size, hypers) each."""
         spread_at, _, mean_at, _ = self._numbers
         numbers = np.arange(len(self.hypers))
         spreads, means = (
@@ -170,7 +172,7 @@ class LatentPriors:
         return spreads.astype(float), means.astype(float)
 
     def group_priors(self, hyper: Array, xp: Any = np) -> GroupPriors:
-        """Spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
+        """Compute spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
         spread_at, log_spread, mean_at, mean = self._numbers
         padded = _pad_last(hyper, xp)
         return GroupPriors(
@@ -180,21 +182,21 @@ class LatentPriors:
             xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean),
         )
 
-    def rescaled(self, x: Array, hyper: Array, there: Array, xp: Any = np) -> tuple[Array, Array]:
-        """Values that go along where logarithms go from ``hyper`` to ``there``, and the log volume, shape (points,)."""
-        log_ratio = _pad_last(there - hyper, xp)[..., self._numbers[0]]
+    def rescaled(self, x: Array, hyper: Array, new_hyper: Array, xp: Any = np) -> tuple[Array, Array]:
+        """Rescale values as logarithms go from ``hyper`` to ``new_hyper``; return them and the log volume."""
+        log_ratio = _pad_last(new_hyper - hyper, xp)[..., self._numbers[0]]
         deviation = (x - self.prior_means(hyper, xp)) * self.expand_group_values(xp.exp(log_ratio), xp)
-        return self.prior_means(there, xp) + deviation, (log_ratio * self.sizes).sum(axis=-1)
+        return self.prior_means(new_hyper, xp) + deviation, (log_ratio * self.sizes).sum(axis=-1)
 
     def prior_means(self, hyper: Array, xp: Any = np) -> Array:
-        """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
+        """Compute the prior mean of each value, shape (..., size), or (size,) if no mean is learned."""
         _, _, mean_at, mean = self._numbers
         if (mean_at < 0).all():
             return self.expand_group_values(mean)
         return self.expand_group_values(self.group_priors(hyper, xp).mean, xp)
 
     def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats]:
-        """Log spread and mean of each value, shape (..., size)."""
+        """Compute the log spread and the mean of each value, shape (..., size)."""
         priors = self.group_priors(hyper)
         return self.expand_group_values(priors.log_spread), self.expand_group_values(priors.mean)
 
@@ -202,19 +204,19 @@ class LatentPriors:
         """Repeat numbers of groups, shape (..., groups), for each of their values, shape (..., size)."""
         if xp is np:
             return np.repeat(of_groups, self.sizes, axis=-1)
-        return of_groups @ self._members  # whose gradient is a product, too
+        return of_groups @ self._members  # a product, so that its gradient is one, too
 
     @cached_property
     def _members(self) -> Floats:
-        """Indicators of the values of each group, shape (groups, size)."""
+        """Indicators, 0 or 1, of the values of each group, shape (groups, size)."""
         return np.repeat(np.eye(len(self.groups)), self.sizes, axis=1)
 
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """Log prior of all latent values together, shape (...)."""
+        """Compute the log prior of all latent values together, shape (...)."""
         return np.asarray(self.relative_log_prior(x, hyper) - 0.5 * math.log(2.0 * math.pi) * x.shape[-1])
 
     def relative_log_prior(self, x: Array, hyper: Array, xp: Any = np) -> Array:
-        """As :meth:`log_prior`, up to a constant."""
+        """Compute :meth:`log_prior` up to a constant."""
         priors = self.group_priors(hyper, xp)
         deviation = x - self.expand_group_values(priors.mean, xp)
         z = deviation * self.expand_group_values(xp.exp(-priors.log_spread), xp)
@@ -229,7 +231,7 @@ class LatentPriors:
         return log + (log_weight - log_total).sum(axis=-1)
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
-        """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
+        """Compute the log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
         rates, means, sds = self.hyper_numbers
         sd = np.where(sds > 0, sds, 1.0)
         slope = np.where(sds > 0, (means - hyper) / sd**2, 1.0 - rates * np.exp(hyper))
@@ -238,7 +240,7 @@ class LatentPriors:
         return self.relative_hyper_prior(hyper) + self.hyper_constant, slope
 
     def relative_hyper_prior(self, hyper: Array, xp: Any = np) -> Array:
-        """As of :meth:`hyper_prior`, up to :attr:`hyper_constant`."""
+        """Compute the log density of :meth:`hyper_prior` less :attr:`hyper_constant`."""
         rates, means, sds = self.hyper_numbers
         z = (hyper - means) / np.where(sds > 0, sds, 1.0)
         log = xp.where(sds > 0, -0.5 * z * z, hyper - rates * xp.exp(hyper)).sum(axis=-1)
@@ -252,7 +254,7 @@ class LatentPriors:
 
     @cached_property
     def hyper_constant(self) -> float:
-        """Constant of the log density of all logarithms together, without that of a division."""
+        """Constant of the log prior density of all logarithms, without that of a division."""
         rates, _, sds = self.hyper_numbers
         normal_constant = -np.log(np.where(sds > 0, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
         return float(np.where(sds > 0, normal_constant, np.log(np.where(sds > 0, 1.0, rates))).sum())
@@ -264,8 +266,9 @@ class GroupPriors(NamedTuple):
     Attributes
     ----------
     spread_at, mean_at : int array, shape (groups,)
-        Place of the hyperparameter that each has, -1 where the number is given.
+        Position of the hyperparameter of the spread, or mean; -1 if that is fixed.
     log_spread, mean : array, shape (..., groups)
+        Logarithm of the spread, and the mean itself.
     """
 
     spread_at: Ints
@@ -275,7 +278,7 @@ class GroupPriors(NamedTuple):
 
 
 class SkewEffect(NamedTuple):
-    """Log of a skewed prior over the normal one, with its slopes by the value, log t and log m; shape (..., skewed)."""
+    """Log ratio of the skewed to the normal prior, and its slopes by the value, log t and log m; (..., skewed) each."""
 
     log: Floats
     of_x: Floats
@@ -284,17 +287,17 @@ class SkewEffect(NamedTuple):
 
 
 def _pad_last(rows: Array, xp: Any) -> Array:
-    """Rows with a zero after the last number, for those whose place is -1."""
+    """Append a zero to rows, for values at position -1."""
     return xp.concatenate([rows, xp.zeros((*rows.shape[:-1], 1))], axis=-1)
 
 
 def _log_skew_weight(x: Array, share: Floats, xp: Any) -> Array:
-    """Log of r + (1 - 2 r) Phi(x), r the share."""
+    """Compute the log of r + (1 - 2 r) Phi(x), with r the reversed share."""
     with np.errstate(divide="ignore"):
         return xp.logaddexp(log_normal_cdf(x, xp) + np.log1p(-2.0 * share), np.log(share))
 
 
 def _skew_weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """:func:`_log_skew_weight`, and its slope."""
+    """Compute :func:`_log_skew_weight` and its slope."""
     log = _log_skew_weight(x, share, np)
     return log, np.exp(np.log1p(-2.0 * share) - 0.5 * x * x - log) / math.sqrt(2.0 * math.pi)

@@ -1,15 +1,16 @@
 """The Laplace-marginal likelihood of spreads, with its gradient.
 
-Of the spreads phi, latent values x and answers y
+For spreads phi, latent values x and answers y,
 
     log p(y | phi) ~= log p(y | x^) + log p(x^ | phi) + (n / 2) log 2 pi - (1 / 2) log |H|,
 
-x^ the mode of x given phi and H the matrix of second derivatives there (Tierney and Kadane 1986, Journal of the
-American Statistical Association 81; as in lme4, TMB and INLA), those of answers on average (:mod:`.answers`). The joint
-mode of x and phi would put spreads at zero.
-Its gradient holds how the mode and H move with phi: with g the gradient of (1 / 2) log |H| by x and
-r_a = d^2 log p(x | phi) / dx dphi_a, the mode moves by H^-1 r_a and the term is - g' H^-1 r_a, with H at the answers
-that came.
+where x^ is the mode of x given phi and H the matrix of second derivatives there (Tierney and Kadane 1986, Journal of
+the American Statistical Association 81; also in lme4, TMB and INLA), with the expected information of answers
+(:mod:`.answers`). The joint mode of x and phi would have spreads of zero.
+
+The gradient includes the changes of the mode and of H with phi. Let g be the gradient of (1 / 2) log |H| by x, and
+r_a = d^2 log p(x | phi) / dx dphi_a. The mode changes by H^-1 r_a, and the term is - g' H^-1 r_a, with H here at the
+observed answers.
 """
 
 from __future__ import annotations
@@ -27,34 +28,36 @@ from voirdire.infer.latent_gaussian.latent_priors import DIFFERENCE_STEP
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
-MAX_STEPS_PER_ROUND = 20  # before coordinates are made anew
-MAX_STEP_ROUNDS = 5  # at most
+MAX_STEPS_PER_ROUND = 20  # steps before coordinates are renewed
+MAX_STEP_ROUNDS = 5  # rounds of steps, at most
 GRADIENT_TOLERANCE = (
     1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
 )
-INFINITE_ENERGY = 1e300  # in the place of what is not finite
-MAX_REFINEMENTS = 6  # of tilts, at most
-LOG_DET_TOLERANCE = 1e-4  # squared standard deviations that a change of the gradient moves the values
-SOLVER_TOLERANCE = 1e-4  # of a system of linear equations, relative
-MAX_SOLVER_STEPS = 30  # steps of its solution, at most
-MAX_FIXED_EFFECT_STEP = 1.0  # standard deviations that a change of the gradient moves the values at once
+INFINITE_ENERGY = 1e300  # replaces values that are not finite
+MAX_REFINEMENTS = 6  # refinements of the kept values, at most
+LOG_DET_TOLERANCE = 1e-4  # largest move of the kept values at convergence, in squared standard deviations
+SOLVER_TOLERANCE = 1e-4  # relative residual of a system of linear equations
+MAX_SOLVER_STEPS = 30  # steps of its iterative solution, at most
+MAX_FIXED_EFFECT_STEP = 1.0  # longest move of the kept values at once, in standard deviations
 
 
 @dataclass(frozen=True, eq=False)
 class ConditionalMode:
-    """The latent values given spreads: their mode, and the factor of the second derivatives there.
+    """Mode of the latent values given spreads, with the factor of the second derivatives there.
 
     Attributes
     ----------
     hyper : array, shape (hypers,)
         Logarithms of spreads and means.
     x : array, shape (size,)
+        Latent values.
     predictors : array, shape (predictors, cells)
     log_joint : float
         Log density of answers and latent values.
     factor : Factor
+        Factor of the second derivatives.
     kept_gradient : array, shape (size,)
-        Gradient of the log density at ``x``, where the values that stay are at the mode of the others integrated out.
+        Gradient of the log density at ``x``; not zero where kept values are at the mode with the others integrated out.
     """
 
     hyper: Floats
@@ -72,40 +75,40 @@ class ConditionalMode:
         )
 
 
-def refine_fixed_effects(model: LatentGaussianModel, found: ConditionalMode) -> ConditionalMode:
-    """The values that stay moved to the mode of the others integrated out, the spreads given."""
-    correction = log_det_gradient(model, found)
+def refine_fixed_effects(model: LatentGaussianModel, mode: ConditionalMode) -> ConditionalMode:
+    """Move the kept values to their mode with the others integrated out, the spreads given."""
+    correction = log_det_gradient(model, mode)
     for _ in range(MAX_REFINEMENTS):
-        change = correction.slope - found.kept_gradient
-        step = found.factor.solve_system(change)
+        change = correction.slope - mode.kept_gradient
+        step = mode.factor.solve_system(change)
         size = float(change @ step)
         if size < LOG_DET_TOLERANCE:
             break
         share = min(1.0, MAX_FIXED_EFFECT_STEP / math.sqrt(size))
         candidate = find_conditional_mode(
-            model, found.hyper, found.x - share * step, found.kept_gradient + share * change, found.factor
+            model, mode.hyper, mode.x - share * step, mode.kept_gradient + share * change, mode.factor
         )
         new_correction = log_det_gradient(model, candidate)
         if (
             not candidate.log_joint - new_correction.half_log_determinant
-            > found.log_joint - correction.half_log_determinant
+            > mode.log_joint - correction.half_log_determinant
         ):
             break
-        found, correction = candidate, new_correction
-    return found
+        mode, correction = candidate, new_correction
+    return mode
 
 
 class LogDetGradient(NamedTuple):
-    """Effect of integrating out some values on those that stay.
+    """Effect of integrating out some values on the kept values.
 
     Attributes
     ----------
     half_log_determinant : float
-        (1 / 2) log |H_uu|, u the values that are integrated out.
+        (1 / 2) log |H_uu|, where u are the integrated-out values.
     slope : array, shape (size,)
-        Its gradient by the values that stay, the others moving along at their mode; zero for those.
+        Its gradient by the kept values, where the others follow at their mode; zero for the others.
     shift : array, shape (size,)
-        How far the mean of the others is from their mode, to first order - H_uu^-1 times that gradient by them.
+        Mean less mode of the others, to first order: - H_uu^-1 times the gradient by them; zero for the kept values.
     """
 
     half_log_determinant: float
@@ -113,14 +116,14 @@ class LogDetGradient(NamedTuple):
     shift: Floats
 
 
-def log_det_gradient(model: LatentGaussianModel, found: ConditionalMode) -> LogDetGradient:
-    """See :class:`LogDetGradient`."""
+def log_det_gradient(model: LatentGaussianModel, mode: ConditionalMode) -> LogDetGradient:
+    """Compute a :class:`LogDetGradient`."""
     kept, pattern, answers = model.kept, model.integrated, model.answers
-    information = answers.expected_information(found.predictors)
-    precision = model.prior(found.x, found.hyper).precision
+    information = answers.expected_information(mode.predictors)
+    precision = model.prior(mode.x, mode.hyper).precision
     factor = sparse_factor(pattern, np.where(kept, 1.0, precision), information)
     covariances = factor.marginal_covariances()[1]
-    slope = model.pattern.gather_gradient(answers.information_gradient(found.predictors, covariances))
+    slope = model.pattern.gather_gradient(answers.information_gradient(mode.predictors, covariances))
     shift = factor.solve_system(np.where(kept, 0.0, slope))
     sums = pattern.linear_predictors(np.where(kept, 0.0, shift))
     correction = model.pattern.gather_gradient(np.einsum("cpq,qc->pc", information, sums))
@@ -133,26 +136,29 @@ def find_conditional_mode(
     hyper: Floats,
     x: Floats,
     kept_gradient: Floats | None = None,
-    near: Factor | None = None,
+    near_factor: Factor | None = None,
 ) -> ConditionalMode:
-    """The maximum of the log density less ``kept_gradient`` times the values, from ``x``; see :func:`climb_to_mode`."""
+    """Maximise the log density less ``kept_gradient`` times the values, from ``x``; see :func:`climb_to_mode`."""
     kept_gradient = np.zeros(len(x)) if kept_gradient is None else kept_gradient
     return conditional_at(
-        model, hyper, climb_to_mode(model, hyper, x, kept_gradient, near, GRADIENT_TOLERANCE), kept_gradient
+        model,
+        hyper,
+        climb_to_mode(model, hyper, x, kept_gradient, near_factor, GRADIENT_TOLERANCE),
+        kept_gradient,
     )
 
 
 def conditional_at(
     model: LatentGaussianModel, hyper: Floats, x: Floats, kept_gradient: Floats
 ) -> ConditionalMode:
-    """The latent values given spreads as they were found at ``x``."""
+    """Build the conditional mode for latent values that were found at ``x``."""
     predictors = model.predictors(x, hyper)
     value = float(model.answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
     return ConditionalMode(hyper, x, predictors, value, whitening_factor(model, hyper, x), kept_gradient)
 
 
 def whitening_factor(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Factor:
-    """Factor of the second derivatives at a point, those of answers on average."""
+    """Factor the second derivatives at a point, with the expected information of answers."""
     return sparse_factor(
         model.pattern,
         model.prior(x, hyper).precision,
@@ -165,19 +171,20 @@ def climb_to_mode(
     hyper: Floats,
     x: Floats,
     kept_gradient: Floats,
-    near: Factor | None = None,
-    close: float = GRADIENT_TOLERANCE,
+    near_factor: Factor | None = None,
+    tolerance: float = GRADIENT_TOLERANCE,
 ) -> Floats:
-    """The latent values where the log density less ``kept_gradient`` times them is largest, searched from ``x``.
+    """Find the latent values with the largest log density less ``kept_gradient`` times them, starting from ``x``.
 
-    By steps within a trust region (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
-    coordinates where the information that answers have on average is the identity: at first that at ``x``, or that of
-    a point ``near`` it, which saves a factor.
+    A trust-region Newton method (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
+    coordinates where the expected information is the identity: that at ``x``, or that of ``near_factor``, the factor
+    of a nearby point, which saves a factorisation. ``tolerance`` bounds the gradient at the end, in standard
+    deviations.
     """
     from scipy.optimize import minimize
 
     pattern, answers = model.pattern, model.answers
-    factor = whitening_factor(model, hyper, x) if near is None else near
+    factor = whitening_factor(model, hyper, x) if near_factor is None else near_factor
     for _ in range(MAX_STEP_ROUNDS):
         place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
 
@@ -199,9 +206,9 @@ def climb_to_mode(
             )
 
         def hessian_product(
-            z: Floats, change: Floats, bent: Any = local_curvature, factor: Factor = factor
+            z: Floats, change: Floats, curvature_at: Any = local_curvature, factor: Factor = factor
         ) -> Floats:
-            (curvature, change_gradient), step = bent(z.tobytes()), factor.to_draws(change)
+            (curvature, change_gradient), step = curvature_at(z.tobytes()), factor.to_draws(change)
             gathered = pattern.gather_gradient(change_gradient(pattern.linear_predictors(step)))
             return factor.whiten_gradients(curvature * step - gathered)
 
@@ -212,7 +219,7 @@ def climb_to_mode(
             hessp=hessian_product,
             method="trust-ncg",
             options={
-                "gtol": close,
+                "gtol": tolerance,
                 "maxiter": MAX_STEPS_PER_ROUND,
                 "initial_trust_radius": max(1.0, 0.2 * math.sqrt(len(x))),
             },
@@ -226,15 +233,16 @@ def climb_to_mode(
 
 @dataclass(eq=False)
 class Marginal:
-    """Minus the log posterior density of the spreads, as a function with gradient that remembers where it was.
+    """Minus the log posterior density of the spreads, with gradient; remembers the last and the best point.
 
     Attributes
     ----------
     last : ConditionalMode
-        The latent values at the point asked for last.
+        Latent values at the last point evaluated.
     best : ConditionalMode
-        Those at the point of the highest density so far.
+        Latent values at the point of the highest density so far.
     evaluations : int
+        Number of evaluations.
     """
 
     model: LatentGaussianModel
@@ -245,7 +253,7 @@ class Marginal:
     evaluations: int = field(default=0)
 
     def find_latent(self, hyper: Floats) -> ConditionalMode:
-        """The latent values given spreads, searched from where they would be were they linear in them."""
+        """Find the latent values given spreads, starting from a linear prediction."""
         start = self.last.x
         if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
             start = start + self.moves @ (hyper - self.last.hyper)
@@ -254,7 +262,7 @@ class Marginal:
         return find_conditional_mode(self.model, hyper, start, self.last.kept_gradient, self.last.factor)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
-        """Minus the log density and its gradient."""
+        """Compute minus the log density and its gradient."""
         mode = self.find_latent(hyper)
         log_prior, prior_slope = self.model.hyper_prior(hyper)
         slope, moves = self.gradient_at(mode)
@@ -264,16 +272,16 @@ class Marginal:
             self.best, self.best_value = mode, value
         return value, -slope - prior_slope
 
-    def gradient_at(self, found: ConditionalMode) -> tuple[Floats, Floats]:
-        """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
-        return marginal_gradient(self.model, found)
+    def gradient_at(self, mode: ConditionalMode) -> tuple[Floats, Floats]:
+        """Compute the gradient of the log marginal likelihood, and derivatives of the mode, shape (size, hypers)."""
+        return marginal_gradient(self.model, mode)
 
 
-def marginal_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tuple[Floats, Floats]:
-    """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
-    variances, covariances = found.factor.marginal_covariances()
-    x, hyper = found.x, found.hyper
-    information_slope = model.answers.information_gradient(found.predictors, covariances)
+def marginal_gradient(model: LatentGaussianModel, mode: ConditionalMode) -> tuple[Floats, Floats]:
+    """Compute the gradient of the log marginal likelihood, and derivatives of the mode, shape (size, hypers)."""
+    variances, covariances = mode.factor.marginal_covariances()
+    x, hyper = mode.x, mode.hyper
+    information_slope = model.answers.information_gradient(mode.predictors, covariances)
     latent_slope = model.pattern.gather_gradient(information_slope)
     steps = DIFFERENCE_STEP * np.eye(len(hyper))
     ahead, behind = ([model.prior(x, hyper + sign * step) for step in steps] for sign in (1.0, -1.0))
@@ -282,42 +290,42 @@ def marginal_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tup
     pushes /= 2.0 * DIFFERENCE_STEP
     direct = model.slopes_of_prior(x, hyper)[2]
     if model.scales is not None:
-        residual = model.answers.value_gradient(found.predictors)[1] - information_slope
+        residual = model.answers.value_gradient(mode.predictors)[1] - information_slope
         direct = direct + model.scales.T @ residual.ravel()
-        pushes = pushes + _scale_gradients(model, found)
-    adjoint = _solve_at_mode(model, found, found.kept_gradient - latent_slope)
+        pushes = pushes + _scale_gradients(model, mode)
+    adjoint = _solve_at_mode(model, mode, mode.kept_gradient - latent_slope)
     slope = direct - widths / (4.0 * DIFFERENCE_STEP) + pushes @ adjoint
-    return slope, found.factor.solve_system(pushes.T)
+    return slope, mode.factor.solve_system(pushes.T)
 
 
-def _scale_gradients(model: LatentGaussianModel, found: ConditionalMode) -> Floats:
-    """Change of the gradient by the latent values with hyperparameters in predictors, shape (hypers, size)."""
+def _scale_gradients(model: LatentGaussianModel, mode: ConditionalMode) -> Floats:
+    """Compute mixed second derivatives by hyperparameters in predictors and latent values, shape (hypers, size)."""
     from scipy.sparse import diags_array, vstack
 
-    kinds, cells = found.predictors.shape
-    total = np.zeros((len(found.hyper), len(found.x)))
+    kinds, cells = mode.predictors.shape
+    total = np.zeros((len(mode.hyper), len(mode.x)))
     for kind in range(kinds):
         scales = model.scales[kind * cells : (kind + 1) * cells]
         if not scales.nnz:
             continue
-        direction = np.zeros_like(found.predictors)
+        direction = np.zeros_like(mode.predictors)
         direction[kind] = 1.0
-        changes = model.answers.gradient_change(found.predictors)(direction)  # cells are apart
+        changes = model.answers.gradient_change(mode.predictors)(direction)  # cells are independent
         total += (model.pattern.columns @ vstack([diags_array(row) @ scales for row in changes])).toarray().T
     return total
 
 
-def _solve_at_mode(model: LatentGaussianModel, found: ConditionalMode, slope: Floats) -> Floats:
-    """The inverse of the second derivatives at the mode times ``slope``: those of the answers that came.
+def _solve_at_mode(model: LatentGaussianModel, mode: ConditionalMode, slope: Floats) -> Floats:
+    """Multiply ``slope`` by the inverse of the second derivatives of the observed answers at the mode.
 
-    By the minimal residual method of Paige and Saunders (1975, SIAM Journal on Numerical Analysis 12), in coordinates
-    where they are near the identity.
+    Minimal residual method of Paige and Saunders (1975, SIAM Journal on Numerical Analysis 12), in coordinates where
+    the matrix is near the identity.
     """
     from scipy.sparse.linalg import LinearOperator, minres
 
     pattern, size = model.pattern, len(slope)
-    precision = model.curvature_of_prior(found.x, found.hyper)
-    change_gradient = model.answers.gradient_change(found.predictors)
+    precision = model.curvature_of_prior(mode.x, mode.hyper)
+    change_gradient = model.answers.gradient_change(mode.predictors)
 
     def hessian_product(x: Floats) -> Floats:
         return np.asarray(
@@ -325,7 +333,7 @@ def _solve_at_mode(model: LatentGaussianModel, found: ConditionalMode, slope: Fl
         )
 
     matrix = LinearOperator((size, size), matvec=hessian_product, dtype=float)
-    preconditioner = LinearOperator((size, size), matvec=found.factor.solve_system, dtype=float)
+    preconditioner = LinearOperator((size, size), matvec=mode.factor.solve_system, dtype=float)
     return np.asarray(
         minres(matrix, slope, M=preconditioner, rtol=SOLVER_TOLERANCE, maxiter=MAX_SOLVER_STEPS)[0]
     )

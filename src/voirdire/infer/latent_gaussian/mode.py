@@ -1,6 +1,6 @@
-"""The mode of a model whose spreads are found by their marginal likelihood, and its posterior.
+"""Mode of a model with spreads by their marginal likelihood, and draws of its posterior.
 
-Modes of tables that are nearly alike, the spreads held.
+Also modes of similar tables at fixed spreads.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MODE_TOLERANCE = 0.03  # length of the gradient in standard deviations at which 
 
 
 def find_modes_at_spreads(density: LogDensity, tables: Sequence[Data], start: Floats) -> list[Floats]:
-    """Flat vectors at the modes of tables, with the spreads of ``start``; sparse answers by their means.
+    """Find flat vectors at the modes of tables, with the spreads of ``start``; for sparse answers at the means.
 
-    The tables differ in what their answers weigh. All searches but the first begin at its end and share its
-    coordinates.
+    The tables differ only in the weights of their answers. All searches but the first begin at the first mode and
+    share its coordinates.
     """
     with one_thread():
         model = density.latent_model(tables[0])
@@ -51,23 +51,23 @@ def _latent_mean(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Floats
         return climb_to_mode(model, hyper, x, np.zeros(len(x)))
 
 
-def _with_layout_of(known: LatentGaussianModel, other: LatentGaussianModel) -> LatentGaussianModel:
-    """A model with the pattern of another of the same cells, whose layout is known."""
-    is_same = np.array_equal(known.pattern.index, other.pattern.index)
-    return replace(other, pattern=known.pattern) if is_same else other
+def _with_layout_of(known: LatentGaussianModel, model: LatentGaussianModel) -> LatentGaussianModel:
+    """Give a model the pattern of another model of the same cells, whose index arrays are computed already."""
+    is_same = np.array_equal(known.pattern.index, model.pattern.index)
+    return replace(model, pattern=known.pattern) if is_same else model
 
 
 MAX_GRADIENT = (
-    0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a search that arrived
+    0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a converged search
 )
-MIN_GAIN = 0.5  # by which the log density of another start must be higher
+MIN_GAIN = 0.5  # gain in log density from which another start is used
 MAX_DRAWS = 4000
-MAX_DRAW_NUMBERS = 3e7  # that the draws may hold
+MAX_DRAW_NUMBERS = 3e7  # numbers in all draws, at most
 
 
 @dataclass(frozen=True, eq=False)
 class LatentMode(Mode):
-    """Spreads at the maximum of their marginal likelihood and all else at its mode given those.
+    """Spreads at the maximum of their marginal likelihood, and latent values at their mode given the spreads.
 
     ``gradient`` is that of the marginal likelihood by logarithms of spreads, in standard deviations.
 
@@ -80,16 +80,16 @@ class LatentMode(Mode):
 
     @property
     def converged(self) -> bool:
-        """True if the spreads' gradient is small."""
+        """True if the gradient by the spreads is small."""
         return self.gradient <= MAX_GRADIENT
 
 
 def find_latent_mode(
     density: LogDensity, data: Data, start: Floats | None = None, chains: float = 0.0
 ) -> LatentMode:
-    """Search for spreads and latent values, from ``start`` or from what votes say at a glance.
+    """Search for spreads and latent values, from ``start`` or from simple estimates.
 
-    Where ``chains`` of so many seconds go on from there, the search ends early.
+    The search ends early where ``chains``, the seconds allowed for chains, suffice for chains to go on from there.
     """
     with one_thread():
         return _find_mode(density, data, start, chains)
@@ -104,7 +104,7 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
     values = [search.value]
     for other_start in density.additional_starts(x, data):
         latent, hyper = model.latent(other_start)
-        if not np.allclose(hyper, search.mode.hyper):  # a start with spreads of its own: searched whole
+        if not np.allclose(hyper, search.mode.hyper):  # a start with its own spreads: full search
             new_search = maximise_spreads(model, latent, hyper, roughly=roughly)
             gain = new_search.value - search.value
         else:
@@ -119,17 +119,17 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
     )
 
 
-def _gain_at_spreads(found: SpreadSearch, latent: Floats) -> tuple[Floats, float]:
-    """Latent values from ``latent``, the spreads as they were found, and how much better they are."""
-    if isinstance(found.mode, Propagated):
-        return latent, evidence_gain(found, latent)
-    mode = find_conditional_mode(found.model, found.mode.hyper, latent)
-    return mode.x, mode.log_marginal - found.mode.log_marginal
+def _gain_at_spreads(search: SpreadSearch, latent: Floats) -> tuple[Floats, float]:
+    """Find latent values from ``latent`` at the spreads found, and their gain in log marginal density."""
+    if isinstance(search.mode, Propagated):
+        return latent, evidence_gain(search, latent)
+    mode = find_conditional_mode(search.model, search.mode.hyper, latent)
+    return mode.x, mode.log_marginal - search.mode.log_marginal
 
 
-def draw_about_mode(mode: LatentMode, rng: np.random.Generator, most: int = MAX_DRAWS) -> Floats:
-    """Draws of the posterior in flat coordinates, shape (draws, size); fewer of very many values."""
+def draw_about_mode(mode: LatentMode, rng: np.random.Generator, max_draws: int = MAX_DRAWS) -> Floats:
+    """Draw from the posterior in flat coordinates, shape (draws, size); fewer draws of very many values."""
     model = mode.search.model
-    count = int(min(most, max(MAX_DRAW_NUMBERS / max(model.size, 1), 200)))
+    count = int(min(max_draws, max(MAX_DRAW_NUMBERS / max(model.size, 1), 200)))
     with one_thread():
         return np.asarray(model.flat(*draw_posterior(mode.search, count, rng)))

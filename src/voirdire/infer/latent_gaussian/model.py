@@ -1,4 +1,4 @@
-"""Latent values and their spreads: what a nested approximation needs to know of a model and a table."""
+"""Model and table of a nested approximation: latent values, their spreads, and the answers."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE, Group, Hyperparameter, LatentPriors
 from voirdire.typing import Bools, Floats, Ints
 
-FIXED_SD = 1e-3  # of a latent value that is held where it is given
+FIXED_SD = 1e-3  # prior standard deviation of a fixed latent value
 
 
 @dataclass(frozen=True, eq=False)
 class LatentGaussianModel(LatentPriors):
-    """A model of one table as answers that depend on sums of latent values.
+    """Model of one table whose answers depend on sums of latent values.
 
     Parameters
     ----------
     groups : tuple of Group
-        In the order of the latent values.
-    hypers : tuple of Hyper
+        Groups in the order of the latent values.
+    hypers : tuple of Hyperparameter
     pattern : Pattern
-        Which latent values make the predictors of each cell of answers.
+        Latent values and coefficients of the predictors of each cell.
     answers : CellAnswers
-        Of the cells, given their predictors.
+        Answers of the cells, given their predictors.
     latent : callable
-        Latent values and logarithms of spreads of flat vectors of the density.
+        Function from flat vectors of the density to latent values and logarithms of spreads.
     flat : callable
-        The flat vectors of latent values, shape (..., size), and logarithms of spreads.
+        Function from latent values, shape (..., size), and logarithms of spreads to flat vectors.
     near_normal : bool
-        Whether answers say enough of each latent value that a trial tells where the approximation holds, however small
+        True if each latent value has so many answers that a validation detects a poor approximation, however small
         the table.
     scales : sparse matrix, shape (predictors * cells, hypers), or None
-        With which logarithms of spreads enter predictors: those of noise, of answers that are numbers.
+        Coefficients of log spreads in predictors, for the noise of numeric answers.
     division : Division or None
-        Of spreads that are parts of one scale.
+        Joint prior of spreads that are parts of one scale.
     """
 
     groups: tuple[Group, ...]
@@ -55,7 +55,7 @@ class LatentGaussianModel(LatentPriors):
     division: Division | None = None
 
     def predictors(self, x: Floats, hyper: Floats) -> Floats:
-        """Predictors of all cells, shape (..., predictors, cells), of latent values and logarithms of spreads."""
+        """Compute the predictors of all cells, shape (..., predictors, cells), from latent values and log spreads."""
         sums = self.pattern.linear_predictors(x)
         if self.scales is None:
             return sums
@@ -63,12 +63,12 @@ class LatentGaussianModel(LatentPriors):
 
     @cached_property
     def kept(self) -> Bools:
-        """Mask of the latent values that stay when the others are integrated out, shape (size,)."""
+        """Mask of the latent values that are kept when the others are integrated out, shape (size,)."""
         return np.repeat([group.kept for group in self.groups], [group.size for group in self.groups])
 
     @cached_property
     def integrated(self) -> Pattern:
-        """The pattern of the values that are integrated out, given those that stay."""
+        """Pattern of the integrated-out values, given the kept ones."""
         pattern = self.pattern
         kept = np.append(self.kept, False)[pattern.index]
         coefficients = np.where(kept, 0.0, pattern.coefficients)
@@ -79,7 +79,7 @@ class LatentGaussianModel(LatentPriors):
         )
 
     def model_of_blocks(self, kept: Bools) -> tuple[LatentGaussianModel, Ints]:
-        """The model of the answers of some blocks, with the positions of its latent values in this one.
+        """Restrict the model to some blocks; also return the positions of its latent values in this one.
 
         Its ``latent`` and ``flat`` are still those of this model.
         """
@@ -109,9 +109,9 @@ class LatentGaussianModel(LatentPriors):
         ), positions
 
     def with_fixed(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> LatentGaussianModel:
-        """The model with some parameters, by name, fixed at given latent values and logarithms of spreads.
+        """Fix some parameters, by name, at given latent values and logarithms of spreads.
 
-        Latent values are held by a prior that allows hardly anything else; what is learned of them is not asked for.
+        A narrow prior fixes latent values; the spread and mean of their group are then not learned from them.
         """
         groups: list[Group] = []
         start = 0
@@ -150,7 +150,7 @@ class LatentGaussianModel(LatentPriors):
 
     @property
     def counted(self) -> Answers:
-        """The answers where they are counts of alternatives, which propagation is of."""
+        """Answers as counts of alternatives; propagation needs them."""
         assert isinstance(self.answers, Answers)
         return self.answers
 

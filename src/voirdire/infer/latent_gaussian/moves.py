@@ -1,12 +1,12 @@
-"""Hamiltonian Monte Carlo of latent values and spreads, from where a nested approximation is.
+"""Hamiltonian Monte Carlo of latent values and spreads, starting from a nested approximation.
 
-Normal distributions about modes are too narrow where answers say little of each latent value: with a dozen votes on an
-item in each context strengths, coins and spreads trade off against each other far from any mode. So chains go on from
-the approximation, in its :mod:`.coordinates`, by transitions that leave the posterior itself as it is (Neal 2011,
-Handbook of MCMC, chapter 5). In these coordinates every direction turns round in about the same time, so that a few
-steps make a draw that hardly remembers the last.
+Normal distributions about modes are too narrow where answers inform each latent value little: with a dozen votes on an
+item in each context, strengths, coins and spreads trade off against each other far from any mode. So chains start from
+the approximation, in its :mod:`.coordinates`, and make transitions that leave the posterior invariant (Neal 2011,
+Handbook of MCMC, chapter 5). In these coordinates all directions have similar periods, so that a few steps give a
+nearly independent draw.
 
-Operations that chains ask for, wherever they are computed: on this processor here, elsewhere on another device.
+An :class:`Executor` computes the operations: this processor, or another device.
 """
 
 from __future__ import annotations
@@ -36,35 +36,31 @@ from voirdire.typing import Bools, Floats
 
 
 class Executor(Protocol):
-    """Operations in one set of coordinates, on points of shape (chains, size)."""
+    """Operations in one set of coordinates, for points of shape (chains, size)."""
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
-        """Minus the log density of points, shape (chains,), up to a constant, and its gradient, (chains, size)."""
+        """Compute minus the log density, shape (chains,), up to a constant, and its gradient, shape (chains, size)."""
 
     def follow_path(
-        self, here: PathPoint, momentum: Floats, steps: int, step: float
+        self, start: PathPoint, momentum: Floats, steps: int, step: float
     ) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
-        """Latent values, shape (chains, values), and logarithms of spreads and means, shape (chains, hypers)."""
+        """Compute latent values, shape (chains, values), and log spreads and means, shape (chains, hypers)."""
 
     def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
         """See :meth:`.Coordinates.rescale_chains`."""
 
 
-RESCALING_MOVE = (
-    50  # moves after which coordinates are stretched again, by how far these went; the draws are kept
-)
-MIN_RESCALED_SD = 1.15  # standard deviation of a coordinate from which it is then
-MIN_COMPILED_SECONDS = 0.5  # seconds of a warm-up from which compiling pays
-MAX_ADAPTATION_CHAINS = (
-    16  # chains at most that coordinates are adapted to: directions of more take longer than they gain
-)
+RESCALING_MOVE = 50  # moves after which coordinates are rescaled by the draws so far; these draws are kept
+MIN_RESCALED_SD = 1.15  # standard deviation of draws from which a coordinate is then rescaled
+MIN_COMPILED_SECONDS = 0.5  # seconds of a warm-up from which compilation saves time
+MAX_ADAPTATION_CHAINS = 16  # chains used to adapt coordinates, at most: more cost more time than they save
 
 
 class Moves:
-    """Chains that go on, from the normal distribution in the coordinates of a search's end.
+    """Chains that start from the normal distribution in the coordinates of a search's end.
 
     Parameters
     ----------
@@ -72,17 +68,17 @@ class Moves:
     rng : numpy.random.Generator
     chains : int
     warm : (int, int)
-        Moves before and after coordinates are adapted to the chains; they are not, where there are none after.
+        Moves before and after coordinates are adapted to the chains; no adaptation if the second is 0.
     moved : callable, optional
-        Called after every move; what it raises ends them.
+        Function that is called after every move; its exceptions end the chains.
     executor : callable, optional
-        Of coordinates, what computes in them; by default they do, on this processor.
+        Function from coordinates to their :class:`Executor`; by default the coordinates, on this processor.
 
     Attributes
     ----------
     where : Coordinates
     z : array, shape (chains, size)
-        Where chains are, in these.
+        Positions of the chains in these coordinates.
     """
 
     def __init__(
@@ -95,7 +91,7 @@ class Moves:
         executor: Callable[[Coordinates], Executor] = lambda where: where,
     ) -> None:
         self._rng, self._moved, self._executor, self._seen = rng, moved, executor, 0
-        # of many values steps of spreads take as long as paths, and a part of them does; not where a few moves tell all
+        # steps of spreads take as long as paths in large tables: make fewer, unless moves are few
         self._seldom = chains <= FEW_CHAINS and warm[1] > 0
         compiled = moves_seconds(search.model, warm[0] + warm[1], chains) > MIN_COMPILED_SECONDS
         self._use_coordinates(
@@ -105,11 +101,11 @@ class Moves:
         self._sums = np.zeros((2, self.where.size))
         self._log_step = math.log(FIRST_STEP) - 0.25 * math.log(self.where.size)
         self._value, self._slope = self._run.energy_gradient(self.z)
-        # coordinates are those of one mode, in which paths are long: chains that go to others come later
+        # the coordinates fit one mode, where paths are long; chains move to other modes later
         positions, accepted = self._warm_up(warm[0], exchanging=not warm[1])
         if not warm[1]:
             return
-        # what the chains had forgotten by then is what they began with; those that never moved begin where others are
+        # drop the first third of moves; chains that never moved restart from positions of other chains
         is_stuck = ~np.any(accepted[len(accepted) // 3 :], axis=0)
         if is_stuck.all():
             return
@@ -123,15 +119,15 @@ class Moves:
         self._value, self._slope = self._run.energy_gradient(self.z)
         self._warm_up(warm[1])
 
-    def _use_coordinates(self, where: Coordinates) -> None:
-        """Go on in coordinates."""
-        self.where: Coordinates = where
-        self._run: Executor = self._executor(where)
+    def _use_coordinates(self, coordinates: Coordinates) -> None:
+        """Continue in other coordinates."""
+        self.where: Coordinates = coordinates
+        self._run: Executor = self._executor(coordinates)
 
     def _warm_up(self, moves: int, *, exchanging: bool = True) -> tuple[list[Floats], list[Bools]]:
-        """Move chains while the step is adapted; return their positions, and which paths were accepted.
+        """Move chains while the step is adapted; return their positions, and masks of accepted paths.
 
-        The step ends at the mean of the later half's.
+        The final log step is the mean over the later half of the moves.
         """
         positions, accepted, steps = [], [], []
         for turn in range(moves):
@@ -151,21 +147,19 @@ class Moves:
         return math.exp(self._log_step)
 
     def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
-        """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
+        """Draw from every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
         values = [self._run.to_values([self._move_chains() for _ in range(gap)][-1]) for _ in range(count)]
         x, hyper = (np.stack(part, axis=1) for part in zip(*values, strict=True))
         return x, hyper
 
     def _move_chains(self) -> Floats:
-        """One transition of all chains."""
+        """Make one transition of all chains."""
         self._run_paths()
         self._seen += 1
         if self._seen % 2 or not self._seldom:
             self._rescale_spreads()
         if self._seen <= RESCALING_MOVE:
-            clipped = np.clip(
-                self.z, -MAX_MODE_SDS, MAX_MODE_SDS
-            )  # of draws in another mode they know nothing
+            clipped = np.clip(self.z, -MAX_MODE_SDS, MAX_MODE_SDS)  # draws in another mode count as the limit
             self._sums += np.stack([clipped, clipped**2]).sum(axis=1)
             if self._seen == RESCALING_MOVE:
                 self._scale_again()
@@ -173,7 +167,7 @@ class Moves:
         return self.z
 
     def _scale_again(self) -> None:
-        """Stretch coordinates by how far the draws so far go in each."""
+        """Rescale each coordinate by the standard deviation of its draws so far."""
         mean, square = self._sums / (self._seen * len(self.z))
         factors = coordinate_scales(np.sqrt(np.maximum(square - mean**2, 0.0)), MIN_RESCALED_SD)
         self._use_coordinates(replace(self.where, scale=self.where.scale * factors))
@@ -181,7 +175,7 @@ class Moves:
         self._slope = self._slope * factors
 
     def _run_paths(self) -> Path:
-        """Paths of all chains."""
+        """Follow paths of all chains, and accept or reject their ends."""
         path = sample_path(
             self._run.follow_path, PathPoint(self.z, self._value, self._slope), self._log_step, self._rng
         )
@@ -189,7 +183,7 @@ class Moves:
         return path
 
     def _rescale_spreads(self, *, exchanging: bool = True) -> None:
-        """Steps of the spreads of all chains that take their values along."""
+        """Step the spreads of all chains, with their values rescaled."""
         tries = FEW_TRIES if self._seldom else TRIES
         self.z = self._run.rescale_chains(self.z, self._rng, tries, exchanging=exchanging)
         self._value, self._slope = self._run.energy_gradient(self.z)

@@ -1,21 +1,19 @@
-"""Answers that are numbers: normal around what is perceived, those at the ends of the scale all that lies beyond.
+"""Numeric answers: normal about a perceived value, and censored at the ends of the scale.
 
-With m the mean and l the log of the noise s, a score y between -1/2 and 1/2 has the density of Normal(m, s), one at an
-end the probability beyond it (Tobin 1958; :mod:`voirdire.model.terms.censored`). With a = (-1/2 - m) / s,
-b = (1/2 - m) / s and phi and Phi of the standard normal distribution, the information of (m, l) on average is
-(Amemiya 1973, Econometrica 41, of one end)
+With m the mean and l the log of the noise s, a score y between -1/2 and 1/2 has the density of Normal(m, s); a score at
+an end has the probability beyond that end (Tobin 1958; :mod:`voirdire.model.terms.censored`). With
+a = (-1/2 - m) / s, b = (1/2 - m) / s and phi and Phi of the standard normal distribution, the expected information
+about (m, l) is (Amemiya 1973, Econometrica 41, for one end)
 
     I_mm = s^-2 [Phi(b) - Phi(a) - b phi(b) + a phi(a) + phi(b)^2 / Phi(-b) + phi(a)^2 / Phi(a)]
     I_ml = s^-1 [(a^2 + 1) phi(a) - (b^2 + 1) phi(b) + b phi(b)^2 / Phi(-b) + a phi(a)^2 / Phi(a)]
     I_ll = 2 Phi(b) - 2 Phi(a) - (b^3 + b) phi(b) + (a^3 + a) phi(a) + b^2 phi(b)^2 / Phi(-b) + a^2 phi(a)^2 / Phi(a)
 
-which far from both ends is s^-2, 0 and 2. There the Laplace approximation is exact, the noise given.
+Far from both ends these are s^-2, 0 and 2, and the Laplace approximation given the noise is exact.
 
-Blocks of answers that are normal, sorted by what they are made of.
-
-Answers y_b of block b are Z x_b + X beta + noise, x_b its own latent values and beta the common ones. Of a table in
-which every judge scores every item, all blocks have the same Z, X, spreads and noises, and what all of them say of
-these are a mean and a matrix of squares: blocks of one make are one class.
+Blocks of normal answers are sorted into classes. The answers y_b of block b are Z x_b + X beta + noise, with x_b the
+latent values of the block and beta the common ones. Blocks of one class have the same Z, X, spreads and noises (all
+blocks, if every judge scores every item). Their mean and their matrix of squares are then sufficient for the spreads.
 """
 
 from __future__ import annotations
@@ -34,21 +32,21 @@ from voirdire.model.terms.arrays import normal_hazard
 from voirdire.model.terms.censored import HALF_RANGE, score_log_density
 from voirdire.typing import Bools, Floats, Ints
 
-DIFFERENCE_STEP = 1e-5  # of differences of the information, by the mean in parts of the noise
+DIFFERENCE_STEP = 1e-5  # step of differences of the information, as a share of the noise for the mean
 
 
 @dataclass(frozen=True, eq=False)
 class NormalAnswers(CompiledAnswers):
-    """One number in each cell; a cell's predictors are its mean and the logarithm of its noise.
+    """One number per cell; the predictors of a cell are its mean and the logarithm of its noise.
 
     Parameters
     ----------
     score : array, shape (cells,)
-        From -1/2 to 1/2.
+        Scores from -1/2 to 1/2.
     end : int array, shape (cells,)
-        -1 and 1 of scores at the ends, else 0.
+        -1 and 1 for scores at the lower and the upper end, else 0.
     weight : array, shape (cells,)
-        What each counts for.
+        Weight of each score in the likelihood.
 
     Examples
     --------
@@ -67,12 +65,12 @@ class NormalAnswers(CompiledAnswers):
         return float(len(self.score))
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
-        """Log likelihood, shape (...)."""
+        """Compute the log likelihood, shape (...)."""
         log = score_log_density(self.score, self.end, predictors[..., 0, :], predictors[..., 1, :], xp)
         return (log * self.weight).sum(axis=-1)
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
-        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        """Compute the log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         noise = np.exp(predictors[..., 1, :])
         z = (self.score - predictors[..., 0, :]) / noise
         t, hazard = self._end_hazard(predictors)
@@ -83,7 +81,7 @@ class NormalAnswers(CompiledAnswers):
         return self.log_likelihood(predictors, np), slope
 
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
+        """Return a function from changes of the predictors to changes of the gradient, (predictors, cells) both."""
         noise = np.exp(predictors[1])
         z = (self.score - predictors[0]) / noise
         t, hazard = self._end_hazard(predictors)
@@ -96,12 +94,12 @@ class NormalAnswers(CompiledAnswers):
         return lambda change: np.stack([mm * change[0] + ml * change[1], ml * change[0] + ll * change[1]])
 
     def expected_information(self, predictors: Floats) -> Floats:
-        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
+        """Compute the expected information about the predictors, shape (cells, predictors, predictors)."""
         mm, ml, ll = (self.weight * part for part in _information_terms(*predictors))
         return np.stack([np.stack([mm, ml], axis=-1), np.stack([ml, ll], axis=-1)], axis=-2)
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`.
+        """Compute half the gradient of tr(C W) by the predictors: C ``covariance``, W :meth:`expected_information`.
 
         Shape (predictors, cells).
         """
@@ -117,20 +115,20 @@ class NormalAnswers(CompiledAnswers):
         return out
 
     def _end_hazard(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """Distance of the mean beyond the end that a score stands at, in noises, and phi / Phi there."""
+        """Compute the distance of the mean beyond the end of each score, in units of the noise, and phi / Phi there."""
         t = (self.end * predictors[..., 0, :] - HALF_RANGE) * np.exp(-predictors[..., 1, :])
         return t, normal_hazard(t)
 
 
 def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Floats]:
-    """I_mm, I_ml and I_ll of the module, shape (cells,) each."""
+    """Compute I_mm, I_ml and I_ll of the module, shape (cells,) each."""
     from scipy.special import ndtr
 
     noise = np.exp(log_noise)
     a, b = (-HALF_RANGE - mean) / noise, (HALF_RANGE - mean) / noise
     at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
     low, high = at_a * normal_hazard(a), at_b * normal_hazard(-b)
-    # of the two tails the smaller, so that no difference of numbers near one is taken
+    # use the smaller tails, to avoid differences of numbers near one
     inside = np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
     mm = inside - b * at_b + a * at_a + high + low
     ml = (a * a + 1.0) * at_a - (b * b + 1.0) * at_b + b * high + a * low
@@ -138,29 +136,29 @@ def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats,
     return mm / noise**2, ml / noise, ll
 
 
-MAX_BLOCK_NUMBERS = 4e6  # numbers that the matrices of all classes, and those of all blocks, may take
+MAX_BLOCK_NUMBERS = 4e6  # numbers in the matrices of all blocks, at most
 
 
 @dataclass(frozen=True, eq=False)
 class NormalBlocks:
-    """Blocks of answers that are normal; those with fewer answers or values are padded without effect.
+    """Blocks of normal answers, padded to the same numbers of answers and values without effect.
 
     Attributes
     ----------
     own_values : int array, shape (blocks, own)
-        Latent values of each block; the number of all stands for none.
+        Latent values of each block; the number of all latent values stands for none.
     cells : int array, shape (blocks, answers)
-        Cells of each; the number of all stands for none.
+        Cells of each block; the number of all cells stands for none.
     block_class : int array, shape (blocks,)
-        Class of each.
+        Class of each block.
     group : int array, shape (classes, own)
         Group of each latent value.
     z, x : array, shape (classes, answers, own) and (classes, answers, common)
         Coefficients of a block's own values and of the common ones.
     noise : array, shape (classes, answers, hypers)
-        With which logarithms of spreads the logarithm of an answer's noise is made.
+        Coefficients of log spreads in the logarithm of an answer's noise.
     weight : array, shape (classes, answers)
-        What an answer counts for; 0 for none.
+        Weight of each answer; 0 for none.
     """
 
     own_values: Ints
@@ -174,12 +172,12 @@ class NormalBlocks:
 
     @property
     def used(self) -> Bools:
-        """Mask of the answers that there are, shape (classes, answers)."""
+        """Mask of the answers that are not padding, shape (classes, answers)."""
         return np.asarray(self.weight > 0)
 
 
 def is_normal(model: LatentGaussianModel) -> bool:
-    """True if the answers of a model are normal given its spreads, but for those at the ends, and its blocks small."""
+    """Return True if answers are normal given the spreads, except at the ends of the scale, and blocks are small."""
     answers, pattern = model.answers, model.pattern
     if (
         not isinstance(answers, NormalAnswers)
@@ -208,14 +206,14 @@ def is_normal(model: LatentGaussianModel) -> bool:
     )
 
 
-@lru_cache(maxsize=1)  # of the model that chains are about to sample
+@lru_cache(maxsize=1)  # for the model that chains sample
 def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
-    """The blocks of a model whose answers are normal."""
+    """Sort the normal answers of a model into blocks and classes."""
     pattern = model.pattern
     assert isinstance(model.answers, NormalAnswers)
     own_values = _block_rows(pattern.block, len(pattern.block))
     group = np.append(np.repeat(np.arange(len(model.groups)), model.sizes), 0)[own_values]
-    # where a value stands: in its block, or among the common ones after these
+    # position of a value: in its block, or after these among the common values
     position = np.zeros(pattern.size + 1, dtype=int)
     position[own_values] = np.arange(own_values.shape[1])
     position[pattern.common] = own_values.shape[1] + np.arange(len(pattern.common))
@@ -248,11 +246,11 @@ def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
     )
 
 
-def _block_rows(block: Ints, none: int) -> Ints:
-    """The places of each block, shape (blocks, most), ``none`` after its last; those below zero are of none."""
+def _block_rows(block: Ints, padding: int) -> Ints:
+    """List the members of each block, shape (blocks, most), with ``padding`` at the end; a block below zero is none."""
     order = np.argsort(block, kind="stable")
     order = order[block[order] >= 0]
     counts = np.bincount(block[order])
-    rows = np.full((len(counts), int(counts.max())), none)
+    rows = np.full((len(counts), int(counts.max())), padding)
     rows[np.arange(rows.shape[1]) < counts[:, None]] = order
     return rows

@@ -1,15 +1,12 @@
-"""Chains of spreads and noises where answers are normal: latent values are integrated out, and drawn given these.
+"""Chains of spreads and noises where answers are normal; latent values are integrated out, and drawn afterwards.
 
-Joint chains would have to follow noises as small as they get by paths no longer than the smallest of them. What is left
-of the spreads alone (:mod:`.collapsed`) has a few dimensions and no narrow ridges, in coordinates that go through zero
-(below), where its density is smooth.
+Joint chains of all values would need steps as short as the smallest noise. The marginal density of the spreads alone
+(:mod:`.collapsed`) has a few dimensions and no narrow ridges, and is smooth in coordinates that pass through zero.
 
-Logarithms of what may be zero, by coordinates that go through it.
-
-The logarithm of a spread or mean t whose prior has its highest density at zero has a tail as long as answers leave t
-open, and steps as short as its other side needs hardly go along it. With t = t^ |sinh(a + u)|, a = asinh 1, t^ where a
-search ended, the tail is as short as the range of t: u goes through zero and t comes back, and far from zero u is the
-logarithm.
+These coordinates replace the logarithm of a spread or mean t whose prior is highest at zero. The logarithm has a long
+tail where answers allow t = 0, and the short steps that its other side needs hardly move along it. With
+t = t^ |sinh(a + u)|, a = asinh 1 and t^ the end of the search, the tail is only as long as the range of t: u passes
+through zero, t increases again, and far from zero u is the logarithm.
 """
 
 from __future__ import annotations
@@ -31,51 +28,52 @@ SINH_OFFSET = math.asinh(1.0)  # a
 
 
 def may_be_zero(model: LatentGaussianModel) -> Bools:
-    """True for logarithms of what may be zero, shape (hypers,): those whose exponential has an exponential prior."""
+    """Mark the logarithms of quantities with an exponential prior, which may be zero, shape (hypers,)."""
     return np.array([hyper.sd == 0 for hyper in model.hypers], dtype=bool)
 
 
-def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
-    """Distance of logarithms from log t^, shape (points, hypers), as they are for those not of ``which``.
+def bend_logarithms(u: Floats, mask: Bools) -> tuple[Floats, Floats, Floats, Floats]:
+    """Compute distances of logarithms from log t^ at coordinates u; entries not in mask ``mask`` are u themselves.
 
     Returns
     -------
     array, shape (points, hypers)
+        Distances.
     array, shape (points, hypers)
         Their derivatives by u.
     array, shape (points,)
-        Sum of the logarithms of these.
+        Sum of the logarithms of the derivatives.
     array, shape (points, hypers)
-        The derivatives of each of these logarithms.
+        Derivatives by u of each of these logarithms.
 
     Examples
     --------
     >>> [part.round(3).tolist() for part in bend_logarithms(np.zeros((1, 2)), np.array([True, False]))]
     [[[0.0, 0.0]], [[1.414, 1.0]], [0.347], [[-0.707, 0.0]]]
     """
-    argument = np.where(which, SINH_OFFSET + u, 1.0)
+    argument = np.where(mask, SINH_OFFSET + u, 1.0)
     tanh = np.tanh(argument)
-    log_ratio = np.where(which, np.log(np.abs(np.sinh(argument))), u)
-    slope, log_slope = np.where(which, 1.0 / tanh, 1.0), np.where(which, tanh - 1.0 / tanh, 0.0)
+    log_ratio = np.where(mask, np.log(np.abs(np.sinh(argument))), u)
+    slope, log_slope = np.where(mask, 1.0 / tanh, 1.0), np.where(mask, tanh - 1.0 / tanh, 0.0)
     return log_ratio, slope, np.log(np.abs(slope)).sum(axis=-1), log_slope
 
 
-FIRST_SWEEPS = 5  # of answers at the ends, to begin with
-DIFFERENCE_STEP = 1e-3  # of logarithms of spreads, at which gradients are compared
-KEPT_COVARIANCE_SHARE = 1e-3  # of the covariance that spreads had
+FIRST_SWEEPS = 5  # sweeps of draws of the answers at the ends of the scale, at the start
+DIFFERENCE_STEP = 1e-3  # step of differences of gradients, in logarithms of spreads
+KEPT_COVARIANCE_SHARE = 1e-3  # share of the old covariance of spreads that is kept
 
 
 class NormalMoves:
-    """Chains that go on, from a normal distribution about a search's end.
+    """Chains that start from a normal distribution about a search's end.
 
     Parameters
     ----------
     search : SpreadSearch
-        Of a model as :func:`.normal.is_normal` says.
+        Search of a model for which :func:`.normal.is_normal` is true.
     rng : numpy.random.Generator
     chains : int
     moved : callable, optional
-        Called after every move; what it raises ends them.
+        Function that is called after every move; its exceptions end the chains.
     """
 
     def __init__(
@@ -107,7 +105,7 @@ class NormalMoves:
         return math.exp(self._log_step)
 
     def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
-        """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
+        """Draw from every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
         draws = []
         for _ in range(count):
             for _ in range(gap):
@@ -118,7 +116,7 @@ class NormalMoves:
         return x, hyper
 
     def _move_chains(self) -> float:
-        """One transition of all chains, and the chance that their paths were accepted, on average."""
+        """Make one transition of all chains; return the mean acceptance probability of their paths."""
         summaries = self._density.summarise_answers(self._answers)
         follow = partial(follow_path, lambda z: self._energy_gradient(z, summaries))
         path = sample_path(follow, self._at, self._log_step, self._rng, NORMAL_PATH_LENGTHS)
@@ -132,24 +130,24 @@ class NormalMoves:
         return self._bent_logarithms(self._centre + z @ self._root.T)
 
     def _bent_logarithms(self, u: Floats) -> Floats:
-        """Logarithms of spreads and noises of coordinates, shape (points, hypers)."""
+        """Compute logarithms of spreads and noises from coordinates u, shape (points, hypers)."""
         return self._found + bend_logarithms(u, self._bends)[0]
 
     def _place_at(self, z: Floats) -> PathPoint:
         return PathPoint(z, *self._energy_gradient(z, self._density.summarise_answers(self._answers)))
 
-    def _energy_gradient(self, z: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
-        value, slope = self._log_density_gradient(self._centre + z @ self._root.T, said)
+    def _energy_gradient(self, z: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
+        value, slope = self._log_density_gradient(self._centre + z @ self._root.T, summaries)
         return -value, -slope @ self._root
 
-    def _log_density_gradient(self, u: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
-        """Log density of coordinates, and its gradient."""
+    def _log_density_gradient(self, u: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
+        """Compute the log density of coordinates u, and its gradient."""
         log_ratio, slope_by_u, log_turned, by_u = bend_logarithms(u, self._bends)
-        value, slope = self._density.log_density(self._found + log_ratio, said)
+        value, slope = self._density.log_density(self._found + log_ratio, summaries)
         return value + log_turned, slope * slope_by_u + by_u
 
     def _warm_up(self, moves: int) -> list[Floats]:
-        """Coordinates of chains after moves during which the step is adapted, to the mean of the later half's."""
+        """Move chains and adapt the log step, at last to the mean of its later half; return their coordinates u."""
         positions, steps = [], []
         for turn in range(moves):
             self._log_step = adapt_step(self._log_step, self._move_chains(), turn)
@@ -159,7 +157,7 @@ class NormalMoves:
         return positions
 
     def _adapt_coordinates(self, u: Floats) -> None:
-        """Make draws of coordinates, shape (draws, hypers), white."""
+        """Change to coordinates in which the draws u, shape (draws, hypers), are white."""
         current = self._centre + self._at.z @ self._root.T
         covariance = np.cov(u.T).reshape(self._root.shape) + KEPT_COVARIANCE_SHARE * self._root @ self._root.T
         self._centre = u.mean(axis=0)
@@ -168,7 +166,7 @@ class NormalMoves:
         self._at = self._place_at(np.asarray(z, dtype=np.float64))
 
     def _covariance_root(self) -> Floats:
-        """Root of the covariance of a normal distribution about the centre, of the first chain's answers."""
+        """Compute a root of the covariance of the normal approximation at the centre, for the first chain."""
         size = len(self._centre)
         steps = DIFFERENCE_STEP * np.concatenate([np.eye(size), -np.eye(size)])
         summaries = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))

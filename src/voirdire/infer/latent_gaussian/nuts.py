@@ -1,9 +1,9 @@
 """NUTS of latent values and spreads together, for tables of many latent values.
 
-In the :mod:`.coordinates` of a nested search, as chains of :mod:`.moves` adapt them. A matrix that whitens all values
-is never held: with thousands of them it would take longer than the likelihood, and be known from too few draws. The
-transition and its adaptation are NumPyro's, as everywhere (:mod:`voirdire.infer.nuts`); the density and its gradient
-come from NumPy, where sparse factors are.
+Sampling is in the :mod:`.coordinates` of a nested search, adapted by chains of :mod:`.moves`. There is no dense mass
+matrix: for thousands of values it would cost more than the likelihood, and be estimated from too few draws. The
+transition and its adaptation are NumPyro's, as in :mod:`voirdire.infer.nuts`; the density and its gradient are
+computed by NumPy, with sparse factors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voirdire.model.terms.arrays import Array
 WARM_UP_MOVES = (
     40,
     20,
-)  # moves before coordinates are adapted, and after, of the chains that NUTS goes on from
+)  # moves before and after coordinates are adapted, of the chains from which NUTS starts
 
 
 def sample_nuts(
@@ -39,17 +39,17 @@ def sample_nuts(
     draws: int = 1000,
     progress: Callable[[int], None] | None = None,
 ) -> Draws:
-    """Draw from the posterior about where a search ended, in flat coordinates.
+    """Sample from the posterior, starting about the end of a search; draws are in flat coordinates.
 
     Parameters are those of :func:`voirdire.infer.nuts.sample_nuts`.
     """
     rng = np.random.default_rng(seed)
-    # few chains would not tell in which directions draws go far
+    # a few chains do not show the wide directions
     moves = Moves(search, rng, max(chains, CHAINS), WARM_UP_MOVES)
-    # inside a compiled program nothing else compiled may run
+    # compiled code may not run inside a compiled program
     coordinates = replace(moves.where, compiled=False)
-    coordinates.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
-    # coordinates are adapted to chains: what a diagonal of as many variances would add is noise
+    coordinates.energy_gradient(moves.z[:1])  # computes cached arrays before threads need them
+    # no diagonal mass matrix: coordinates are adapted already, so that it would add noise only
     programs = nuts_programs(
         _potential_function(coordinates),
         warmup,
@@ -63,20 +63,20 @@ def sample_nuts(
     return replace(run, x=np.stack(flat))
 
 
-def _potential_function(where: Coordinates) -> Callable[[Array], Any]:
-    """Minus the log density at a point, shape (size,), as a function that JAX can differentiate.
+def _potential_function(coordinates: Coordinates) -> Callable[[Array], Any]:
+    """Wrap minus the log density at a point, shape (size,), as a function that JAX can differentiate.
 
-    Numbers pass as their bits, shape (numbers, 2): JAX calls back from threads that do not know of double precision.
+    Numbers pass as bits, shape (numbers, 2): JAX calls back from threads that are not set to double precision.
     """
 
     def evaluate_bits(bits: Any) -> Any:
         z = np.ascontiguousarray(bits).view(np.float64).reshape(1, -1)
-        with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
-            value, slope = where.energy_gradient(z)
+        with np.errstate(all="ignore"):  # a diverging path is not accepted
+            value, slope = coordinates.energy_gradient(z)
         numbers = np.append(np.where(np.isfinite(value), value, np.inf), np.nan_to_num(slope))
         return numbers.view(np.uint32).reshape(-1, 2)
 
-    shape = jax.eval_shape(lambda: jnp.zeros((1 + where.size, 2), jnp.uint32))
+    shape = jax.eval_shape(lambda: jnp.zeros((1 + coordinates.size, 2), jnp.uint32))
 
     def value_gradient(z: Array) -> Any:
         bits = jax.pure_callback(evaluate_bits, shape, jax.lax.bitcast_convert_type(z, jnp.uint32))

@@ -1,9 +1,9 @@
-"""A density of terms and a family as a latent Gaussian model, whatever kind of table they are about.
+"""Latent Gaussian models of densities with terms and a family, for any kind of table.
 
-Latent values have no sum of zero: a constant that a family does not see is free in the model, and what is left when it
-is taken off has the density of values that sum to zero.
+Latent values do not sum to zero. A constant that a family does not depend on is free in the model; values less their
+mean then have the density of values that sum to zero.
 
-Parameters of a density as latent values and logarithms of spreads: in their order, each flattened.
+Latent values and logarithms of spreads are the parameters of a density in their order, each flattened.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from voirdire.typing import Floats, Ints
 def latent_groups(
     density: LogDensity, well_identified: Set[str]
 ) -> tuple[tuple[Group, ...], tuple[Hyperparameter, ...]]:
-    """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
+    """Build one group of latent values for each row of a parameter with its own spread, and the hyperparameters.
 
-    Values that have no other dimensions than those ``well_identified`` by many answers stay when the others are
+    Values that have only dimensions in ``well_identified`` (informed by many answers) are kept when the others are
     integrated out.
     """
     groups: list[Group] = []
@@ -51,7 +51,7 @@ def latent_groups(
         elif isinstance(prior, Spread):
             rows = size if prior.axes >= len(shape) or not prior.log_sd_name else size // shape[0]
             for row in range(size // rows):
-                # about latent values: what is latent is the difference
+                # around other latent values: the group is of the differences
                 mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
                 reverse = getattr(prior, "reversed", UNSKEWED_SHARE)
                 spread = f"{prior.log_sd_name}[{row}]" if prior.log_sd_name else prior.sd
@@ -64,7 +64,7 @@ def latent_groups(
 
 
 def latent_from_values(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
-    """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
+    """Gather latent values and logarithms of spreads from named values; leading axes (draws) are kept."""
     return _gather_values(density, values, learned=False), _gather_values(density, values, learned=True)
 
 
@@ -85,9 +85,9 @@ def _leading_shape(value: Any, parameter: Parameter) -> tuple[int, ...]:
 def flat_vectors(
     density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]
 ) -> Floats:
-    """Flat vectors, shape (..., size), of latent values and logarithms of spreads.
+    """Build flat vectors, shape (..., size), from latent values and logarithms of spreads.
 
-    ``centred`` makes of named values those that a density takes: what has sum zero there has not among latent values.
+    ``centred`` turns named values into those of the density, where some sum to zero that do not among latent values.
     """
     values: Values = {}
     offsets = {False: 0, True: 0}
@@ -101,12 +101,12 @@ def flat_vectors(
     return np.asarray(density.flat(centred(values), np))
 
 
-MAX_FACTOR_NUMBERS = 4e8  # numbers that a factor may take
+MAX_FACTOR_NUMBERS = 4e8  # numbers in a factor, at most
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyAnswers(Answers):
-    """Answers that are no counts of a few alternatives: their family reads them, and has a closed form.
+    """Answers that are not counts of a few alternatives; their family reads them, and has a closed form.
 
     ``counts`` are the answers, shape (..., cells).
 
@@ -123,17 +123,17 @@ class FamilyAnswers(Answers):
 
     @property
     def size(self) -> float:
-        """Number of cells, each counted by its answers beside four, as far as they cost time."""
+        """Number of answers in all cells, in units of four, times the family's cost."""
         return self.cost * np.size(self.counts) / 4.0
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
-        """Log likelihood, shape (...)."""
+        """Compute the log likelihood, shape (...)."""
         assert self.parts is not None
         return sum((log * count).sum(axis=-1) for log, count in self.parts(predictors, self.counts, xp))
 
 
 def panel_answers(density: PanelDensity, data: Data) -> Answers:
-    """Answers of each cell, as the density's family reads them."""
+    """Build the answers of each cell in the form of the density's family."""
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
         return Answers(family.log_probabilities, answers, family.closed_form, family.name)
@@ -143,20 +143,20 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
 
 
 def build_panel_model(
-    density: PanelDensity, data: Data, beside: AnsweredSums | None = None
+    density: PanelDensity, data: Data, other_answers: AnsweredSums | None = None
 ) -> LatentGaussianModel:
-    """The latent Gaussian model of a density and its table, perhaps with answers of another kind ``beside``.
+    """Build the latent Gaussian model of a density and its table, with ``other_answers`` of another kind if given.
 
     Raises
     ------
     InputError
-        Its factor would take too much memory.
+        The factor of the second derivatives would take too much memory.
     """
     positions, part = LatentPositions(density), data["panel"]
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
     answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
-    if beside is not None:
-        answered = join_answered_sums([answered, beside._replace(learned=None)], positions.size)
+    if other_answers is not None:
+        answered = join_answered_sums([answered, other_answers._replace(learned=None)], positions.size)
     multi_level = {
         factor for term in density.terms for factor, _ in term.fixed_levels
     }  # a cell may have values of many levels
@@ -175,30 +175,30 @@ def build_latent_model(
     density: LogDensity,
     sums: AnsweredSums,
     blocks: Sequence[Ints],
-    instead: str,
+    remedy: str,
     *,
     well_identified: Set[str] = frozenset(),
-    apart: Callable[[Values], Values] = dict,
-    centred: Callable[[Values], Values] | None = None,
-    **how: Any,
+    to_latent: Callable[[Values], Values] = dict,
+    to_density: Callable[[Values], Values] | None = None,
+    **fields: Any,
 ) -> LatentGaussianModel:
-    """The latent Gaussian model of answers that depend on sums of latent values.
+    """Build the latent Gaussian model of answers that depend on sums of latent values.
 
     Parameters
     ----------
     density : LogDensity
     sums : AnsweredSums
     blocks : list of int array, shape (latent values,)
-        Ways to divide the matrix of second derivatives into blocks; the one with the cheapest factor is taken.
-    instead : str
-        What to do where the factor is too large, in messages.
+        Alternative divisions of the matrix of second derivatives into blocks; the one with the cheapest factor is used.
+    remedy : str
+        Remedy in the error message where the factor is too large.
     well_identified : set of str
-        Dimensions of values that many answers tell; see :func:`.panel.latent_groups`.
-    apart, centred : callable
-        Of named values those that are latent, and of latent ones those that the density takes; by default values
-        whose sum is zero, less their mean.
-    **how
-        As of :class:`.LatentGaussianModel`.
+        Dimensions of values that many answers inform; see :func:`.panel.latent_groups`.
+    to_latent, to_density : callable
+        Functions from named values of the density to the latent ones, and back; by default the second takes the mean
+        off values that sum to zero.
+    **fields
+        Further fields of :class:`.LatentGaussianModel`.
 
     Raises
     ------
@@ -218,25 +218,25 @@ def build_latent_model(
     if pattern.numbers > MAX_FACTOR_NUMBERS:
         raise InputError(
             f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
-            f"would take {8 * pattern.numbers / 1e9:.2g} GB; {instead}"
+            f"would take {8 * pattern.numbers / 1e9:.2g} GB; {remedy}"
         )
     return LatentGaussianModel(
         groups,
         hypers,
         pattern,
         sums.answers,
-        lambda x: latent_from_values(density, apart(density.values(x, np))),
+        lambda x: latent_from_values(density, to_latent(density.values(x, np))),
         lambda x, hyper: flat_vectors(
-            density, x, hyper, centred or (lambda values: centre_zero_sum(density, values))
+            density, x, hyper, to_density or (lambda values: centre_zero_sum(density, values))
         ),
         scales=scales,
         division=build_division(density, [hyper.name for hyper in hypers]),
-        **how,
+        **fields,
     )
 
 
 def _centring_matrix(density: LogDensity, hypers: int) -> Any:
-    """Matrix that takes the mean off hyperparameters whose sum is zero."""
+    """Build the matrix that subtracts the mean from hyperparameters that sum to zero, shape (hypers, hypers)."""
     from scipy.sparse import block_array, csr_array
 
     blocks: list[Any] = []
@@ -249,7 +249,7 @@ def _centring_matrix(density: LogDensity, hypers: int) -> Any:
 
 
 def centre_zero_sum(density: LogDensity, values: Values) -> Values:
-    """Values less their mean where a density has them with a sum of zero."""
+    """Subtract the mean from the values that sum to zero in a density."""
     zero = {p.name for p in density.parameters if p.zero_sum}
     return {
         name: value - value.mean(axis=-1, keepdims=True) if name in zero else value

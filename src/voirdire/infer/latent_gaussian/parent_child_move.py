@@ -1,17 +1,17 @@
-"""Moves of spreads that pass on what items are worth between themselves and what is beneath them.
+"""Moves of spreads that shift variation between the values of items and the values beneath them (their children).
 
-Answers tell the sum of an item's own value and one beneath it (what it is worth more to one judge, under one prompt or
-one criterion), and where few judges say much they leave open how much of it is which: all may be the items' own, or
-none. Between the two leads no path along which either spread has its values as they are, or takes them along. So with
-a a value, b those beneath it, and w_b one where answers say more of b than its prior does, else none, a step of the
-spreads of all a draws delta of every a anew,
+Answers inform the sum of an item's value and of a value beneath it (the item's effect for one judge, prompt or
+criterion). Where each judge gives few answers, the split between the two is hardly identified: all variation may be the
+items' own, or none. No path from one extreme to the other keeps values as they are, or rescales them with a spread. So
+let a be a value, b its children, and w_b = 1 where answers inform b more than its prior does, else 0. A step of the
+spreads of all a draws a new shift delta of every a,
 
     a -> a + delta,  b -> b - w_b delta,
 
-from what the priors there say of it, Normal(m, 1 / P) with P = s_a^-2 + sum w_b^2 s_b^-2 and
-m = (sum w_b (b - m_b) s_b^-2 - (a - m_a) s_a^-2) / P. What is told stays nearly as it is, and the step is accepted by
-the prior of the spreads given that alone (Metropolis's rule, with delta integrated out: van Dyk and Park 2008, Journal
-of the American Statistical Association 103), and by how little the likelihood changes.
+from its conditional prior Normal(m, 1 / P) with P = s_a^-2 + sum w_b^2 s_b^-2 and
+m = (sum w_b (b - m_b) s_b^-2 - (a - m_a) s_a^-2) / P. The informed sums hardly change. The step is accepted by
+Metropolis's rule with the prior of the spreads, delta integrated out (van Dyk and Park 2008, Journal of the American
+Statistical Association 103), and the change of the likelihood.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from voirdire.model.terms.arrays import Array
 from voirdire.typing import Bools, Floats, Ints
 
 MAX_STEP_SD = 4.0  # standard deviation of the longest steps of logarithms
-STEP_DECADES = 0.5  # by which that of the shortest is shorter
+STEP_DECADES = 0.5  # range of step lengths, in powers of ten
 
 
 class ParentChildMove(NamedTuple):
-    """Values with one spread, and those of another parameter that are beneath them.
+    """Parent values with one spread, and their children: values of another parameter beneath them.
 
     Attributes
     ----------
     above, below : int array, shape (above,) and (below,)
-        Their places among the latent values.
+        Positions of parents and children among the latent values.
     share : sparse matrix, shape (below, above)
-        w of each value beneath, in the column of the one that it is beneath.
+        w of each child, in the column of its parent.
     spread : bool array, shape (hypers,)
-        Which hyperparameter is the spread of those above.
+        Mask of the hyperparameter that is the parents' spread.
     """
 
     above: Ints
@@ -50,7 +50,7 @@ class ParentChildMove(NamedTuple):
     spread: Bools
 
     def sum_below(self, values: Array, power: int, xp: Any) -> Array:
-        """Sums of what is beneath each value above, (points, above), times shares to a power, of (points, size)."""
+        """Sum values, shape (points, size), of the children of each parent, times w to a power: (points, above)."""
         if xp is np:
             return (self.share.power(power).T @ values[:, self.below].T).T
         from jax.ops import segment_sum
@@ -61,7 +61,7 @@ class ParentChildMove(NamedTuple):
         return segment_sum(parts.T, column, len(self.above)).T
 
     def shift_values(self, x: Array, delta: Array, xp: Any) -> Array:
-        """Values, shape (points, size), with ``delta``, (points, above), added above and taken beneath."""
+        """Add ``delta``, (points, above), to parents and subtract it from children, in values, shape (points, size)."""
         if xp is np:
             shifted = x.copy()
             shifted[:, self.above] += delta
@@ -73,26 +73,24 @@ class ParentChildMove(NamedTuple):
         return x.at[:, self.above].add(delta).at[:, self.below[row]].add(-share * delta[:, column])
 
     def draw_steps(self, points: int, rng: np.random.Generator) -> Floats:
-        """Steps of the logarithms of spreads, a long one of those above, shape (points, hypers)."""
+        """Draw steps of the logarithms of spreads, shape (points, hypers); only the parents' spread steps."""
         length = MAX_STEP_SD * 10.0 ** (-STEP_DECADES * rng.random((points, 1)))
         return np.asarray(length * rng.standard_normal((points, len(self.spread))) * self.spread)
 
 
-def find_parent_child_moves(
-    model: LatentGaussianModel, found: ConditionalMode
-) -> tuple[ParentChildMove, ...]:
-    """All pairs of parameters of which one is beneath the other and informed by answers.
+def find_parent_child_moves(model: LatentGaussianModel, mode: ConditionalMode) -> tuple[ParentChildMove, ...]:
+    """Find all pairs of parameters with one beneath the other and informed by answers.
 
-    Wherever a value that is beneath counts, so does the same one above it. What answers say of a value is reckoned
-    where a search ended, all others given.
+    A child is a value that enters answers only together with its parent. Its information is computed at the end of a
+    search, given all other values.
     """
     rows = model.pattern.rows.tocsc()
     square = rows.multiply(rows).T
     counted = np.asarray(square.sum(axis=1)).ravel()
     information = (
-        square @ model.answers.expected_information(found.predictors).diagonal(axis1=1, axis2=2).T.ravel()
+        square @ model.answers.expected_information(mode.predictors).diagonal(axis1=1, axis2=2).T.ravel()
     )
-    is_informed = information > model.prior(found.x, found.hyper).precision
+    is_informed = information > model.prior(mode.x, mode.hyper).precision
     pairs: list[ParentChildMove] = []
     for above, below in permutations([values[counted[values] > 0] for values in _learned_values(model)], 2):
         if not 0 < len(above) < len(below):
@@ -106,18 +104,18 @@ def find_parent_child_moves(
 
 
 def _moves_by_spread(
-    model: LatentGaussianModel, told: Bools, above: Ints, below: Ints, of: Ints
+    model: LatentGaussianModel, is_informed: Bools, above: Ints, below: Ints, parent: Ints
 ) -> list[ParentChildMove]:
-    """Moves of the values above that have one spread; ``of`` is above which each of those below is."""
+    """Build one move for each spread of the parents; entry i of the last argument is the parent of child i."""
     from scipy.sparse import csr_matrix
 
     spread, moves = model.levels[0].argmax(axis=1), []
     for spread_index in np.unique(spread[above]):
-        parents, children = spread[above] == spread_index, spread[above[of]] == spread_index
-        if told[below[children]].any():
-            column = np.cumsum(parents)[of[children]] - 1
+        parents, children = spread[above] == spread_index, spread[above[parent]] == spread_index
+        if is_informed[below[children]].any():
+            column = np.cumsum(parents)[parent[children]] - 1
             share = csr_matrix(
-                (told[below[children]].astype(float), (np.arange(len(column)), column)),
+                (is_informed[below[children]].astype(float), (np.arange(len(column)), column)),
                 (len(column), int(parents.sum())),
             )
             moves.append(
@@ -129,7 +127,7 @@ def _moves_by_spread(
 
 
 def _learned_values(model: LatentGaussianModel) -> list[Ints]:
-    """Places of the values of each parameter whose spreads are learned and whose prior is normal."""
+    """List the positions of values of each parameter with learned spreads and a normal prior."""
     edges = np.cumsum([0] + [group.size for group in model.groups])
     spans = zip(model.groups, edges[:-1], edges[1:], strict=True)
     values = []
@@ -147,16 +145,18 @@ def move_parent_and_children(
     move: ParentChildMove,
     x: Array,
     hyper: Array,
-    there: Array,
+    new_hyper: Array,
     normal: Array,
     xp: Any = np,
 ) -> tuple[Array, Array]:
-    """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the log density ratio.
+    """Move values as logarithms of spreads go from ``hyper`` to ``new_hyper``; also return the log density ratio.
 
     Parameters
     ----------
     x : array, shape (points, size)
-    hyper, there : array, shape (points, hypers)
+        Latent values.
+    hyper, new_hyper : array, shape (points, hypers)
+        Logarithms of spreads before and after the step.
     normal : array, shape (points, above)
         Standard normal numbers.
 
@@ -164,9 +164,9 @@ def move_parent_and_children(
     -------
     array, shape (points, size)
     array, shape (points,)
-        Log density of the way back less that of the way, which Metropolis's rule adds to that of the posterior.
+        Log density of the reverse shift less that of the shift, for Metropolis's rule.
     """
-    precision, mean = _shift_conditional(model, move, x, there, xp)
+    precision, mean = _shift_conditional(model, move, x, new_hyper, xp)
     delta = mean + normal / xp.sqrt(precision)
     shifted = move.shift_values(x, delta, xp)
     reverse_density = _log_normal(-delta, *_shift_conditional(model, move, shifted, hyper, xp), xp)
@@ -176,7 +176,7 @@ def move_parent_and_children(
 def _shift_conditional(
     model: LatentGaussianModel, move: ParentChildMove, x: Array, hyper: Array, xp: Any
 ) -> tuple[Array, Array]:
-    """Precision and mean of delta, shape (points, above)."""
+    """Compute the precision and the mean of delta, shape (points, above)."""
     priors = model.group_priors(hyper, xp)
     weight = model.expand_group_values(xp.exp(-2.0 * priors.log_spread), xp)
     pull = (x - model.expand_group_values(priors.mean, xp)) * weight

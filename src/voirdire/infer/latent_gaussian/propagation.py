@@ -1,35 +1,34 @@
-"""Expectation propagation: latent values integrated out where each answer says little.
+"""Expectation propagation: latent values integrated out where each answer carries little information.
 
-Laplace's method (:mod:`.marginal`) takes the density about its mode for a normal one. Of many answers with one or two
-for each latent value that is off by a little for each, all to the same side, and a spread comes out far too small
-(Breslow and Lin 1995, Biometrika 82). So of such tables each cell's likelihood p(y_c | d_c, psi), d_c the predictors
-that depend on values x that are integrated out, psi the others (those that stay, see :mod:`.latent_gaussian.model`), is
-replaced by a normal site
+Laplace's method (:mod:`.marginal`) approximates the density by a normal one about its mode. With only one or two
+answers for each latent value the error for each is small but has the same sign, and a spread comes out far too small
+(Breslow and Lin 1995, Biometrika 82). For such tables, let d_c be the predictors of cell c that depend on
+integrated-out values x, and psi the kept values (:mod:`.latent_gaussian.model`). Each cell's likelihood
+p(y_c | d_c, psi) is replaced by a normal site
 
     t_c(d) = s_c exp(nu_c' d - d' tau_c d / 2),
 
-such that the normal approximation q(x) ~ p(x | phi) prod_c t_c with one site replaced by its likelihood has the mass,
-mean and covariance of d_c that q has (Minka 2001, Uncertainty in Artificial Intelligence; Rasmussen and Williams
-2006, Gaussian Processes for Machine Learning, section 3.6; in latent Gaussian models with sparse matrices all sites
-at once: Cseke and Heskes 2011, Journal of Machine Learning Research 12). One sweep costs a factor of q's matrix of
-second derivatives and the variances of all d_c; what a site is then is an integral over one or two predictors
-(:mod:`.tilted`). With x^ q's mean, H_xx the inverse of its covariance, q_c and q_-c the normal distributions of d_c
-under q, and without site c,
+such that the normal approximation q(x) ~ p(x | phi) prod_c t_c keeps the mass, mean and covariance of d_c if site c is
+replaced by its likelihood (Minka 2001, Uncertainty in Artificial Intelligence; Rasmussen and Williams 2006, Gaussian
+Processes for Machine Learning, section 3.6; for latent Gaussian models with sparse matrices, all sites at once: Cseke
+and Heskes 2011, Journal of Machine Learning Research 12). One sweep costs a factor of q's matrix of second derivatives
+and the variances of all d_c; a new site is an integral over one or two predictors (:mod:`.tilted`). Let x^ be q's
+mean, H_xx the inverse of its covariance, and q_c and q_-c the normal distributions of d_c under q and without site c:
 
     log Z = log p(x^ | phi) + (n / 2) log 2 pi - (1 / 2) log |H_xx|
             + sum_c [ nu_c' d^_c - d^_c' tau_c d^_c / 2 + log integral q_-c(d) p(y_c | d, psi) dd + A(q_-c) - A(q_c) ],
 
-A(N(m, C)) = (log |C| + m' C^-1 m) / 2. Where sites do not change any more it has the derivatives of its explicit
-arguments alone: by psi the sum of those of the integrals, by a spread the mean of that of log p(x | phi) under q.
+where A(N(m, C)) = (log |C| + m' C^-1 m) / 2. Once the sites have converged, only explicit derivatives remain: by psi
+the sum of those of the integrals, by a spread the mean of that of log p(x | phi) under q.
 
-The values that stay are at the maximum of log Z + log p(psi | phi). With l the log likelihood of a cell, means under
-q_-c times the likelihood, minus the second derivatives of all values have
+The kept values are at the maximum of log Z + log p(psi | phi). With l the log likelihood of a cell, and means under
+q_-c times the likelihood, minus the second derivatives of all values are
 
-    tau_c by d_c,    - E l_d psi by both,    - E l_psi psi - Cov(l_psi, l_psi) + E l_psi d Cov(d) E l_d psi by psi:
+    tau_c by d_c,    - E l_d psi by both,    - E l_psi psi - Cov(l_psi, l_psi) + E l_psi d Cov(d) E l_d psi by psi.
 
-with x eliminated that is Louis's identity (1982, Journal of the Royal Statistical Society B 44) for the information
-that incomplete data hold, whose covariances between cells come from what is linear in d. In the limit of sharp
-answers it is the matrix of Laplace's method.
+Eliminating x gives Louis's identity (1982, Journal of the Royal Statistical Society B 44) for the information of
+incomplete data, where covariances between cells come from the terms linear in d. For very informative answers it
+is the matrix of Laplace's method.
 """
 
 from __future__ import annotations
@@ -63,38 +62,38 @@ from voirdire.infer.latent_gaussian.tilted import (
 )
 from voirdire.typing import Floats
 
-MAX_SWEEPS = 60  # at most
+MAX_SWEEPS = 60  # sweeps, at most
 CHANGE_TOLERANCE = (
-    2e-3  # change of the predictors' means and variances in a sweep, of the latter: root of the mean square
+    2e-3  # relative change of the predictors' means and variances at convergence: root of the mean square
 )
 COMMON_CHANGE_SHARE = (
-    0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
+    0.05  # weight of the summed changes, in standard deviations of a sum of independent changes
 )
-NEWTON_CHANGE = 0.1  # change of a sweep from which the values that stay are moved
-NEWTON_TOLERANCE = 1e-4  # squared standard deviations that a step would move the values that stay
-MAX_STALE_STEP = 1.0  # and from which their second derivatives are made anew
-MAX_STEP_SDS = 1.0  # standard deviations that it moves them at once, of each
-MIN_SITE_STEP = 0.2  # steps of sites that swing
-MAX_HALVINGS = 6  # times that a step is halved where sites are no density
-MIN_VARIANCE = 1e-9  # variance of a predictor
-MIN_CAVITY_SHARE = 0.05  # of the variance of a predictor that its cavity's precision leaves, at least
+NEWTON_CHANGE = 0.1  # change of a sweep below which the kept values are moved
+NEWTON_TOLERANCE = 1e-4  # step of the kept values at convergence, in squared standard deviations
+MAX_STALE_STEP = 1.0  # step from which their second derivatives are computed again
+MAX_STEP_SDS = 1.0  # longest step of a kept value, in standard deviations
+MIN_SITE_STEP = 0.2  # smallest step share of oscillating sites
+MAX_HALVINGS = 6  # halvings of a step to sites that are no density, at most
+MIN_VARIANCE = 1e-9  # smallest variance of a predictor
+MIN_CAVITY_SHARE = 0.05  # smallest share of a predictor's precision that is left to its cavity
 
 
 class NotConverged(Exception):
-    """Sites that still change after many sweeps, or no normal approximation at all."""
+    """Sites still change after many sweeps, or there is no normal approximation."""
 
 
 @dataclass(frozen=True, eq=False)
 class Propagated(ConditionalMode):
-    """The latent values given spreads, by expectation propagation: the mean, and the factor of all values together.
+    """Latent values given spreads, by expectation propagation: the mean, and the factor of all values together.
 
-    ``log_joint`` holds all of the log evidence but the determinant; ``kept_gradient`` is zero.
+    ``log_joint`` is the log evidence without the determinant; ``kept_gradient`` is zero.
 
     Attributes
     ----------
     sites : Sites
     change : float
-        That of the predictors' means in the last sweep, in standard deviations: root of the mean square.
+        Change of the predictors' means in the last sweep, in standard deviations: root of the mean square.
     """
 
     sites: Sites
@@ -102,13 +101,13 @@ class Propagated(ConditionalMode):
 
 
 def integrated_predictors(model: LatentGaussianModel) -> list[int]:
-    """Predictors of a cell that depend on values that are integrated out."""
+    """List the predictors of a cell that depend on integrated-out values."""
     pattern = model.integrated
     return sorted(set(pattern.predictor[(pattern.coefficients != 0).any(axis=0)].tolist()))
 
 
 def propagation_applies(model: LatentGaussianModel) -> bool:
-    """True if answers are known in closed form, and one or two of their predictors are integrated over."""
+    """Return True if answers have a closed form, and one or two of their predictors are integrated over."""
     return (
         isinstance(model.answers, Answers)
         and model.answers.closed_form is not None
@@ -119,7 +118,7 @@ def propagation_applies(model: LatentGaussianModel) -> bool:
 def propagate_answers(
     model: LatentGaussianModel, hyper: Floats, x: Floats, sites: Sites | None = None, sweeps: int = MAX_SWEEPS
 ) -> Propagated:
-    """Latent values given spreads, from ``x`` and ``sites``; at most so many ``sweeps``.
+    """Compute the latent values given spreads, starting from ``x`` and ``sites``; at most ``sweeps`` sweeps.
 
     Raises
     ------
@@ -140,7 +139,7 @@ class _Propagation:
         self.prior = model.prior(x, hyper)
 
     def run_sweeps(self, sweeps: int) -> Propagated:
-        """Sweeps until neither sites nor the values that stay change."""
+        """Sweep until neither sites nor kept values change."""
         kept, change, is_settled = self.model.kept, math.inf, True
         for turn in range(sweeps):
             previous, (change, new) = change, self._sweep_sites()
@@ -165,7 +164,7 @@ class _Propagation:
         return self._result_of(self._full_factor(self._derivative_means()), change)
 
     def _solve_sites(self) -> None:
-        """q of the sites: its mean in ``x``, and the predictors' means and covariances."""
+        """Compute q from the sites: its mean in ``x``, and the predictors' means and covariances."""
         model, pattern, kept = self.model, self.model.integrated, self.model.kept
         self.prior = model.prior(self.x, self.hyper)
         diagonal = np.where(kept, 1.0, self.prior.precision)
@@ -177,13 +176,13 @@ class _Propagation:
             except NotConverged:
                 if self.held is None or halving == MAX_HALVINGS:
                     raise
-                # sites of surprising answers are negative: half of the way from those that were a density
+                # surprising answers have negative sites: go back half of the way to sites with a density
                 self.sites, self.step = (
                     sites_between(self.held, self.sites, 0.5),
                     max(0.5 * self.step, MIN_SITE_STEP),
                 )
         self.held = self.sites
-        # a Newton step of a quadratic function
+        # one Newton step is exact for a quadratic function
         sums = model.pattern.linear_predictors(self.x)
         slope = np.zeros_like(sums)
         slope[self.wide] = self.sites.shift - multiply_vectors(self.sites.precision, sums[self.wide])
@@ -197,7 +196,7 @@ class _Propagation:
         self._set_cavities()
 
     def _set_cavities(self) -> None:
-        """Set the cavity of each cell's predictors; where that is no density, a wide one in its place."""
+        """Compute the cavity of each cell's predictors; use a wide one where it is no density."""
         precision, determinant = invert_matrices(self.near.covariance)
         shift = multiply_vectors(precision, self.near.mean)
         cavity_precision = precision - self.sites.precision
@@ -216,7 +215,7 @@ class _Propagation:
         )
 
     def _sweep_sites(self) -> tuple[float, Sites]:
-        """q of the sites, and sites that would be better; how far means would move, in standard deviations."""
+        """Compute q from the sites, and updated sites; return the change of the means, in standard deviations, too."""
         self._solve_sites()
         self.found = moments = tilted_moments(
             self.model.counted, self.wide, self.sums, self.cavity, self.near
@@ -234,7 +233,7 @@ class _Propagation:
             (moments.mean - self.near.mean) / np.sqrt(variance),
             1.0 - new_variance / variance,
         )
-        # what all cells have in common counts as all of them
+        # a change that all cells have in common counts fully
         common_change = abs(float(variance_change.sum())) + abs(
             float((mean_change * self.near.mean / np.sqrt(variance)).sum())
         )
@@ -252,7 +251,7 @@ class _Propagation:
         )
 
     def _mixing_weights(self) -> Floats:
-        """Standard deviations by which sites are told from each other; the values that stay go along with them."""
+        """Weights of sites in the mixing, by standard deviations; kept values have weight zero."""
         sd = np.sqrt(self.near.covariance[np.arange(len(self.wide)), np.arange(len(self.wide))])
         return np.concatenate([sd.ravel(), (sd * sd[:, None]).ravel(), np.zeros(int(self.model.kept.sum()))])
 
@@ -268,32 +267,32 @@ class _Propagation:
     def _derivative_means(self) -> DerivativeMeans:
         return derivative_means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
-    def _full_factor(self, found: DerivativeMeans) -> Factor:
+    def _full_factor(self, means: DerivativeMeans) -> Factor:
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
-        for (u, v), block in found.second.items():
+        for (u, v), block in means.second.items():
             if not (u in self.wide and v in self.wide):
                 curvature[:, u, v] = curvature[:, v, u] = -block
-        for (u, v), block in found.residual_covariance.items():
+        for (u, v), block in means.residual_covariance.items():
             curvature[:, u, v] -= block
             if u != v:
                 curvature[:, v, u] -= block
         return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
-    def _outer_product_factor(self, found: DerivativeMeans) -> Factor:
-        """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
+    def _outer_product_factor(self, means: DerivativeMeans) -> Factor:
+        """Use products of slopes instead of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
         for u in range(pattern.kinds):
             for v in range(pattern.kinds):
                 if u not in self.wide and v not in self.wide:
-                    curvature[:, u, v] = found.slope[u] * found.slope[v]
+                    curvature[:, u, v] = means.slope[u] * means.slope[v]
         return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
     def _newton_step(self) -> tuple[Floats, float]:
-        """A step of the values that stay; how large it is, in squared standard deviations.
+        """Compute a step of the kept values, and its size in squared standard deviations.
 
-        By second derivatives that were made once, until a step by them is farther than a standard deviation.
+        Second derivatives are reused until a step is longer than a standard deviation.
         """
         kept = self.model.kept
         if self.newton is not None:
@@ -310,7 +309,7 @@ class _Propagation:
         return np.where(kept, share * step, 0.0), float(gradient @ step)
 
     def _step_by(self, full: Factor, slope: Floats) -> tuple[Floats, Floats]:
-        """Gradient by the values that stay, and a Newton step of all values by it."""
+        """Compute the gradient by the kept values, and a Newton step of all values by it."""
         gathered = self.model.pattern.gather_gradient(slope) + self.prior.slope
         gradient = np.where(self.model.kept, gathered, 0.0)
         return gradient, full.solve_system(gradient)
@@ -319,7 +318,7 @@ class _Propagation:
         return mean_slopes(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
     def _take_step(self, step: Floats) -> None:
-        """Take the step; sites follow, to first order."""
+        """Move the kept values by the step, and update the sites to first order."""
         assert self.newton is not None
         self.x = self.x + step
         sums_change = self.model.pattern.linear_predictors(step)

@@ -1,18 +1,17 @@
-"""Moves of spreads and means that take all values along, each as far from its mean as it was, in standard deviations.
+"""Moves of spreads and means that rescale all values, so that each keeps its standardised deviation from its mean.
 
-Where answers tell neither how far items are apart nor how good judges are, but their product, the posterior is a curved
-ridge that is wide at one end and narrow at the other, and paths that follow gradients at one step for all of it stay at
-the wide end. With xi_i = (x_i - m_i(phi)) / t_i(phi), whose prior does not depend on phi, the density of phi given xi
+Where answers inform only the product of the distance of items and the quality of judges, the posterior is a curved
+ridge, wide at one end and narrow at the other. Paths that follow gradients with one step size stay at the wide end.
+With xi_i = (x_i - m_i(phi)) / t_i(phi), whose prior does not depend on phi, the density of phi given xi is
 
     p(phi | xi, y) ~ p(y | x(phi, xi)) p(x(phi, xi) | phi) p(phi) prod_i t_i(phi),
 
-and a step of phi with xi as it is goes along the ridge (the non-centred half of an interweaving: Yu and Meng 2011,
-Journal of Computational and Graphical Statistics 20). Steps are Metropolis's, of all lengths. Half of the chains at a
-time make one: as the spreads of all are distributed, or along the difference of two chains of the other half, which
-lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are made in turns with those of
-:mod:`.parent_child_move`, and with the moves of :mod:`.moves`, which change everything else. What is random is drawn
-first (:class:`Steps`); the kernel makes the steps (:mod:`voirdire.infer.kernel.rescaled`), and NumPy where there is
-none.
+and a step of phi with fixed xi goes along the ridge (the non-centred half of an interweaving: Yu and Meng 2011, Journal
+of Computational and Graphical Statistics 20). Steps are Metropolis's, of many lengths. Half of the chains step at a
+time: by the distribution of all spreads, or along the difference of two chains of the other half, which lies along the
+ridge (ter Braak 2006, Statistics and Computing 16). They alternate with the steps of :mod:`.parent_child_move`, and
+with the moves of :mod:`.moves`, which change everything else. Random numbers are drawn first (:class:`Steps`); then the
+kernel makes the steps (:mod:`voirdire.infer.kernel.rescaled`), or NumPy without a kernel.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from voirdire.infer.latent_gaussian.parent_child_move import move_parent_and_chi
 from voirdire.typing import Floats
 
 MAX_STEP_SD = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
-STEP_DECADES = 1.5  # by which the shortest step is shorter
+STEP_DECADES = 1.5  # range of step lengths, in powers of ten
 
 
 def draw_steps(
-    where: Any, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
+    coordinates: Any, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
 ) -> Steps:
-    """Draw the random numbers of some tries of so many chains."""
-    parent_child_moves = where.parent_child_moves if exchanging else ()
+    """Draw the random numbers of ``tries`` steps of ``chains`` chains."""
+    parent_child_moves = coordinates.parent_child_moves if exchanging else ()
     turn = np.arange(tries)
     move = np.where(
         (turn % 2 > 0) & bool(parent_child_moves), turn // 2 % max(len(parent_child_moves), 1), -1
     )
     half, first_half = turn // 2 % 2 if parent_child_moves else turn % 2, (chains + 1) // 2
-    hypers = len(where.root)
+    hypers = len(coordinates.root)
     length = MAX_STEP_SD * 10.0 ** (-STEP_DECADES * rng.random((tries, chains)))
-    step = np.matmul(where.root, rng.standard_normal((tries, hypers, chains)))
+    step = np.matmul(coordinates.root, rng.standard_normal((tries, hypers, chains)))
     step *= length[:, None] / math.sqrt(hypers)
     for index, number in enumerate(move):
         if number >= 0:
@@ -62,15 +61,17 @@ def draw_steps(
     return Steps(move, half, step, pair, length / math.sqrt(2.0), normal, chance)
 
 
-def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats) -> tuple[Floats, Floats]:
-    """Latent values, shape (chains, size), and logarithms of spreads and means, (chains, hypers), after the steps.
+def apply_steps(
+    coordinates: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats
+) -> tuple[Floats, Floats]:
+    """Apply the steps; return latent values, shape (chains, size), and log spreads and means, shape (chains, hypers).
 
     Parameters
     ----------
     x, hyper, log : array
-        Where chains are, and the log density there, shape (chains,); the arrays are changed.
+        Values of the chains, and their log density, shape (chains,); the arrays are changed in place.
     """
-    model, chains = where.search.model, np.arange(len(x))
+    model, chains = coordinates.search.model, np.arange(len(x))
     for turn, move in enumerate(steps.move):
         movers = chains[(chains >= (len(x) + 1) // 2) == steps.half[turn]]
         first_chain, second_chain = steps.pair[:, turn, movers]
@@ -78,15 +79,19 @@ def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats)
         step = np.where(first_chain[:, None] < 0, steps.step[turn][:, movers].T, difference)
         new_hyper = hyper[movers] + step
         if move >= 0:
-            normal = steps.normal[turn, : len(where.parent_child_moves[move].above), movers]
+            normal = steps.normal[turn, : len(coordinates.parent_child_moves[move].above), movers]
             new_x, volume = move_parent_and_children(
-                model, where.parent_child_moves[move], x[movers], hyper[movers], new_hyper, normal
+                model, coordinates.parent_child_moves[move], x[movers], hyper[movers], new_hyper, normal
             )
         else:
             new_x, volume = model.rescaled(x[movers], hyper[movers], new_hyper)
-        new_log = where.log_density(new_x, new_hyper)
-        # of what is not finite none
+        new_log = coordinates.log_density(new_x, new_hyper)
+        # a density that is not finite is never accepted
         accepted = steps.chance[turn, movers] < new_log - log[movers] + volume
-        moved = movers[accepted]
-        x[moved], hyper[moved], log[moved] = new_x[accepted], new_hyper[accepted], new_log[accepted]
+        accepted_chains = movers[accepted]
+        x[accepted_chains], hyper[accepted_chains], log[accepted_chains] = (
+            new_x[accepted],
+            new_hyper[accepted],
+            new_log[accepted],
+        )
     return x, hyper

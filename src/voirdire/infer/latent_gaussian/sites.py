@@ -1,13 +1,11 @@
-"""Sites of expectation propagation: a normal density in the place of each cell's likelihood.
+"""Sites of expectation propagation, and Anderson's mixing, which finds their fixed point faster.
 
-Fixed points found faster: Anderson's mixing of the last steps.
-
-Of a map g whose fixed point x = g(x) is sought, with x_k the points so far and f_k = g(x_k) - x_k, the next point is
+For a map g with the fixed point x = g(x), points x_k so far and f_k = g(x_k) - x_k, the next point is
 
     g(x_k) - sum_j gamma_j (g(x_j+1) - g(x_j)),    gamma the least squares of f_k by the differences f_j+1 - f_j
 
-(Anderson 1965, Journal of the ACM 12; Walker and Ni 2011, SIAM Journal on Numerical Analysis 49). Where one direction
-is slow, as the scale of all values beside that of what answers say, a few steps find how it goes on.
+(Anderson 1965, Journal of the ACM 12; Walker and Ni 2011, SIAM Journal on Numerical Analysis 49). If convergence is
+slow in one direction only, such as the scale of all values, a few steps extrapolate it.
 """
 
 from __future__ import annotations
@@ -21,12 +19,12 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.tilted import multiply_vectors
 from voirdire.typing import Bools, Floats
 
-MAX_DIFFERENCES = 3  # differences
-MAX_GAMMA_SUM = 30.0  # sum of gamma's sizes, beyond which the past says nothing
+MAX_DIFFERENCES = 3  # differences of steps that are used
+MAX_GAMMA_SUM = 30.0  # sum of absolute gamma beyond which the past is dropped
 
 
 class AndersonMixing:
-    """The last steps of a search for a fixed point.
+    """Extrapolation of the last steps of a search for a fixed point.
 
     Examples
     --------
@@ -41,38 +39,38 @@ class AndersonMixing:
         self._steps: list[Floats] = []
         self._maps: list[Floats] = []
 
-    def next_point(self, here: Floats, there: Floats, weights: Floats) -> Floats:
-        """The next point, of the last one and what the map makes of it; ``weights`` are of the least squares."""
-        step = there - here
+    def next_point(self, last_point: Floats, image: Floats, weights: Floats) -> Floats:
+        """Compute the next point from the last one and its image; ``weights`` are those of the least squares."""
+        step = image - last_point
         self._steps, self._maps = (
             [*self._steps[-MAX_DIFFERENCES:], step],
-            [*self._maps[-MAX_DIFFERENCES:], there],
+            [*self._maps[-MAX_DIFFERENCES:], image],
         )
         if len(self._steps) == 1:
-            return there
+            return image
         differences = np.stack(
             [(b - a) * weights for a, b in zip(self._steps[:-1], self._steps[1:], strict=True)], axis=1
         )
         gamma = np.linalg.lstsq(differences, step * weights, rcond=1e-8)[0]
         if not np.abs(gamma).sum() < MAX_GAMMA_SUM:
-            self._steps, self._maps = [step], [there]
-            return there
+            self._steps, self._maps = [step], [image]
+            return image
         map_differences = [b - a for a, b in zip(self._maps[:-1], self._maps[1:], strict=True)]
         return np.asarray(
-            there - sum(g * difference for g, difference in zip(gamma, map_differences, strict=True))
+            image - sum(g * difference for g, difference in zip(gamma, map_differences, strict=True))
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Sites:
-    """A normal density in the place of each cell's likelihood.
+    """Normal densities that replace the likelihood of each cell.
 
     Attributes
     ----------
     shift : array, shape (predictors, cells)
-        nu, of the predictors that are integrated over.
+        nu of the predictors that are integrated over.
     precision : array, shape (predictors, predictors, cells)
-        tau.
+        tau of these predictors.
     """
 
     shift: Floats
@@ -80,31 +78,31 @@ class Sites:
 
 
 def first_sites(model: LatentGaussianModel, wide: Sequence[int], x: Floats) -> Sites:
-    """Sites of the information that answers have on average."""
+    """Build sites from the expected information of answers."""
     sums = model.pattern.linear_predictors(x)
     pairs = model.answers.expected_information(sums).transpose(1, 2, 0)[np.ix_(wide, wide)]
     slope = model.answers.value_gradient(sums)[1][list(wide)]
     return Sites(slope + multiply_vectors(pairs, sums[list(wide)]), pairs)
 
 
-def sites_between(one: Sites, other: Sites, share: float | Floats) -> Sites:
-    """Sites on the way from one to the other, ``share`` of it."""
+def sites_between(start: Sites, end: Sites, share: float | Floats) -> Sites:
+    """Interpolate sites, by ``share`` of the way from one to the other."""
     return Sites(
-        one.shift + share * (other.shift - one.shift),
-        one.precision + share * (other.precision - one.precision),
+        start.shift + share * (end.shift - start.shift),
+        start.precision + share * (end.precision - start.precision),
     )
 
 
-def are_larger(matrices: Floats, least: Floats) -> Bools:
-    """True for one-by-one or two-by-two matrices that are larger than others in every direction."""
-    difference = matrices - least
+def are_larger(matrices: Floats, lower: Floats) -> Bools:
+    """Return True for one-by-one or two-by-two matrices that are larger than others in every direction."""
+    difference = matrices - lower
     if len(difference) == 1:
         return np.asarray(difference[0, 0] > 0)
     return np.asarray((difference[0, 0] > 0) & (difference[0, 0] * difference[1, 1] > difference[0, 1] ** 2))
 
 
 def embed_matrices(precision: Floats, wide: Sequence[int], kinds: int) -> Floats:
-    """Matrices of all predictors, shape (cells, kinds, kinds), zero but for those that are integrated over."""
+    """Embed matrices in those of all predictors, shape (cells, kinds, kinds), with zeros elsewhere."""
     out = np.zeros((precision.shape[-1], kinds, kinds))
     for i, u in enumerate(wide):
         for j, v in enumerate(wide):

@@ -1,13 +1,12 @@
-"""Monotone maps of single values whose draws are skewed.
+"""Monotone maps of single values with skewed draws.
 
-What answers say of a judge who is nearly always right is a wall on one side and nothing on the other: the reliability
-is hardly below what it must be for so many right answers, and as far above as the prior lets it. With u standard
-normal, a value is
+The likelihood of a judge who is nearly always right limits the reliability from below only: so many right answers
+exclude low values, and only the prior limits high values. With u standard normal, a value is mapped to
 
     c + s h(u),   h(u) = u + k (sqrt(1 + u^2) - 1),   |k| < 1,
 
-whose slope is 1 - k far below and 1 + k far above its middle, so that a wall is as far from the middle, in steps of a
-path, as the other side. c, s and k are those of the quantiles that chains have (16%, 50% and 84%).
+with slope 1 - k far below and 1 + k far above its middle, so that both sides are equally far from the middle in steps
+of a path. c, s and k are fitted to quantiles of the chains (16%, 50% and 84%).
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ import numpy as np
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats, Ints
 
-ONE_SD_QUANTILES = (0.1587, 0.5, 0.8413)  # of a normal distribution one standard deviation about its middle
-MAX_BEND = 0.85
-BEND_AT_ONE = np.sqrt(2.0) - 1.0  # h(1) - 1 and h(-1) + 1 by k
+ONE_SD_QUANTILES = (0.1587, 0.5, 0.8413)  # normal quantiles at -1, 0 and 1 standard deviations
+MAX_BEND = 0.85  # largest |k|
+BEND_AT_ONE = np.sqrt(2.0) - 1.0  # (h(1) - 1) / k = (h(-1) + 1) / k
 
 
 class Skewness(NamedTuple):
-    """Values that are mapped.
+    """Maps of some latent values.
 
     Attributes
     ----------
     places : int array, shape (values,)
-        Their places among the latent values.
+        Positions of the mapped values among the latent values.
     sd : array, shape (values,)
-        Standard deviations by which u is made.
+        Standard deviations that standardise the values to u.
     middle, width, bend : array, shape (values,)
         c, s and k.
 
@@ -53,7 +52,7 @@ class Skewness(NamedTuple):
     bend: Floats
 
     def bend_values(self, normal: Array, xp: Any = np) -> SkewedValues:
-        """Values, shape (points, size), of normal ones."""
+        """Map normal values to skewed ones, shape (points, size)."""
         if not self.places.size:
             empty = np.zeros((len(normal), 0))
             return SkewedValues(normal, np.zeros(len(normal)), empty, empty)
@@ -68,7 +67,7 @@ class Skewness(NamedTuple):
         )
 
     def straighten_values(self, values: Array, xp: Any = np) -> Array:
-        """Normal values of which :meth:`bend_values` makes ``values``, shape (points, size)."""
+        """Invert :meth:`bend_values`: map skewed values, shape (points, size), to normal ones."""
         k = self.bend
         standardised = (values[:, self.places] - self.middle) / self.width + k
         normal = (
@@ -77,22 +76,22 @@ class Skewness(NamedTuple):
         return self._put(values, normal, xp)
 
     def _put(self, rows: Array, values: Array, xp: Any) -> Array:
-        """Rows with other values in the places that are mapped."""
+        """Replace the mapped columns of rows."""
         if xp is not np:
             return rows.at[:, self.places].set(values)
         out = rows.copy()
         out[:, self.places] = values
         return out
 
-    def gradient_by_normal(self, by_values: Floats, bent: SkewedValues) -> Floats:
-        """Gradient by normal values, shape (points, size), of minus a log density whose gradient by values is given."""
-        return np.asarray(self._put(by_values, by_values[:, self.places] * bent.slope - bent.by_log, np))
+    def gradient_by_normal(self, by_values: Floats, skewed: SkewedValues) -> Floats:
+        """Turn the gradient of minus a log density by values into that by normal values, shape (points, size)."""
+        return np.asarray(self._put(by_values, by_values[:, self.places] * skewed.slope - skewed.by_log, np))
 
 
 class SkewedValues(NamedTuple):
-    """Values, shape (points, size), with the logarithm of the volume, shape (points,).
+    """Values, shape (points, size), with the log volume of the map, shape (points,).
 
-    ``slope`` is that of those that are mapped, and ``by_log`` the slope of its logarithm, shape (points, mapped).
+    ``slope`` is the slope of each map, and ``by_log`` the slope of its logarithm, shape (points, mapped).
     """
 
     values: Floats
@@ -102,16 +101,15 @@ class SkewedValues(NamedTuple):
 
 
 def no_skewness() -> Skewness:
-    """Maps of no value."""
+    """Build maps of no value."""
     empty = np.zeros(0)
     return Skewness(np.zeros(0, dtype=int), empty, empty, empty, empty)
 
 
-def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
-    """The map of values with such draws, shape (draws, chains, values).
+def fit_skewness(places: Ints, sd: Floats, draws: Floats) -> Skewness:
+    """Fit the maps of values to draws, shape (draws, chains, values).
 
-    Draws of a chain are alike: values are bent as far as both halves of the chains, each by itself, say.
-
+    The draws of a chain are alike, so k is the smaller one of the two halves of the chains, or 0 if their signs differ.
     Examples
     --------
     >>> draws = np.exp(np.random.default_rng(0).normal(size=(99, 8, 1)))
@@ -125,12 +123,12 @@ def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
     is_consistent = (halves > 0).all(axis=0) | (halves < 0).all(axis=0)
     smaller_bend = np.sign(halves[0]) * np.abs(halves).min(axis=0)
     return Skewness(
-        at, sd, middle, width, np.where(is_consistent, np.clip(smaller_bend, -MAX_BEND, MAX_BEND), 0.0)
+        places, sd, middle, width, np.where(is_consistent, np.clip(smaller_bend, -MAX_BEND, MAX_BEND), 0.0)
     )
 
 
 def _bend_coefficients(draws: Floats) -> Floats:
-    """k of draws, shape (draws, chains, values)."""
+    """Compute k from draws, shape (draws, chains, values)."""
     low, middle, high = np.quantile(draws, ONE_SD_QUANTILES, axis=(0, 1))
     width = 0.5 * (high - low)
     return np.asarray(0.5 * (high + low - 2.0 * middle) / (BEND_AT_ONE * np.where(width > 0, width, np.inf)))

@@ -1,9 +1,9 @@
-"""Spreads at the maximum of their Laplace-marginal likelihood, and draws of everything.
+"""Spreads at the maximum of their Laplace-marginal likelihood, and draws of all values.
 
-The draws carry the spreads' own uncertainty: their logarithms are normal about the maximum, with the curvature there,
-at a few points of that normal distribution the latent values are found anew, and each point is worth what the marginal
-likelihood says of it beside the normal density (Rue, Martino and Chopin 2009, Journal of the Royal Statistical Society
-B 71, integrate over a grid likewise).
+The draws include the uncertainty of the spreads. Log spreads are normal about the maximum, with the curvature there. At
+some points of that distribution the latent values are found again, and each point is weighted by its marginal
+likelihood over the normal density (Rue, Martino and Chopin 2009, Journal of the Royal Statistical Society B 71,
+integrate over a grid in the same way).
 """
 
 from __future__ import annotations
@@ -38,26 +38,28 @@ from voirdire.infer.latent_gaussian.search import (
 from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 
-DIFFERENCE_STEP = 0.05  # of the differences of gradients, in standard deviations guessed
-MAX_POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
-MAX_AXES = 40  # of them
-MAX_SHELL_SPREADS = 3  # spreads, at points of several distances from the centre
-LARGE_TABLE_SWEEPS = 2  # at each of them, of tables so large that little is done again
-MAX_HALVINGS = 4  # times that a point is brought nearer to the centre, at most
-MAX_WEIGHT_RATIO = 3.0  # times its share that a point may weigh
+DIFFERENCE_STEP = 0.05  # step of differences of gradients, in estimated standard deviations
+MAX_POINTS = (
+    20  # largest number of points at which latent values are found again, or twice the number of spreads
+)
+MAX_AXES = 40  # spreads with points along their axes, at most
+MAX_SHELL_SPREADS = 3  # spreads up to which points have several distances from the centre
+LARGE_TABLE_SWEEPS = 2  # sweeps at each point of very large tables
+MAX_HALVINGS = 4  # times that a point is moved half of the way to the centre, at most
+MAX_WEIGHT_RATIO = 3.0  # largest weight of a point over the mean weight
 
 
 def maximise_spreads(
     model: LatentGaussianModel, x: Floats, hyper: Floats, *, roughly: bool = False
 ) -> SpreadSearch:
-    """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS); ``roughly``, the first few.
+    """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS); ``roughly``, only the first few.
 
-    Where answers say little of each latent value by their evidence (:mod:`.few_observations`), and by their
-    Laplace-marginal likelihood where they say much, or where expectation propagation does not converge.
+    Sparse answers use the evidence (:mod:`.few_observations`). Others use the Laplace-marginal likelihood, as do sparse
+    ones if expectation propagation does not converge.
 
-    That is in turns with the values that stay (see :func:`.marginal.refine_fixed_effects`), which are at the mode of
-    the others integrated out, not at the joint one: there judges seem better than they are, as noise in what is
-    latent is taken for nothing.
+    Laplace's method alternates with updates of the kept values (see :func:`.marginal.refine_fixed_effects`). These are
+    at their mode with the others integrated out, not at the joint mode, where judges seem better than they are because
+    noise is explained by latent values.
     """
     start = np.clip(hyper, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
     if is_sparse(model):
@@ -69,14 +71,14 @@ def maximise_spreads(
 
 
 def _search_by_laplace(
-    model: LatentGaussianModel, x: Floats, here: Floats, *, roughly: bool = False
+    model: LatentGaussianModel, x: Floats, start: Floats, *, roughly: bool = False
 ) -> SpreadSearch:
     inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
-    marginal = Marginal(model, find_conditional_mode(model, here, x))
+    marginal = Marginal(model, find_conditional_mode(model, start, x))
     if not model.kept.any():
-        search = search_spreads(marginal, here, inverse, ROUGH_TOLERANCE if roughly else SPREAD_TOLERANCE)
+        search = search_spreads(marginal, start, inverse, ROUGH_TOLERANCE if roughly else SPREAD_TOLERANCE)
         return replace(search, is_rough=roughly)
-    rough = search_spreads(marginal, here, inverse, ROUGH_TOLERANCE)
+    rough = search_spreads(marginal, start, inverse, ROUGH_TOLERANCE)
     if roughly:
         return replace(rough, is_rough=True)
     refined = refine_fixed_effects(model, rough.mode)
@@ -89,9 +91,9 @@ def _search_by_laplace(
 
 
 def spread_covariance(search: SpreadSearch) -> Floats:
-    """Covariance of the logarithms of the spreads, by differences of the gradient at the maximum.
+    """Compute the covariance of the log spreads, by differences of the gradient at the maximum.
 
-    Of spreads that were learned from some of the blocks, or roughly, it is what that search found.
+    For spreads learned from some of the blocks, or roughly, it is the estimate of the search.
     """
     centre, size = search.mode.hyper, len(search.mode.hyper)
     if not size:
@@ -116,14 +118,14 @@ def spread_covariance(search: SpreadSearch) -> Floats:
 
 
 def _maximised_function(search: SpreadSearch, sweeps: int = MAX_SWEEPS) -> Marginal:
-    """The function that was maximised."""
+    """Build the function that the search maximised."""
     if isinstance(search.mode, Propagated):
         return Evidence(search.model, search.mode, sweeps=sweeps, missing=search.missing)
     return Marginal(search.model, search.mode)
 
 
 def draw_posterior(search: SpreadSearch, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draws of latent values, shape (count, size), and of logarithms of spreads, shape (count, hypers)."""
+    """Draw latent values, shape (count, size), and logarithms of spreads, shape (count, hypers)."""
     covariance = spread_covariance(search)
     size = len(covariance)
     normal = _spherical_points(size, 1 if search.by_part else MAX_POINTS, rng)
@@ -139,21 +141,21 @@ def draw_posterior(search: SpreadSearch, count: int, rng: np.random.Generator) -
     return np.concatenate(x)[order], np.concatenate(spreads)[order]
 
 
-def _spherical_points(size: int, most: int, rng: np.random.Generator) -> Floats:
-    """Points whose covariance is that of a standard normal distribution, shape (points, size).
+def _spherical_points(size: int, max_points: int, rng: np.random.Generator) -> Floats:
+    """Draw points whose covariance is that of a standard normal distribution, shape (points, size).
 
-    Along both directions of the axes of a rotation; of up to three dimensions of several rotations, each as far from
-    the centre as one part in so many of all draws is, which are equally likely.
+    Points lie in both directions along randomly rotated axes. In up to three dimensions there are several rotations,
+    with distances from the centre that stand for shells of equal probability.
     """
     if not size:
         return np.zeros((1, 0))
     from scipy.stats import chi2
 
-    shells = max(most // (2 * size), 1) if size <= MAX_SHELL_SPREADS else 1
+    shells = max(max_points // (2 * size), 1) if size <= MAX_SHELL_SPREADS else 1
     edges = chi2.ppf(np.linspace(0.0, 1.0, shells + 1), size)
     radii = np.sqrt(
         size * shells * np.diff(chi2.cdf(edges, size + 2))
-    )  # of chi-squared variables within these edges
+    )  # root mean squares of distances within shells
     points = []
     for radius in radii:
         axes = np.linalg.qr(rng.standard_normal((size, size)))[0][:MAX_AXES]
@@ -165,14 +167,14 @@ SpreadDraws = list[tuple[Floats, Floats]]
 
 
 def _weighted_draws(
-    search: SpreadSearch, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
+    search: SpreadSearch, hypers: Floats, half_squares: Floats, count: int, rng: np.random.Generator
 ) -> SpreadDraws:
-    """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
+    """Draw at points, in numbers by the marginal likelihood over the normal density, of log -``half_squares``."""
     marginal, points = _maximised_function(search), len(hypers)
     marginal(search.mode.hyper)
-    # each point is found from the centre
+    # each point's search starts from the centre
     modes = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, search.mode), hypers))
-    log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in modes]) + beside
+    log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in modes]) + half_squares
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), MAX_WEIGHT_RATIO / points)
     weights /= weights.sum()
@@ -188,7 +190,7 @@ def _weighted_draws(
 def _equal_share_draws(
     search: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator
 ) -> SpreadDraws:
-    """Draws at points, of each as many: of tables so large that one factor is kept at a time."""
+    """Draw equal numbers at points, for tables so large that only one factor fits in memory."""
     marginal = _maximised_function(search, LARGE_TABLE_SWEEPS)
     marginal(search.mode.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
@@ -200,7 +202,7 @@ def _equal_share_draws(
 
 
 def _settle_latent(marginal: Marginal, hyper: Floats, centre: ConditionalMode) -> ConditionalMode:
-    """The latent values given spreads, half as far from the centre as often as propagation does not settle there."""
+    """Find latent values given spreads; halve the distance to the centre while propagation does not converge."""
     for _ in range(MAX_HALVINGS):
         with suppress(NotConverged):
             return marginal.find_latent(hyper)
@@ -211,15 +213,15 @@ def _settle_latent(marginal: Marginal, hyper: Floats, centre: ConditionalMode) -
 def _draw_at_point(
     g: ConditionalMode, shift: Floats, share: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    # the first draws of a point are the same whatever its share, and those of others
+    # a point's first draws do not depend on its share or on other points
     x = g.x + shift + g.factor.to_draws(rng.standard_normal((share, len(g.x))).T).T
     return x, np.repeat(g.hyper[None], share, axis=0)
 
 
 def _mean_shift(model: LatentGaussianModel, g: ConditionalMode) -> Floats:
-    """Distance of the mean of the latent values from where they were found.
+    """Estimate the mean less the point found, for the latent values.
 
-    From the mode, to first order, a standard deviation at most; propagation is about the mean.
+    To first order about a mode, and at most a standard deviation; zero for propagation, which finds the mean.
     """
     if isinstance(g, Propagated):
         return np.zeros(len(g.x))

@@ -1,13 +1,13 @@
-"""Means, variances and masses of one cell's answers over a normal distribution of its predictors, by quadrature.
+"""Masses, means and covariances of one cell's likelihood times a normal density of its predictors, by quadrature.
 
-Expectation propagation (:mod:`.propagation`) asks of each cell for the integral of its likelihood over a normal
-distribution of its predictors d (the cavity: what all other cells and the prior say of them), for the mean and the
-covariance of d under the product, and for the means of the likelihood's slopes and second derivatives there. They are
-sums over Gauss-Hermite nodes laid out by another normal distribution, which is near the product already,
+Expectation propagation (:mod:`.propagation`) needs for each cell the integral of its likelihood over a normal
+distribution of its predictors d (the cavity: the information of all other cells and the prior), the mean and covariance
+of d under the product, and the means of the likelihood's slopes and second derivatives. They are sums over
+Gauss-Hermite nodes of another normal distribution N(m', C') near the product,
 
     integral N(d; m, C) p(y | d) dd = sum_k w_k p(y | d_k) N(d_k; m, C) / N(d_k; m', C'),   d_k = m' + C'^(1/2) z_k
 
-(Liu and Pierce 1994, Biometrika 81), so that few nodes are right however sharp the answers are.
+(Liu and Pierce 1994, Biometrika 81), so that few nodes suffice however informative the answers are.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy as np
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.typing import Floats
 
-QUADRATURE_NODES = (14, 12)  # of one predictor, and of each of two
-BATCH_NODES = 14_000  # nodes of cells that are looked at together: arrays that a processor's cache holds
+QUADRATURE_NODES = (14, 12)  # nodes for one predictor, and for each of two
+BATCH_NODES = 14_000  # nodes that are computed together: their arrays fit in a processor's cache
 
 
 class Normals(NamedTuple):
-    """A normal distribution of each cell's predictors.
+    """Normal distributions of the predictors of each cell.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Normals(NamedTuple):
 
 
 class TiltedMoments(NamedTuple):
-    """Moments of a cell's likelihood times a normal density.
+    """Moments of each cell's likelihood times a normal density.
 
     Attributes
     ----------
@@ -60,10 +60,11 @@ class DerivativeMeans(NamedTuple):
     Attributes
     ----------
     slope : array, shape (all predictors, cells)
+        First derivatives.
     second : dict of (int, int) to array, shape (cells,)
         Second derivatives, by pairs of predictors u <= v.
     residual_covariance : dict of (int, int) to array, shape (cells,)
-        Covariances of the slopes, less what is linear in the predictors that are integrated over.
+        Covariances of the slopes, less their part linear in the predictors that are integrated over.
     """
 
     slope: Floats
@@ -72,7 +73,7 @@ class DerivativeMeans(NamedTuple):
 
 
 def invert_matrices(matrices: Floats) -> tuple[Floats, Floats]:
-    """Inverses of one-by-one or two-by-two symmetric matrices, shape (size, size, cells), and their determinants.
+    """Invert one-by-one or two-by-two symmetric matrices, shape (size, size, cells); also return determinants.
 
     Examples
     --------
@@ -87,15 +88,15 @@ def invert_matrices(matrices: Floats) -> tuple[Floats, Floats]:
 
 
 def multiply_vectors(matrices: Floats, vectors: Floats) -> Floats:
-    """Products of matrices, shape (size, size, cells), and vectors, shape (size, ..., cells)."""
+    """Multiply matrices, shape (size, size, cells), and vectors, shape (size, ..., cells)."""
     return np.stack([sum(row[j] * vectors[j] for j in range(len(vectors))) for row in matrices])
 
 
 @lru_cache(maxsize=4)
 def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
-    """Nodes of each standard normal predictor along an axis of its own, and the logarithms of their weights.
+    """Compute nodes of standard normal predictors, each along its own axis, and the logarithms of their weights.
 
-    Both end in an axis for cells; the logarithms have what the standard normal density leaves out of them added.
+    All have a last axis for cells. The log weights are less the exponent of the standard normal density.
     """
     z, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES[predictors - 1])
     log = np.log(weight / weight.sum()) + 0.5 * z * z
@@ -104,9 +105,9 @@ def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
 
 
 def tilted_moments(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> TiltedMoments:
-    """Mass, mean and covariance of each cell's likelihood times the cavity's density.
+    """Compute mass, mean and covariance of each cell's likelihood times the cavity's density.
 
     Parameters
     ----------
@@ -114,13 +115,17 @@ def tilted_moments(
     wide : sequence of int
         The one or two predictors that are integrated over.
     fixed : array, shape (all predictors, cells)
-        The values of the others; those of ``wide`` are not looked at.
-    cavity, near : Normals
-        Of the ``wide`` ones; ``near`` lays out the nodes.
+        Values of the other predictors; rows of ``wide`` are ignored.
+    cavity, node_normals : Normals
+        Distributions of the ``wide`` predictors: the cavity, and the one that places the nodes.
     """
     parts = [
         _chunk_moments(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+            chunk,
+            wide,
+            fixed[:, cells],
+            _normals_at_cells(cavity, cells),
+            _normals_at_cells(node_normals, cells),
         )
         for cells, chunk in _cell_chunks(answers, len(wide))
     ]
@@ -129,12 +134,16 @@ def tilted_moments(
 
 
 def derivative_means(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> DerivativeMeans:
-    """Means of slopes and second derivatives by all predictors; arguments as of :func:`tilted_moments`."""
+    """Compute means of slopes and second derivatives by all predictors; arguments as in :func:`tilted_moments`."""
     parts = [
         _chunk_means(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+            chunk,
+            wide,
+            fixed[:, cells],
+            _normals_at_cells(cavity, cells),
+            _normals_at_cells(node_normals, cells),
         )
         for cells, chunk in _cell_chunks(answers, len(wide))
     ]
@@ -144,19 +153,23 @@ def derivative_means(
             pair: np.concatenate([getattr(part, name)[pair] for part in parts])
             for pair in getattr(parts[0], name)
         }
-        for name in ("second", "left")
+        for name in ("second", "residual_covariance")
     )
     return DerivativeMeans(slope, second, residual)
 
 
 def mean_slopes(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> Floats:
-    """Means of the slopes alone, shape (all predictors, cells)."""
+    """Compute means of the slopes alone, shape (all predictors, cells)."""
     parts = []
     for cells, chunk in _cell_chunks(answers, len(wide)):
         placed = _place_nodes(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+            chunk,
+            wide,
+            fixed[:, cells],
+            _normals_at_cells(cavity, cells),
+            _normals_at_cells(node_normals, cells),
         )
         assert answers.closed_form is not None
         slopes = answers.closed_form.slopes(placed.sums, chunk.counts)
@@ -176,9 +189,9 @@ def _normals_at_cells(normals: Normals, cells: slice) -> Normals:
 
 
 class _PlacedNodes(NamedTuple):
-    """Nodes, their weights (which sum to one), the integral, and what was added to the mean at each node.
+    """Nodes, their weights (which sum to one), the log integral, and the shift of each node from the mean.
 
-    Nodes of each predictor have an axis of their own, so that what depends on the first alone is computed once.
+    Each predictor's nodes have their own axis, so that functions of the first predictor alone are computed once.
     """
 
     sums: list[Floats]
@@ -187,21 +200,21 @@ class _PlacedNodes(NamedTuple):
     mean_shift: list[Floats]
 
     def weighted_mean(self, values: Floats) -> Floats:
-        """Weighted mean over the nodes, shape (cells,)."""
+        """Compute the weighted mean over the nodes, shape (cells,)."""
         return np.asarray((self.weight * values).sum(axis=tuple(range(self.weight.ndim - 1))))
 
 
 def _place_nodes(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> _PlacedNodes:
     z, log_weight = _quadrature_nodes(len(wide))
-    offsets = _spread_nodes(near.covariance, z)
+    offsets = _spread_nodes(node_normals.covariance, z)
     sums: list[Floats] = list(fixed)
     for i, predictor in enumerate(wide):
-        sums[predictor] = near.mean[i] + offsets[i]
+        sums[predictor] = node_normals.mean[i] + offsets[i]
     precision, cavity_determinant = invert_matrices(cavity.covariance)
-    near_determinant = invert_matrices(near.covariance)[1]
-    gap = [offset + shift for offset, shift in zip(offsets, near.mean - cavity.mean, strict=True)]
+    near_determinant = invert_matrices(node_normals.covariance)[1]
+    gap = [offset + shift for offset, shift in zip(offsets, node_normals.mean - cavity.mean, strict=True)]
     log = log_weight - 0.5 * precision[0, 0] * gap[0] ** 2
     if len(gap) == 2:
         log = log - (precision[0, 1] * gap[0] + 0.5 * precision[1, 1] * gap[1]) * gap[1]
@@ -219,7 +232,7 @@ def _place_nodes(
 
 
 def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
-    """Nodes spread by a root of covariances."""
+    """Spread nodes by a root of the covariances."""
     first_sd = np.sqrt(covariance[0, 0])
     if len(z) == 1:
         return [z[0] * first_sd]
@@ -229,23 +242,23 @@ def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
 
 
 def _chunk_moments(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> TiltedMoments:
-    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    placed = _place_nodes(answers, wide, fixed, cavity, node_normals)
     shift, covariance = _node_covariance(placed)
-    return TiltedMoments(placed.log_mass, near.mean + shift, covariance)
+    return TiltedMoments(placed.log_mass, node_normals.mean + shift, covariance)
 
 
-def _node_covariance(placed: _PlacedNodes) -> tuple[Floats, Floats]:
-    shift = np.stack([placed.weighted_mean(offset) for offset in placed.mean_shift])
-    centred = [offset - mean_offset for offset, mean_offset in zip(placed.mean_shift, shift, strict=True)]
-    return shift, np.stack([[placed.weighted_mean(left * right) for right in centred] for left in centred])
+def _node_covariance(nodes: _PlacedNodes) -> tuple[Floats, Floats]:
+    shift = np.stack([nodes.weighted_mean(offset) for offset in nodes.mean_shift])
+    centred = [offset - mean_offset for offset, mean_offset in zip(nodes.mean_shift, shift, strict=True)]
+    return shift, np.stack([[nodes.weighted_mean(left * right) for right in centred] for left in centred])
 
 
 def _chunk_means(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> DerivativeMeans:
-    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    placed = _place_nodes(answers, wide, fixed, cavity, node_normals)
     _, covariance = _node_covariance(placed)
     assert answers.closed_form is not None
     derivatives = answers.closed_form.curved(placed.sums, answers.counts)

@@ -1,9 +1,9 @@
-"""Products of the inverse factor of a matrix with many vectors, again and again.
+"""Repeated products of the inverse factor of a matrix with many vectors.
 
-Where chains go, a factor L L' is a change of coordinates: it need not be exact, but L'^-1 and L^-1 have to be
-each other's transpose. So the matrix of few latent values is written out, and of more values those of what blocks share
-with the common ones, sparse, in single precision (:mod:`.arrow`) and without what hardly turns anything: products with
-them take a tenth of what one block after the other does, and less by the kernel (:mod:`voirdire.infer.kernel.mapped`).
+In chains a factor L L' is only a change of coordinates. It need not be exact, but L'^-1 and L^-1 must be each other's
+transpose. So the matrix of few latent values is stored densely. For more values, the matrices between blocks and common
+values are stored sparsely, in single precision (:mod:`.arrow`) and without negligible entries. Products with them
+take a tenth of the time of one block after the other, and less by the kernel (:mod:`voirdire.infer.kernel.mapped`).
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ import numpy as np
 from voirdire.infer.latent_gaussian.arrow import Factor
 from voirdire.typing import Floats, Ints
 
-MAX_DENSE_VALUES = 300  # latent values up to which L'^-1 is written out
+MAX_DENSE_VALUES = 300  # latent values up to which L'^-1 is a dense matrix
 MAX_MATRIX_NUMBERS = 2e7  # numbers of the matrix of blocks by common values, at most
 MIN_BLOCK_ENTRY, MIN_COMMON_ENTRY = (
     0.01,
     0.003,
-)  # of a standard deviation that turns hardly anything, of blocks and of common values
+)  # negligible entries, in standard deviations, of blocks and of common values
 
 
 class Whitening(NamedTuple):
-    """Changes of coordinates, of vectors of shape (points, size).
+    """Changes of coordinates, for vectors of shape (points, size).
 
     Attributes
     ----------
     normal : callable
-        L'^-1 z of points.
+        Function from points z to L'^-1 z.
     white : callable
-        L^-1 times gradients.
+        Function that multiplies gradients by L^-1.
     back : callable
-        L' times what ``normal`` makes.
+        Function that multiplies normal vectors by L', the inverse of ``normal``.
     products : tuple of sparse array, shape (size, size) each
-        Matrices in single precision that L'^-1 multiplies by, one after the other; none where they would be large.
+        Factors of L'^-1 in single precision, in the order of their application; empty if they would be large.
     inverses : tuple of sparse array, shape (size, size) each
-        Of these, in their order.
+        Inverses of ``products``, in the same order.
     """
 
     normal: Callable[[Floats], Floats]
@@ -49,7 +49,7 @@ class Whitening(NamedTuple):
 
 
 def choose_whitening(factor: Factor) -> Whitening:
-    """The quickest way to the products of a factor."""
+    """Choose the fastest way to compute the products of a factor."""
     size, common = factor.pattern.size, len(factor.pattern.common)
     if size <= MAX_DENSE_VALUES:
         inverse = _round_to_single(factor.to_draws(np.eye(size)))
@@ -66,12 +66,12 @@ def choose_whitening(factor: Factor) -> Whitening:
 
 
 def _round_to_single(matrix: Floats) -> Floats:
-    """As numbers in single precision have it."""
+    """Round to single precision."""
     return np.asarray(matrix.astype(np.float32), dtype=np.float64)
 
 
 def _whiten_by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whitening:
-    """Products with matrices one after the other, rounded, with their transposes in reverse, and with inverses so."""
+    """Whiten by rounded matrices in turn, by their transposes in reverse, and by their inverses in reverse."""
     from scipy.sparse import csr_array
 
     rounded = tuple(csr_array(matrix, dtype=np.float32) for matrix in matrices)
@@ -96,10 +96,10 @@ def _whiten_by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whi
 
 
 def _whiten_in_single(factor: Factor) -> Whitening:
-    """Whitening by rounded matrices: blocks by common values, and the factor of what is left of these.
+    """Whiten by rounded sparse matrices: blocks by common values, and the factor of the common values.
 
-    Numbers that hardly turn anything count as zero: with each other's transposes and inverses made of what is left, the
-    coordinates are other ones, nearly as good.
+    Negligible entries are set to zero. Transposes and inverses are those of the rounded matrices, so the coordinates
+    differ from the exact ones, but are nearly as good.
     """
     from scipy.linalg import solve_triangular
     from scipy.sparse import block_diag, coo_array, csr_array, diags_array, eye_array
@@ -127,7 +127,7 @@ def _whiten_in_single(factor: Factor) -> Whitening:
     common_inverse = solve_triangular(common_root, np.eye(len(common)), lower=True).T
 
     def place_matrix(rows: Ints, columns: Ints, matrix: Any) -> Any:
-        """A matrix among all values."""
+        """Place a matrix at rows and columns of the matrix of all values."""
         entries = coo_array(matrix)
         positions = rows[entries.coords[0]], columns[entries.coords[1]]
         return coo_array((entries.data, positions), shape=(pattern.size, pattern.size)).tocsr()

@@ -60,8 +60,8 @@ def build_scores_model(
         [places.block(dim) for dim in ("item", "judge", "context")],
         "name a model without tastes, such as rating-severity, or rating-continuous for scores between levels",
         well_identified=form.well_identified,
-        apart=lambda values: subtract_general(values, form.location),
-        centred=lambda values: centre_values(values, form.location, form.sign),
+        to_latent=lambda values: subtract_general(values, form.location),
+        to_density=lambda values: centre_values(values, form.location, form.sign),
         near_normal=True,
     )
 

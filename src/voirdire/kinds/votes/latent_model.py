@@ -185,8 +185,8 @@ def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
         [places.block("judge"), places.block("context")],
         "name a model without contexts, such as crowd-bt-position",
         well_identified=WELL_IDENTIFIED,
-        apart=_subtract_general_strength,
-        centred=lambda values: centre_zero_sum(density, _add_general_strength(values)),
+        to_latent=_subtract_general_strength,
+        to_density=lambda values: centre_zero_sum(density, _add_general_strength(values)),
     )
     if "pinned" not in data:
         return model

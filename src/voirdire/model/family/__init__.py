@@ -1,1 +1,1 @@
-"""Families of answers: how the probabilities of answers depend on their predictors."""
+"""Families of answers: probabilities of answers as functions of their predictors."""

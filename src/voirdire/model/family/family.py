@@ -1,7 +1,7 @@
-"""Family of answers: how the probabilities of answers depend on a few predictors.
+"""Family of answers: probabilities of answers as functions of a few predictors.
 
-A predictor is a sum of latent values (:mod:`voirdire.model.design`). An answer may be to several questions at once: of
-two items which is better, and whether they are tied.
+A predictor is a sum of latent values (:mod:`voirdire.model.design`). An answer may be to several questions at once:
+which of two items is better, and whether they are tied.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ PairDerivatives = dict[tuple[int, int], Floats]
 
 
 class CellDerivatives(NamedTuple):
-    """Log likelihood of each cell, shape (..., cells), its slopes and second derivatives by pairs u <= v.
+    """Log likelihood of each cell, shape (..., cells), with slopes and second derivatives by pairs u <= v.
 
     Attributes
     ----------
     value : array
     slope : list of array
-        By each predictor.
+        Slope by each predictor.
     second : dict of (int, int) to array
-        Those of pairs that are missing are zero.
+        Second derivatives; missing pairs are zero.
     """
 
     value: Floats
@@ -40,19 +40,20 @@ class ClosedForm(NamedTuple):
     Attributes
     ----------
     value_gradient : callable
-        Of predictors, shape (..., predictors, cells), counts and the array namespace: log likelihood of each cell,
-        shape (..., cells), and its gradient.
+        Takes predictors, shape (..., predictors, cells), counts and the array namespace; gives the log likelihood of
+        each cell, shape (..., cells), and its gradient.
     log_likelihoods : callable
-        Of one array a predictor, and counts: the log likelihood of each cell. The arrays broadcast.
+        Takes one array for each predictor (which broadcast), and counts; gives the log likelihood of each cell.
     slopes : callable
-        Of the same, its slopes by each predictor.
+        Takes the same arguments; gives the slopes by each predictor.
     curved : callable
-        Of the same, :class:`CellDerivatives`.
+        Takes the same arguments; gives :class:`CellDerivatives`.
     information : callable
-        Of the same, what answers say on average, by pairs u <= v.
+        Takes the same arguments; gives the expected information of the answers, by pairs u <= v.
     bend : callable
-        Of the same and covariances, shape (cells, predictors, predictors), half the gradient of the sum of their
-        products with the information; see :meth:`voirdire.infer.latent_gaussian.answers.Answers.bend`.
+        Takes the same arguments and covariances, shape (cells, predictors, predictors); gives half the gradient of the
+        sum of their products with the information; see
+        :meth:`voirdire.infer.latent_gaussian.answers.Answers.bend`.
     """
 
     value_gradient: Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -64,7 +65,7 @@ class ClosedForm(NamedTuple):
 
 
 def refuse_alternatives(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
-    """Stand for the alternatives of a family that has too many of them."""
+    """Raise, in place of the alternatives of a family that has too many of them."""
     raise TypeError("what is answered is no count of a few alternatives")
 
 
@@ -76,17 +77,18 @@ class Family:
     ----------
     name : str
     predictors : tuple of str
-        What each predictor is.
+        Name of each predictor.
     log_probabilities : callable, optional
-        Of predictors, shape (..., predictors, cells), and the array namespace: for each question a tuple of the log
-        probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
+        Takes predictors, shape (..., predictors, cells), and the array namespace; gives for each question a tuple of
+        the log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend only on its
+        predictors.
     closed_form : ClosedForm, optional
-        Derivatives; without them they are found by automatic differentiation.
+        Derivatives; without them automatic differentiation is used.
     parts : callable, optional
-        Where answers are no counts of a few alternatives: of predictors, what was answered, shape (..., cells), and the
-        array namespace, log probabilities, shape (..., cells), and how often each counts, shape (cells,).
+        For answers other than counts of a few alternatives: takes predictors, the answers, shape (..., cells), and the
+        array namespace; gives log probabilities, shape (..., cells), and their weights, shape (cells,).
     cost : float
-        Time that an alternative takes, beside one of a few that are counted.
+        Computing time relative to an alternative of a family with counts.
 
     Examples
     --------
@@ -107,13 +109,13 @@ class Family:
     cost: float = 1.0
 
     def log_parts(self, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
-        """Log probabilities of what was answered, shape (..., cells), each with how often it counts, shape (cells,).
+        """Log probabilities of the answers, shape (..., cells), each with its count, shape (cells,).
 
         Parameters
         ----------
         eta : array, shape (..., predictors, cells)
         answers : array
-            Counts, shape (questions, alternatives, cells), or what :attr:`parts` reads.
+            Counts, shape (questions, alternatives, cells), or the input of :attr:`parts`.
         xp : module
         """
         if self.parts is not None:

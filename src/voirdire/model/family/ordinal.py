@@ -2,23 +2,23 @@
 
     P(y > level l) = sigmoid(eta - kappa_l),   kappa_l+1 - kappa_l = exp(gap_l),   midway between the ends 0
 
-The predictors are eta, with the location of the cutpoints among its terms, and the gaps.
+The predictors are eta, whose terms include the location of the cutpoints, and the gaps.
 
-Log likelihood of scores on an ordered scale and its derivatives by what each cell depends on, in closed form.
+The log likelihood of scores on an ordered scale has derivatives by the predictors of each cell in closed form.
 
 With x_l = eta - kappa_l the distance from the cutpoint between levels l - 1 and l, w_j = exp(g_j) the gap around level
-j and n_l how often level l was given, the log likelihood of a cell is
+j and n_l the number of answers at level l, the log likelihood of a cell is
 
     sum_l [n_(l-1) log F(-x_l) + n_l log F(x_l)] + sum_j n_j log(1 - exp(-w_j)),
 
 F the logistic function (:mod:`voirdire.model.terms.cumulative`): a sum of functions of single cutpoints and gaps. The
-gradient of x_l is y_l = (1, -c_l1 w_1, -c_l2 w_2, ...), c_lj = 1/2 where the gap is below the cutpoint and -1/2 where
-it is above, as cutpoints are midway around 0; its second derivatives are those of the gaps alone, again -c_lj w_j. With
-v = F(x) F(-x) and r = w / (exp(w) - 1), the slope of log(1 - exp(-w)) by g, what answers say on average is
+gradient of x_l is y_l = (1, -c_l1 w_1, -c_l2 w_2, ...), with c_lj = 1/2 where the gap is below the cutpoint and -1/2
+where it is above, as cutpoints are centred at 0; its second derivatives are those of the gaps alone, again -c_lj w_j.
+With v = F(x) F(-x) and r = w / (exp(w) - 1), the slope of log(1 - exp(-w)) by g, the expected information is
 
     N sum_l (p_(l-1) + p_l) v_l y_l y_l' + N diag(p_j r_j (w_j + r_j)),
 
-N answers and p_l the probability of level l, as slopes are 0 on average.
+with N answers and p_l the probability of level l, because slopes have the mean 0.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from voirdire.typing import Floats
 MIN_LOG_GAP, MAX_LOG_GAP = (
     -80.0,
     100.0,
-)  # of the logarithm of a gap, so that its exponential and what is left of one are numbers
+)  # bounds on the logarithm of a gap, so that its exponential and the complement of that are representable
 MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE = -15.0, 40.0
 
 
 class Cuts(NamedTuple):
-    """Quantities that probabilities depend on, each a list of one array a cutpoint or gap.
+    """Quantities that determine probabilities, each a list of one array for each cutpoint or gap.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class Cuts(NamedTuple):
     log_above, log_below : list
         Their logarithms.
     gap : list
-        w.
+        Gaps w.
     slope : list of list
-        y: of each cutpoint, by eta (1) and by each gap.
+        Slopes y of each cutpoint, by eta (1) and by each gap.
     """
 
     above: list[Array]
@@ -66,7 +66,7 @@ class Cuts(NamedTuple):
 
 
 def ordinal_cuts(predictors: Sequence[Array], xp: Any = np) -> Cuts:
-    """Cutpoint probabilities, of eta and the logarithms of the gaps, which broadcast."""
+    """Cutpoint probabilities from eta and the logarithms of the gaps, which broadcast."""
     eta, *log_gaps = predictors
     lowest, highest = (
         (MIN_LOG_GAP, MAX_LOG_GAP) if eta.dtype.itemsize > 4 else (MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE)
@@ -108,7 +108,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
         eta and the logarithms of the gaps.
     counts : array, shape (1, levels, cells)
     xp : module
-        NumPy, or what compiles.
+        NumPy, or the namespace of a compiler.
 
     Examples
     --------
@@ -123,30 +123,30 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     )
 
 
-def _cell_log_likelihood(cuts: Cuts, given: Any, xp: Any) -> Array:
+def _cell_log_likelihood(cuts: Cuts, level_counts: Any, xp: Any) -> Array:
     total = sum(
-        given[index] * log_below + given[index + 1] * log_above
+        level_counts[index] * log_below + level_counts[index + 1] * log_above
         for index, (log_below, log_above) in enumerate(zip(cuts.log_below, cuts.log_above, strict=True))
     )
-    return total + sum(given[1 + j] * _log_one_minus_exp(gap, xp) for j, gap in enumerate(cuts.gap))
+    return total + sum(level_counts[1 + j] * _log_one_minus_exp(gap, xp) for j, gap in enumerate(cuts.gap))
 
 
-def _boundary_slopes(cuts: Cuts, given: Any) -> list[Array]:
+def _boundary_slopes(cuts: Cuts, level_counts: Any) -> list[Array]:
     """Slope by each x_l."""
     return [
-        given[index + 1] * below - given[index] * above
+        level_counts[index + 1] * below - level_counts[index] * above
         for index, (below, above) in enumerate(zip(cuts.below, cuts.above, strict=True))
     ]
 
 
-def _predictor_slopes(cuts: Cuts, given: Any, xp: Any) -> list[Array]:
-    pulls = _boundary_slopes(cuts, given)
+def _predictor_slopes(cuts: Cuts, level_counts: Any, xp: Any) -> list[Array]:
+    pulls = _boundary_slopes(cuts, level_counts)
     slopes = [
         sum(pull * slope[predictor] for pull, slope in zip(pulls, cuts.slope, strict=True))
         for predictor in _predictor_range(cuts)
     ]
     for j, gap in enumerate(cuts.gap):
-        slopes[1 + j] = slopes[1 + j] + given[1 + j] * _gap_rate(gap, xp)
+        slopes[1 + j] = slopes[1 + j] + level_counts[1 + j] * _gap_rate(gap, xp)
     return slopes
 
 
@@ -160,7 +160,7 @@ def log_likelihoods(predictors: Sequence[Floats], counts: Any) -> Floats:
 
 
 def log_likelihood_slopes(predictors: Sequence[Floats], counts: Any) -> list[Floats]:
-    """Its slopes by each predictor."""
+    """Slopes of the log likelihood of each cell by each predictor."""
     cuts = ordinal_cuts(predictors)
     return [np.asarray(slope) for slope in _predictor_slopes(cuts, counts[0], np)]
 
@@ -176,7 +176,7 @@ def value_and_derivatives(predictors: Sequence[Floats], counts: Any) -> CellDeri
     second = _slope_products(cuts, weights)
     for j, gap in enumerate(cuts.gap):
         rate = _gap_rate(gap, np)
-        # the second derivatives of all x_l by a gap are their slopes by it
+        # each x_l has the same second derivative by a gap as first derivative
         second[1 + j, 1 + j] = second[1 + j, 1 + j] + slope[1 + j] - level_counts[1 + j] * rate * (gap + rate)
     return CellDerivatives(_cell_log_likelihood(cuts, level_counts, np), slope, second)
 
@@ -191,7 +191,7 @@ def _slope_products(cuts: Cuts, weights: list[Floats]) -> PairDerivatives:
 
 
 def _level_probabilities(cuts: Cuts) -> list[Floats]:
-    """Probability of every level."""
+    """Probability of each level."""
     probabilities = [cuts.below[0]]
     for j, gap in enumerate(cuts.gap):
         probabilities.append(cuts.below[j + 1] * cuts.above[j] * -np.expm1(-gap))
@@ -214,16 +214,16 @@ def expected_information(predictors: Sequence[Floats], counts: Any) -> PairDeriv
 
 
 def information_gradient(predictors: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
-    """Half the gradient of sum_ab C_ab W_ab, C ``covariance``, shape (cells, predictors, predictors), W information.
+    """Half the gradient of sum_ab C_ab W_ab, C the ``covariance`` (cells, predictors, predictors), W the information.
 
     Shape (predictors, cells). With u_l = y_l' C y_l the sum is N sum_l (p_(l-1) + p_l) v_l u_l + N sum_j p_j r_j (w_j +
-    r_j) C_jj; of its factors, by each predictor, dp_l = p_l s_l with s_l the slopes of log p_l, dv_l = v_l (1 - 2
-    F(x_l)) y_l, and by g_j du_l = 2 y_lj (C y_l)_j and dr_j = r_j (1 - w_j - r_j).
+    r_j) C_jj. Its factors have the derivatives, by each predictor, dp_l = p_l s_l with s_l the slopes of log p_l,
+    dv_l = v_l (1 - 2 F(x_l)) y_l, and by g_j du_l = 2 y_lj (C y_l)_j and dr_j = r_j (1 - w_j - r_j).
     """
     cuts = ordinal_cuts(predictors)
     number, p, indices = counts[0].sum(axis=0), _level_probabilities(cuts), _predictor_range(cuts)
     rates = [_gap_rate(gap, np) for gap in cuts.gap]
-    log_p_factor = np.zeros((len(p), len(number)))  # factor of the slopes of each log p
+    log_p_factor = np.zeros((len(p), len(number)))  # coefficient of the slopes of each log p
     total = [np.zeros(len(number)) for _ in indices]
     for index, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True)):
         y, v, neighbour_sum = cuts.slope[index], above * below, p[index] + p[index + 1]
@@ -256,7 +256,7 @@ CLOSED_FORM = ClosedForm(
 
 
 def ordinal_family(levels: int, *, sloped: bool = False) -> Family:
-    """The family of a scale of so many levels, two or more; ``sloped``, with a predictor log a more, a eta for eta.
+    """Family of a scale of two or more levels; with ``sloped`` another predictor log a, and a eta in place of eta.
 
     Examples
     --------

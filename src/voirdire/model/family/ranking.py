@@ -1,30 +1,31 @@
-"""Rankings with ties: the items that are left are chosen from again and again, a tied group at once.
+"""Rankings with ties: repeated choices from the remaining items, with tied items chosen as a group.
 
-With w_i = exp(eta_i) of the item at each place, the item that comes next is i with probability
+With w_i = exp(eta_i) of the item at each place, the next item is i with probability
 
-    w_i / (sum of w over i and all that come after it)
+    w_i / (sum of w over i and all items after it)
 
-(Luce 1959, Individual Choice Behavior; Plackett 1975, Applied Statistics 24). Of items that are tied it is not known
-which comes before which: a tied group S before the others B has the probability of all its orders together,
+(Luce 1959, Individual Choice Behavior; Plackett 1975, Applied Statistics 24). The order of tied items is unknown: a
+tied group S before the others B has the sum of the probabilities of all its orders,
 
     P(S before B) = sum over orders of S = int_0^1 prod_(i in S) (1 - u^(w_i / W)) du,   W = sum_B w
 
-(Kalbfleisch and Prentice 1973, Biometrika 60, of tied times; the integral is of DeLong, Guirguis and So 1994,
-Biometrika 81; of rankings Allison and Christakis 1994, Sociological Methodology 24). How many items share a place is
-given: over all rankings with as many items at each place probabilities sum to one. The group at the last place says
-nothing. So a choice of one, the best k and best-worst are rankings with ties, and two items one of which is chosen are
+(Kalbfleisch and Prentice 1973, Biometrika 60, for tied times; the integral is from DeLong, Guirguis and So 1994,
+Biometrika 81; for rankings Allison and Christakis 1994, Sociological Methodology 24). The number of items at each place
+is given: over all rankings with these numbers probabilities sum to one. The group at the last place contributes
+nothing. Choices of one, the best k and best-worst are therefore rankings with ties, and a choice of one of two items is
 a comparison of Bradley and Terry.
 
-With u = exp(-exp(x)) the integral is one over x of a smooth density, which the trapezoidal rule gives to some 1e-13 of
-itself, however many are tied. With z_i = eta_i - log W + x, a_i = exp(z_i) and E the mean over x by the integrand,
-log P has the slopes E g_i by eta_i - log W and the second derivatives E h_i [i = j] + Cov(g_i, g_j),
+With u = exp(-exp(x)) the integral over x has a smooth integrand, for which the trapezoidal rule has a relative error of
+about 1e-13 for any number of tied items. With z_i = eta_i - log W + x, a_i = exp(z_i) and E the mean over x with
+the integrand as weight, log P has the slopes E g_i by eta_i - log W and the second derivatives
+E h_i [i = j] + Cov(g_i, g_j),
 
     g = a / (exp(a) - 1),   h = g (1 - a - g).
 
-The matrix of second derivatives is nowhere positive, for P is the mass of a log-concave density, of utilities with
-Gumbel noise, on a convex set (Prekopa 1973, Acta Scientiarum Mathematicarum 34): minus it is the information. The
-predictors are the values eta of the items in the order in which they were ranked. What was answered is the group of
-each, shape (places, cells): 0 of the best, 1 of the next, ... and -1 where a ranking has fewer items.
+The matrix of second derivatives is negative semidefinite, because P is the mass of a log-concave density, of utilities
+with Gumbel noise, on a convex set (Prekopa 1973, Acta Scientiarum Mathematicarum 34): its negative is the information.
+The predictors are the values eta of the items in the order of the ranking. The answers are the group of each item,
+shape (places, cells): 0 for the best, 1 for the next, ... and -1 where a ranking has fewer items.
 """
 
 from __future__ import annotations
@@ -40,23 +41,23 @@ from voirdire.model.family.family import CellDerivatives, ClosedForm, Family, Pa
 from voirdire.typing import Floats, Ints
 
 TiedPlaces = Sequence[tuple[int, int]]
-ABSENT_VALUE = -1e9  # value of an item that is not among those that are chosen from
-MIN_NODE = -30.0  # of x: what is left out below has exp(-30)
-MAX_Z = 80.0  # of z, beyond which log(1 - exp(-a)) is 0
-MIN_RATE = 1e-30  # a, of which 1 - exp(-a) is taken
-DIFFERENCE_STEP = 1e-4  # of differences of the information of tied groups, in log-odds
+ABSENT_VALUE = -1e9  # value of an item that is not available
+MIN_NODE = -30.0  # smallest node x: the mass below it is exp(-30)
+MAX_Z = 80.0  # largest z, beyond which log(1 - exp(-a)) is 0
+MIN_RATE = 1e-30  # smallest a in 1 - exp(-a)
+DIFFERENCE_STEP = 1e-4  # step of finite differences of the information of tied groups, in log-odds
 
 
 @lru_cache(maxsize=64)
 def ranking_family(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
-    """The family of rankings of so many items at most.
+    """Family of rankings with a largest number of items.
 
     Parameters
     ----------
     places : int
-        Two or more.
+        Largest number of items, two or more.
     tied : tuple of (int, int)
-        Places, from 0, at which tied groups before others begin, and where the largest ends; see :func:`tied_places`.
+        Places, from 0, at which tied groups before others begin, and the end of the largest; see :func:`tied_places`.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def ranking_family(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Famil
 
 
 def tied_places(answers: Ints) -> tuple[tuple[int, int], ...]:
-    """Places at which a tied group before others begins in some ranking, and where the largest of these ends.
+    """Places at which a tied group before others begins in some ranking, and the end of the largest of these groups.
 
     Parameters
     ----------
@@ -109,13 +110,13 @@ def tied_places(answers: Ints) -> tuple[tuple[int, int], ...]:
 
 
 class _Stage(NamedTuple):
-    """One choice of every cell: whether it was made, the group that was chosen, and the others that were left."""
+    """One choice of every cell: whether it was made, the chosen group, and the other remaining items."""
 
     weight: Any
     group: Any
     others: Any
     place: int
-    end: int  # of the largest group; that of one item where none is tied
+    end: int  # end of the largest group; that of one item where no items are tied
     places: int
 
 
@@ -127,14 +128,14 @@ def _choice_stage(place: int, answers: Any, end: int = -1) -> _Stage:
 
 
 def _begins_choice(place: int, answers: Any) -> Any:
-    """True of cells where a choice begins at a place: not within a group, nor at the last, which says nothing."""
+    """True for cells where a choice begins at a place: not within a group, nor at the last group."""
     group = answers[place]
     begins = (group >= 0) & (answers.max(axis=0) > group)
     return begins & (answers[place - 1] != group) if place else begins
 
 
 def _one_chosen(answers: Any) -> list[Any]:
-    """True of cells where one item was chosen at a place, for each place but the last."""
+    """True for cells where one item was chosen at a place, for each place except the last."""
     return [
         _begins_choice(place, answers) & (answers[place + 1] != answers[place])
         for place in range(_place_count(answers) - 1)
@@ -142,15 +143,15 @@ def _one_chosen(answers: Any) -> list[Any]:
 
 
 def _present_values(eta: Any, answers: Any, xp: Any) -> list[Any]:
-    """Values of the items at each place, :data:`ABSENT_VALUE` where there is none."""
+    """Values of the items at each place, :data:`ABSENT_VALUE` where there is no item."""
     return [xp.where(group >= 0, eta[..., place, :], ABSENT_VALUE) for place, group in enumerate(answers)]
 
 
 def _log_left(present: Sequence[Any], xp: Any) -> list[Any]:
-    """Log of the sum of w over what is at each place and after it."""
+    """Log of the sum of w over each place and those after it."""
     sums = [present[-1]]
     for value in present[-2::-1]:
-        # the difference is 0 of two that are absent: exp of either is 0 where this is compiled as it is written
+        # with two absent items the difference is 0, so that exp is finite in compiled code
         sums.append(value + xp.logaddexp(sums[-1] - value, 0.0))
     return sums[::-1]
 
@@ -175,15 +176,15 @@ def log_probabilities_and_counts(tied: TiedPlaces, eta: Any, answers: Any, xp: A
 
 
 def _log_integral(log: Any, stage: _Stage, xp: Any) -> Any:
-    """Log of the integral of an integrand whose logarithm is given, shape (..., cells, nodes)."""
+    """Log of the integral, from the integrand's logarithm, shape (..., cells, nodes)."""
     top = log.max(axis=-1, keepdims=True)
     step = _quadrature_nodes(stage.places)[1]
     return xp.log(xp.exp(log - top).sum(axis=-1)) + top[..., 0] + math.log(step)
 
 
-def _log_sum(eta: Any, among: Any, xp: Any) -> Any:
+def _log_sum(eta: Any, available: Any, xp: Any) -> Any:
     """Log of the sum of w, shape (..., 1, cells)."""
-    values = xp.where(among, eta, ABSENT_VALUE)
+    values = xp.where(available, eta, ABSENT_VALUE)
     top = values.max(axis=-2, keepdims=True)
     return xp.log(xp.exp(values - top).sum(axis=-2, keepdims=True)) + top
 
@@ -200,9 +201,9 @@ def _log_integrand(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any]:
 
 
 def _quadrature_nodes(places: int) -> tuple[Floats, float]:
-    """Nodes of the trapezoidal rule and its step, for groups of fewer items than there are places.
+    """Nodes and step of the trapezoidal rule, for groups with fewer items than there are places.
 
-    The integrand is analytic to pi / 2 beside the real line, and of k items at worst as narrow as the logarithm of a
+    The integrand is analytic within pi / 2 of the real line, and for k items at worst as narrow as the logarithm of a
     Gamma(k + 1) variable: errors are near exp(-pi^2 / step) and exp(-2 pi^2 / ((k + 1) step^2)).
     """
     step = min(0.3, 0.8 / math.sqrt(places))
@@ -210,7 +211,7 @@ def _quadrature_nodes(places: int) -> tuple[Floats, float]:
 
 
 def _group_mask(stage: _Stage) -> Any:
-    """Mask of the items in the group, among those that may be, shape (group, cells, 1)."""
+    """Mask of the items in the group, among those at its possible places, shape (group, cells, 1)."""
     return stage.group[stage.place : stage.end][..., None]
 
 
@@ -219,7 +220,7 @@ def _value_and_gradient(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> tu
     present = _present_values(eta, answers, xp)
     value: Any = 0.0
     slopes = []
-    log_probabilities: Any = ABSENT_VALUE  # log of the sum over choices so far of 1 / what was left
+    log_probabilities: Any = ABSENT_VALUE  # log of the sum over choices so far of 1 / sum of the remaining w
     for item_value, log_remaining, is_made in zip(
         present, _log_left(present, xp), [*_one_chosen(answers), None], strict=True
     ):
@@ -242,13 +243,13 @@ def _value_and_gradient(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> tu
     return value, slope
 
 
-def _choice_probabilities(eta: Any, among: Any, xp: Any) -> Any:
-    """Probabilities of being chosen, shape (..., places, cells)."""
-    return xp.exp(xp.where(among, eta, ABSENT_VALUE) - _log_sum(eta, among, xp))
+def _choice_probabilities(eta: Any, available: Any, xp: Any) -> Any:
+    """Probabilities of the next choice, shape (..., places, cells)."""
+    return xp.exp(xp.where(available, eta, ABSENT_VALUE) - _log_sum(eta, available, xp))
 
 
 def _node_moments(log: Any, a: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, Any]:
-    """Means of g, g itself and the weights of the nodes; 0 of items that are not in the group."""
+    """Means of g, g itself and the weights of the nodes; 0 for items outside the group."""
     weights = xp.exp(log - log.max(axis=-1, keepdims=True))
     weights = weights / weights.sum(axis=-1, keepdims=True)
     g = xp.where(_group_mask(stage), a * xp.exp(-a) / -xp.expm1(-a), 0.0)
@@ -284,11 +285,11 @@ def _hessian_matrix(tied: TiedPlaces, eta: Floats, answers: Any) -> Floats:
 
 
 def _single_choices(eta: Floats, answers: Any) -> tuple[Floats, Floats]:
-    """1 where one item was chosen, (cells, choices), and its chances, (..., cells, choices, places)."""
+    """1 where one item was chosen, (cells, choices), and its probabilities, (..., cells, choices, places)."""
     values = _present_values(eta, answers, np)
     present, left = (np.stack(array, axis=-1) for array in (values, _log_left(values, np)))
-    among = np.tri(len(answers), dtype=bool).T[:-1]
-    shares = np.exp(np.where(among, present[..., None, :] - left[..., :-1, None], ABSENT_VALUE))
+    available = np.tri(len(answers), dtype=bool).T[:-1]
+    shares = np.exp(np.where(available, present[..., None, :] - left[..., :-1, None], ABSENT_VALUE))
     return np.stack(_one_chosen(answers), axis=-1).astype(float), shares
 
 
@@ -304,7 +305,7 @@ def _tied_hessian(eta: Floats, stage: _Stage) -> Floats:
     )
     inner = scaled @ np.swapaxes(scaled, -1, -2) - slopes[..., :, None] * slopes[..., None, :]
     inner = inner + identity[group_rows, group_rows] * np.moveaxis(curvature_mean, -2, -1)[..., None]
-    # by eta: d (eta_i - log W) = [i] - shares of the others
+    # derivatives by eta: d (eta_i - log W) = [i] - shares of the others
     jacobian = identity[group_rows] - stage.group[group_rows].T[:, :, None] * shares[..., None, :]
     hessian = np.swapaxes(jacobian, -1, -2) @ inner @ jacobian
     return np.asarray(hessian - slopes.sum(axis=-1)[..., None, None] * _softmax_covariance(shares))
@@ -318,7 +319,7 @@ def _softmax_covariance(shares: Floats) -> Floats:
 def _information_gradient(
     tied: TiedPlaces, sums: Sequence[Floats], answers: Any, covariance: Floats
 ) -> Floats:
-    """See :class:`.ClosedForm`; of tied groups by differences of their information."""
+    """Gradient as in :class:`.ClosedForm`; for tied groups by finite differences of their information."""
     eta = _stack_sums(sums)
     variances = np.einsum("caa->ca", covariance)
     is_made, shares = _single_choices(eta, answers)
@@ -342,9 +343,9 @@ def _information_gradient(
 
 
 def draw_orders(eta: Floats, rng: np.random.Generator) -> Ints:
-    """Orders of items, best first, shape (places, rankings), of their values; absent ones have -inf and come last.
+    """Draw orders of items, best first, shape (places, rankings), from their values; absent ones (-inf) come last.
 
-    By utilities with Gumbel noise (Yellott 1977, Journal of Mathematical Psychology 15).
+    The method adds Gumbel noise to utilities (Yellott 1977, Journal of Mathematical Psychology 15).
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""Comparisons by judges who perceive differences more or less sharply, and shifted to one side.
+"""Comparisons by judges with different sharpness, and with a shift to one side.
 
     P(first) = sigmoid(a d + b),   a > 0
 
-(arXiv 2602.16610, BT-sigma); where there are ties P(tie) = nu / (nu + 2 cosh(a d / 2)), of the rest P(first) as above.
+(arXiv 2602.16610, BT-sigma); with ties P(tie) = nu / (nu + 2 cosh(a d / 2)), and P(first) as above given no tie.
 The predictors are d, log a, b and log nu.
 
-In closed form, by x = a d + b, F = sigmoid(x) and v = F (1 - F): the log likelihood of n_1 votes for the first of n has
-the slope g = n_1 - n F by a d and by b, the second derivatives - n v, and on average says n v of their sum, which
-changes along it by 1 - 2 F of itself. Ties as in :mod:`.two_coin_gradient`.
+Closed form, with x = a d + b, F = sigmoid(x) and v = F (1 - F): the log likelihood of n_1 votes for the first of n has
+the slope g = n_1 - n F by a d and by b, the second derivatives - n v, and the expected information n v about their sum,
+with the relative derivative 1 - 2 F along it. Ties as in :mod:`.two_coin_gradient`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PREDICTOR_PAIRS = (PERCEIVED, PERCEIVED), (PERCEIVED, SHIFT), (SHIFT, SHIFT)
 
 
 class _VoteTerms(NamedTuple):
-    """Terms of each cell: value and slopes; n v and 1 - 2 F; and of ties z, q, 1 - 2 r, h, or none."""
+    """Terms of each cell: value and slopes; n v and 1 - 2 F; and for ties z, q, 1 - 2 r, h, or None."""
 
     value: Array
     slopes: list[Array]
@@ -120,7 +120,7 @@ CLOSED_FORM = with_slope(
 
 
 def sharpness_family(ties: bool) -> Family:
-    """The family, with or without ties.
+    """Family with or without ties.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Families whose first predictor is a product: eta = exp(s) w, with w and the logarithm s of a slope sums of their own.
+"""Families with a product as first predictor: eta = exp(s) w, where w and the log slope s are separate sums.
 
-Given the derivatives of the log likelihood by eta and the other predictors, those by w and s follow by the chain rule,
-with e = exp(s): eta has the slopes e by w and eta by s, and the second derivatives e by w and s and eta by s twice.
+From the derivatives of the log likelihood by eta and the other predictors, the chain rule gives those by w and s.
+With e = exp(s), eta has the slopes e by w and eta by s, and the second derivatives e by w and s and eta by s twice.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from voirdire.model.family.family import CellDerivatives, ClosedForm, PairDeriva
 from voirdire.typing import Floats
 
 
-def with_slope(base: ClosedForm, at: int) -> ClosedForm:
-    """The closed form with w in the place of eta, and s as predictor number ``at``.
+def with_slope(base: ClosedForm, slope_index: int) -> ClosedForm:
+    """Convert a closed form to w in place of eta, with s as predictor number ``slope_index``.
 
     Examples
     --------
@@ -29,16 +29,16 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
     """
 
     def split(sums: Sequence[Any], xp: Any = np) -> tuple[Any, list[Any]]:
-        e = xp.exp(sums[at])
-        return e, [e * sums[0], *(term for p, term in enumerate(sums) if p not in (0, at))]
+        e = xp.exp(sums[slope_index])
+        return e, [e * sums[0], *(term for p, term in enumerate(sums) if p not in (0, slope_index))]
 
     def place(p: int) -> int:
-        """Index of a predictor of the base, but the first."""
-        return p if p < at else p + 1
+        """Index of a predictor of the base other than the first."""
+        return p if p < slope_index else p + 1
 
     def merge(e: Any, eta: Any, slopes: Sequence[Any]) -> list[Any]:
         result = [slopes[0] * e, *slopes[1:]]
-        return [*result[:at], slopes[0] * eta, *result[at:]]
+        return [*result[:slope_index], slopes[0] * eta, *result[slope_index:]]
 
     def both(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
         e, inner = split([sums[..., p, :] for p in range(sums.shape[-2])], xp)
@@ -56,8 +56,8 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
     def pairs(e: Floats, eta: Floats, by_base: PairDerivatives) -> PairDerivatives:
         result: PairDerivatives = {}
         for (u, v), derivative in by_base.items():
-            for p, term in ((0, e), (at, eta)) if u == 0 else ((place(u), 1.0),):
-                for q, other_term in ((0, e), (at, eta)) if v == 0 else ((place(v), 1.0),):
+            for p, term in ((0, e), (slope_index, eta)) if u == 0 else ((place(u), 1.0),):
+                for q, other_term in ((0, e), (slope_index, eta)) if v == 0 else ((place(v), 1.0),):
                     if u < v or p <= q:
                         result[min(p, q), max(p, q)] = term * other_term * derivative
         return result
@@ -66,8 +66,8 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
         e, inner = split(sums)
         value, slope, second = base.curved(inner, counts)
         result, eta = pairs(e, inner[0], second), inner[0]
-        result[0, at] = result[0, at] + slope[0] * e
-        result[at, at] = result[at, at] + slope[0] * eta
+        result[0, slope_index] = result[0, slope_index] + slope[0] * e
+        result[slope_index, slope_index] = result[slope_index, slope_index] + slope[0] * eta
         return CellDerivatives(value, merge(e, eta, slope), result)
 
     def information(sums: Sequence[Floats], counts: Any) -> PairDerivatives:
@@ -77,15 +77,17 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
     def bend(sums: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
         e, inner = split(sums)
         eta, size = inner[0], len(inner)
-        rows = np.zeros((len(e), size, len(sums)))  # slopes of the predictors of the base
-        rows[:, 0, 0], rows[:, 0, at] = e, eta
+        rows = np.zeros((len(e), size, len(sums)))  # slopes of the base's predictors
+        rows[:, 0, 0], rows[:, 0, slope_index] = e, eta
         rows[:, range(1, size), [place(p) for p in range(1, size)]] = 1.0
         direction = covariance @ rows.transpose(0, 2, 1)
         result = merge(e, eta, list(base.bend(inner, counts, rows @ direction)))
         for (u, v), derivative in base.information(inner, counts).items():
-            if u == 0:  # what the slopes of eta change by
-                result[0] = result[0] + derivative * e * direction[:, at, v]
-                result[at] = result[at] + derivative * (e * direction[:, 0, v] + eta * direction[:, at, v])
+            if u == 0:  # changes of the slopes of eta
+                result[0] = result[0] + derivative * e * direction[:, slope_index, v]
+                result[slope_index] = result[slope_index] + derivative * (
+                    e * direction[:, 0, v] + eta * direction[:, slope_index, v]
+                )
         return np.asarray(np.broadcast_arrays(*result))
 
     return ClosedForm(both, log_likelihoods, slopes, curved, information, bend)

@@ -1,13 +1,13 @@
 """Comparisons by judges with two coins: which of two items is better, and whether they are tied.
 
 With d the difference of the items as the judge perceives it, e1 the probability that the judge is right where the first
-is better and e2 where the second is,
+item is better and e2 where the second is,
 
     P(first) = e1 sigmoid(d) + (1 - e2) sigmoid(-d)
 
-(Raykar et al. 2010, Journal of Machine Learning Research 11, on Bradley and Terry 1952, Biometrika 39), and where there
-are ties P(tie) = nu / (nu + 2 cosh(d / 2)) of Davidson (1970, Journal of the American Statistical Association 65), the
-coins acting on the rest. The predictors are d, logit e1, logit e2 and log nu.
+(Raykar et al. 2010, Journal of Machine Learning Research 11, on Bradley and Terry 1952, Biometrika 39). With ties,
+P(tie) = nu / (nu + 2 cosh(d / 2)) as in Davidson (1970, Journal of the American Statistical Association 65), and the
+coins apply given no tie. The predictors are d, logit e1, logit e2 and log nu.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PREDICTORS = ("difference", "coin of the first", "coin of the second", "tie prop
 
 
 def two_coin_family(ties: bool) -> Family:
-    """The family, with or without ties.
+    """Family with or without ties.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def two_coin_family(ties: bool) -> Family:
 
 @lru_cache(maxsize=4)
 def both_outcomes(cells: int) -> Observations:
-    """Both outcomes of every cell, with a judge and a pair for each: all firsts, then all seconds."""
+    """Both outcomes of every cell, with one judge and one pair for each: all firsts, then all seconds."""
     cell = np.arange(cells)
     doubled, zero = np.concatenate([cell, cell]), np.zeros(2 * cells, dtype=np.int64)
     return Observations(doubled, doubled, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)

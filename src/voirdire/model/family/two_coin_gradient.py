@@ -1,24 +1,22 @@
-"""Log likelihood of votes with two coins a judge, and its gradient by what each cell depends on, in closed form.
+"""Log likelihood of votes with two coins for each judge, and its derivatives by each cell's sums, in closed form.
 
 With s, e1, e2 the logistic functions of the difference d and of the coins' log-odds,
 
     P(first) = e1 s + (1 - e2) (1 - s),    P(second) = (1 - e1) s + e2 (1 - s)
 
 (:func:`.reliability.log_two_coin_probability`), and g = n_first / P(first) - n_second / P(second) of a cell's votes,
-its slopes are
+the slopes are
 
     s (1 - s) (e1 + e2 - 1) g by d,    e1 (1 - e1) s g by the first coin,    - e2 (1 - e2) (1 - s) g by the second,
 
-e1 + e2 - 1 as e1 e2 - (1 - e1) (1 - e2), where one cannot cancel the other of judges who always say the same.
+with e1 + e2 - 1 computed as e1 e2 - (1 - e1) (1 - e2), which avoids cancellation for judges with constant answers.
 
-Where there are ties, P(tie) = nu / (nu + 2 cosh(d / 2)) (:func:`.ties.log_tie_parts`) = 1 / (1 + exp(u)), u =
+With ties, P(tie) = nu / (nu + 2 cosh(d / 2)) (:func:`.ties.log_tie_parts`) = 1 / (1 + exp(u)), u =
 |d| / 2 - log max(s, 1 - s) - log nu, as log 2 cosh(d / 2) = |d| / 2 + log(1 + exp(-|d|)). With z = n_tied - n P(tie),
-n = n_tied + n_untied, the slopes are z by log nu and - z (s - (1 - s)) / 2 more by d.
-It is what automatic differentiation of the terms' own formulas gives, in a fraction of its time, compiled or not.
+n = n_tied + n_untied, the slopes are z by log nu and a further - z (s - (1 - s)) / 2 by d.
+Automatic differentiation of the terms' own formulas gives the same values, but takes much longer.
 
-Log likelihood of votes with two coins a judge, its slopes, second derivatives and information, in closed form.
-
-With s, e1, e2 the logistic functions of the difference d and of the coins' log-odds a, b, and the chances
+Second derivatives and information: with a, b the coins' log-odds, and the probabilities
 
     P = e1 s + (1 - e2) (1 - s) of the first,    1 - P of the second
 
@@ -28,17 +26,17 @@ With s, e1, e2 the logistic functions of the difference d and of the coins' log-
     P_dd = (1 - 2 s) P_d,    P_aa = (1 - 2 e1) P_a,    P_bb = (1 - 2 e2) P_b,    P_ab = 0,
     P_da = s (1 - s) e1 (1 - e1),    P_db = s (1 - s) e2 (1 - e2).
 
-Of n_1 votes for the first and n_2 for the second, g = n_1 / P - n_2 / (1 - P), the log likelihood has the slopes g
-P_u and the second derivatives g P_uv - (n_1 / P^2 + n_2 / (1 - P)^2) P_u P_v. What the n = n_1 + n_2 answers say on
-average is w P_u P_v, w = n / (P (1 - P)); along u that changes by w (P_uk P_v + P_u P_vk - P_u P_v P_k (1 - 2 P) / (P
-(1 - P))).
+For n_1 votes for the first and n_2 for the second, g = n_1 / P - n_2 / (1 - P), the log likelihood has the slopes g
+P_u and the second derivatives g P_uv - (n_1 / P^2 + n_2 / (1 - P)^2) P_u P_v. The expected information of the n =
+n_1 + n_2 answers is w P_u P_v, w = n / (P (1 - P)); its derivative along k is w (P_uk P_v + P_u P_vk - P_u P_v P_k
+(1 - 2 P) / (P (1 - P))).
 
-Of ties, r = nu / (nu + 2 cosh(d / 2)), log nu = t and h = tanh(d / 2) / 2: n_tied log r + n_untied log(1 - r) has the
+For ties, r = nu / (nu + 2 cosh(d / 2)), log nu = t and h = tanh(d / 2) / 2: n_tied log r + n_untied log(1 - r) has the
 slopes z by t and - h z by d, z = n_tied - n r, and the second derivatives - q by tt, h q by dt, - h^2 q - (1 / 4 -
-h^2) z by dd, q = n r (1 - r), n = n_tied + n_untied. On average it says q by tt, - h q by dt and h^2 q by dd; along t
-that changes by 1 - 2 r of itself, along d by - h (1 - 2 r) of itself and by h' = 1 / 4 - h^2 in the place of h.
+h^2) z by dd, q = n r (1 - r), n = n_tied + n_untied. The expected information is q by tt, - h q by dt and h^2 q by dd.
+Its relative derivative is 1 - 2 r along t, and - h (1 - 2 r) along d, plus the derivative h' = 1 / 4 - h^2 of h.
 
-Sums are given one array a predictor; they broadcast: what is alike at many points need not be written out.
+Sums are given as one array for each predictor; they broadcast, so that values shared by many points are stored once.
 """
 
 from __future__ import annotations
@@ -53,8 +51,8 @@ from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
 DIFFERENCE, FIRST, SECOND, TIE = range(4)
-MAX_LOG_ODDS = 300.0  # log-odds, beyond which all are taken alike: products of two chances are numbers still
-MAX_LOG_ODDS_SINGLE = 40.0  # of numbers in single precision
+MAX_LOG_ODDS = 300.0  # bound on log-odds, so that products of two probabilities are representable
+MAX_LOG_ODDS_SINGLE = 40.0  # the same in single precision
 
 
 def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Array]:
@@ -63,11 +61,11 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     Parameters
     ----------
     sums : array, shape (..., 3 or 4, cells)
-        The difference, the log-odds of both coins and, where there are ties, log nu of each cell.
+        The difference, the log-odds of both coins and, with ties, log nu of each cell.
     counts : array, shape (1 or 2, 2, cells)
-        Votes for first and second; ties and votes that were none.
+        Votes for first and second; ties and votes without a tie.
     xp : module
-        NumPy, or what compiles.
+        NumPy, or the namespace of a compiler.
 
     Examples
     --------
@@ -160,9 +158,9 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     Parameters
     ----------
     sums : sequence of array, shape (..., cells)
-        The difference, the log-odds of both coins and, where there are ties, log nu: arrays that broadcast.
+        The difference, the log-odds of both coins and, with ties, log nu: arrays that broadcast.
     counts : array, shape (1 or 2, 2, cells)
-        As of :func:`.two_coin_gradient.log_likelihood`.
+        As in :func:`.two_coin_gradient.log_likelihood`.
 
     Examples
     --------
@@ -174,7 +172,7 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     s, not_s = _logistic_pair(sums[DIFFERENCE], np)
     e1, not_e1 = _logistic_pair(sums[FIRST], np)
     e2, not_e2 = _logistic_pair(sums[SECOND], np)
-    if ((for_first == 0) | (for_second == 0)).all():  # of a single vote each, half of the logarithms
+    if ((for_first == 0) | (for_second == 0)).all():  # with votes on one side only, half of the logarithms
         is_first = for_first > 0
         probability = np.where(is_first, e1, not_e1) * s + np.where(is_first, not_e2, e2) * not_s
         value = np.log(probability) * (for_first + for_second)
@@ -188,7 +186,7 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
 
 
 def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
-    """Slopes of the log likelihood of each cell by each sum; arguments as of :func:`log_likelihoods`."""
+    """Slopes of the log likelihood of each cell by each sum; arguments as in :func:`log_likelihoods`."""
     probability = _first_probability(sums, twice=False)
     (for_first, for_second), *ties = counts
     pull = for_first / probability.first - for_second / probability.second
@@ -203,13 +201,13 @@ def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats
 
 
 def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> CellDerivatives:
-    """Log likelihood of each cell with slopes and second derivatives; arguments as of :func:`log_likelihoods`."""
+    """Log likelihood of each cell with slopes and second derivatives; arguments as in :func:`log_likelihoods`."""
     probability = _first_probability(sums)
     (for_first, for_second), *ties = counts
     value = np.log(probability.first) * for_first + np.log(probability.second) * for_second
     pull = for_first / probability.first - for_second / probability.second
     slope = [pull * derivative for derivative in probability.slope]
-    # one chance at a time: the square of a small one is no number
+    # divide by one probability at a time: the square of a small one underflows
     first_part = [np.sqrt(for_first) * derivative / probability.first for derivative in probability.slope]
     second_part = [np.sqrt(for_second) * derivative / probability.second for derivative in probability.slope]
     second = {
@@ -236,7 +234,7 @@ def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> CellDerivat
 
 
 def expected_information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int], Floats]:
-    """Expected information of each cell's answers by pairs u <= v of sums; arguments as of :func:`log_likelihoods`."""
+    """Expected information of each cell's answers by pairs u <= v of sums; arguments as in :func:`log_likelihoods`."""
     probability = _first_probability(sums, twice=False)
     (for_first, for_second), *ties = counts
     root = np.sqrt((for_first + for_second) / (probability.first * probability.second))

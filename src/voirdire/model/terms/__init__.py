@@ -1,4 +1,4 @@
-"""The mathematics, one idea per file; model files name terms by their ``kind``."""
+"""Terms of models, one idea in each file; model files name terms by their ``kind``."""
 
 from voirdire.model.terms.coins import (
     Fixed,
@@ -72,7 +72,7 @@ from voirdire.model.terms.ties import (
 
 JOINT_STRENGTH = by_kind(
     NormalStrength(), LearnedStrength(), SharedStrength()
-)  # of items with votes and scores
+)  # for items with votes and scores
 STRENGTH = JOINT_STRENGTH | by_kind(LearnedScale(), DividedStrength())
 SCORE_STRENGTH = JOINT_STRENGTH | by_kind(
     LearnedScale(),
@@ -80,7 +80,7 @@ SCORE_STRENGTH = JOINT_STRENGTH | by_kind(
     SharedStrengthLevel(),
     LevelStrength(),
 )
-LINKED: dict[str, Discrimination] = by_kind(  # of judges who vote and score
+LINKED: dict[str, Discrimination] = by_kind(  # for judges who vote and score
     Linked(), LinkedDiscrimination(), LinkedPosition(), LearnedLinkedPosition()
 )
 RELIABILITY: dict[str, Reliability] = by_kind(

@@ -1,4 +1,4 @@
-"""The few array functions that NumPy, JAX and PyTensor do not share under one name.
+"""Array functions without a common name in NumPy, JAX and PyTensor.
 
 Every term is written once against a namespace ``xp`` (``numpy``, ``jax.numpy`` or ``pytensor.tensor``).
 """
@@ -27,7 +27,7 @@ def log_sigmoid(x: Array, xp: Any) -> Array:
     implementation = getattr(xp, "log_sigmoid", None)
     if implementation is not None:
         return implementation(x)
-    if xp is np:  # whose logaddexp takes four times as long
+    if xp is np:  # NumPy's logaddexp takes four times as long
         return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
     return -xp.logaddexp(0.0, -x)
 
@@ -49,7 +49,7 @@ def logistic_sigmoid(x: Array, xp: Any) -> Array:
 def log_normal_cdf(x: Array, xp: Any) -> Array:
     """Logarithm of the standard normal distribution function, accurate in both tails.
 
-    NumPy has no such function, so each namespace brings its own.
+    NumPy has no such function, so each namespace has its own.
 
     Examples
     --------
@@ -94,10 +94,10 @@ def running_sum(x: Array, size: int, xp: Any) -> Array:
 
 
 def normal_hazard(x: Array) -> Array:
-    """phi(x) / Phi(x) of the standard normal distribution, the slope of :func:`log_normal_cdf`; NumPy's arrays alone.
+    """phi(x) / Phi(x) of the standard normal distribution, the slope of :func:`log_normal_cdf`; only for NumPy arrays.
 
-    In the lower tail, where both vanish, by the scaled complementary error function: no difference of large logarithms
-    is taken, so that x + phi(x) / Phi(x), which is about -1 / x, keeps its digits.
+    In the lower tail, where both vanish, it uses the scaled complementary error function. This avoids a difference of
+    large logarithms, so that x + phi(x) / Phi(x), which is about -1 / x, keeps its digits.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def zero_sum(free: Array, size: int, xp: Any) -> Array:
     (True, True)
     """
     if xp is np and 1 < size <= MAX_MATRIX_LEVELS and free.ndim > 1:
-        # of millions of draws a product of matrices takes a quarter of the time
+        # for millions of draws a matrix product takes a quarter of the time
         return (free.reshape(-1, size - 1) @ _zero_sum_matrix(size)).reshape((*free.shape[:-1], size))
     root = math.sqrt(size)
     total = free.sum(axis=-1, keepdims=True)

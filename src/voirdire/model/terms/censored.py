@@ -1,7 +1,7 @@
-"""Scores on a bounded continuous scale: normal around what a judge perceives, cut off at the ends.
+"""Scores on a bounded continuous scale: normal around the perceived value, censored at the ends.
 
-A score y between the ends -1/2 and 1/2 of the scale has the density of Normal(mu, sigma) there; a score at an end is
-all that would lie beyond it (Tobin 1958, Econometrica 26):
+A score y between the ends -1/2 and 1/2 of the scale has the density of Normal(mu, sigma) there; a score at an end has
+the probability of all values beyond it (Tobin 1958, Econometrica 26):
 
     P(y = -1/2) = Phi((-1/2 - mu) / sigma),   P(y = 1/2) = Phi((mu - 1/2) / sigma).
 """
@@ -29,5 +29,5 @@ def score_log_density(score: Array, end: Array, mu: Array, log_noise: Array, xp:
     noise = xp.exp(log_noise)
     z = (score - mu) / noise
     inside = -0.5 * z * z - log_noise - 0.5 * math.log(2.0 * math.pi)
-    # end == 0, in a form that graphs know too
+    # end == 0, in a form that graphs support
     return xp.where(end * end < 1, inside, log_normal_cdf((end * mu - HALF_RANGE) / noise, xp))

@@ -1,6 +1,6 @@
-"""Coins of judges who vote: none, one each (Crowd-BT's reliability eta), one per criterion, one for each position.
+"""Coins of judges who vote: none, one (Crowd-BT's reliability eta), one for each criterion, or one for each position.
 
-One coin per judge and criterion is partially pooled over a judge's criteria.
+Coins by judge and criterion are partially pooled over a judge's criteria.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from voirdire.model.terms.reliability import (
 class Fixed(Reliability):
     """P(first) = sigmoid(d) for every judge (Bradley and Terry 1952; MAPLE with eta fixed at 1).
 
-    No parameters. Orientation is given by the likelihood, so there is no mirror.
+    No parameters. The likelihood determines the orientation, so there is no mirror.
 
     Examples
     --------
@@ -39,8 +39,8 @@ class Fixed(Reliability):
 class OneCoin(Reliability):
     """P(first) = eta_k sigmoid(d) + (1 - eta_k) sigmoid(-d), eta_k a coin (Chen et al. 2013; MAPLE eq. 2-4).
 
-    eta_k is the probability that judge k reports what Bradley-Terry says rather than its opposite. The
-    likelihood is the same at (d, eta) and (-d, 1 - eta): only a prior that leans to one half orients it.
+    eta_k is the probability that judge k reports the Bradley-Terry outcome rather than its opposite. The
+    likelihood is the same at (d, eta) and (-d, 1 - eta): only an asymmetric prior orients it.
 
     Examples
     --------
@@ -104,10 +104,11 @@ class OneCoinByCriterion(OneCoin):
 
 
 class PooledOneCoin(OneCoin):
-    """One coin a judge, of a population whose mean m and spread t are learned.
+    """One coin for each judge, from a population with learned mean m and standard deviation t.
 
-    The log-odds x of every judge's coin ~ Normal(m, t) times r + (1 - 2 r) Phi(x) over the mean of that, r = reversed
-    (:class:`.Population`); m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). See :class:`.PooledTwoCoin`.
+    The log-odds x of every judge's coin ~ Normal(m, t) times r + (1 - 2 r) Phi(x), divided by the mean of that, r =
+    reversed (:class:`.Population`); m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). See
+    :class:`.PooledTwoCoin`.
 
     Examples
     --------
@@ -120,12 +121,12 @@ class PooledOneCoin(OneCoin):
     keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "spread_rate": "positive", "reversed": "share"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``reliability`` (log-odds of eta), one per judge, and the population's numbers."""
+        """Return ``reliability`` (log-odds of eta), one per judge, and the population's parameters."""
         return population_parameters(prior, "reliability")
 
 
 class TwoCoin(Reliability):
-    """P(first) = e1_k sigmoid(d) + (1 - e2_k) sigmoid(-d), two coins a judge.
+    """P(first) = e1_k sigmoid(d) + (1 - e2_k) sigmoid(-d), two coins for each judge.
 
     e1 = P(says first | first is better), e2 = P(says second | second is better): the two-coin model of binary
     annotation (Raykar et al. 2010) on top of Bradley-Terry. Reliability (e1 + e2) / 2, informedness e1 + e2 - 1,
@@ -156,13 +157,13 @@ class TwoCoin(Reliability):
 
 
 class PooledTwoCoin(TwoCoin):
-    """Two coins a judge, of a population whose mean m and spread t are learned.
+    """Two coins for each judge, from a population with learned mean m and standard deviation t.
 
-    The log-odds x of both coins of every judge ~ Normal(m, t), independently, times r + (1 - 2 r) Phi(x) over the mean
-    of that, r = reversed (:class:`.Population`); m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). Judges who
-    are alike are fitted as one: t is then near 0.
-    Were t given, equal judges could only be perfect ones, whose log-odds differ where nobody sees it, and items would
-    be too close together. A panel that flips coins has m near 0.
+    The log-odds x of both coins of every judge ~ Normal(m, t), independently, times r + (1 - 2 r) Phi(x), divided by
+    the mean of that, r = reversed (:class:`.Population`); m ~ Exponential(mean_rate), t ~ Exponential(spread_rate).
+    Similar judges share their estimate: t is then near 0.
+    With a fixed t, equal judges could only be perfect ones, with log-odds that differ where the data are uninformative,
+    and items would be too close together. A panel that answers at random has m near 0.
 
     Examples
     --------
@@ -175,18 +176,18 @@ class PooledTwoCoin(TwoCoin):
     keys: ClassVar[dict[str, str]] = PooledOneCoin.keys
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``coin_first`` and ``coin_second`` (log-odds), one each per judge, and the population's numbers."""
+        """Return ``coin_first`` and ``coin_second`` (log-odds), one each per judge, and the population's parameters."""
         return population_parameters(prior, "coin_first", "coin_second")
 
 
 def coin_parameters(prior: dict[str, float], *names: str) -> tuple[Parameter, ...]:
-    """Coins of judges (log-odds) with a prior of given numbers."""
+    """Coins of judges (log-odds) with a fixed prior."""
     coin = LogitBeta(prior["a"], prior["b"], prior["reversed"])
     return tuple(Parameter(name, ("judge",), coin) for name in names)
 
 
 def population_parameters(prior: dict[str, float], *names: str) -> tuple[Parameter, ...]:
-    """Coins of judges (log-odds) of a population, and the logarithms of its mean and spread."""
+    """Coins of judges (log-odds) from a population, and the logarithms of its mean and spread."""
     coin = Population("log_coin_spread", level="log_coin_mean", reversed=prior["reversed"])
     return (
         *(Parameter(name, ("judge",), coin) for name in names),

@@ -1,6 +1,6 @@
-"""Labels that a judge gives to items of each class: confusion matrices, for the panel or per judge, or one coin.
+"""Labels of judges for items of each class: confusion matrices, for the panel or for each judge, or one coin.
 
-Classes of items: how common each is, or what each item alone is like.
+Classes of items: shares of the classes, or shares of each item.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class ClassShares(Term):
 
 
 class ByItem(Term):
-    """Every item has shares of its own, softmax(tendency_i), of which all its labels are drawn.
+    """Each item has its own shares, softmax(tendency_i), from which all its labels are drawn.
 
-    ``tendency`` has prior Normal(0, sd) with sum zero over the labels. The item's class is its most probable label:
-    at the mode the most common label, as the prior treats all alike, and over draws of the posterior with the
+    ``tendency`` has prior Normal(0, sd) with sum zero over the labels. The item's class is its most probable label: at
+    the mode the most common label, because the prior is symmetric, and over posterior draws each label with the
     probability that it is the most common one in the long run.
 
     Examples
@@ -60,7 +60,7 @@ class ByItem(Term):
 class LatentValue(Term):
     """An item has a value x ~ Normal(0, 1) that judges cut into levels; see :mod:`.terms.shared_errors`.
 
-    Its class is the level that a judge of the panel, any of them, would name.
+    Its class is the level that a judge of the panel, drawn at random, would name.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class LatentValue(Term):
 
 
 class Confusion(Term):
-    """Interface of a term of labels. Labels are coded so that the classes come first."""
+    """Interface of a term for labels. The codes of the classes come first among the labels."""
 
     by_judge: ClassVar[bool] = True
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Return log P(label | class), shape (..., judges or 1, classes, labels), of the matrices that there are."""
+        """Return log P(label | class), shape (..., judges or 1, classes, labels), from the existing matrices."""
         logits = prior["lean"] * np.eye(sizes["class"], sizes["label"])
         if "confusion" in values:
             logits = (logits + values["confusion"])[..., None, :, :]
@@ -87,7 +87,7 @@ class Confusion(Term):
 
 
 class Alike(Confusion):
-    """Judges are all alike and every label counts the same: what is left are the items' own shares.
+    """Equal judges, with equal weight for every label: only the items' own shares remain.
 
     Examples
     --------
@@ -99,15 +99,15 @@ class Alike(Confusion):
     by_judge: ClassVar[bool] = False
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Raise: without confusion there are no rates."""
+        """Raise, because there are no rates without confusion."""
         raise ValueError("judges that are all alike have no confusion matrix")
 
 
 class PooledConfusion(Confusion):
     """One confusion matrix for the panel: P(l | j) = softmax over l of lean [l = j] + confusion_j,l.
 
-    ``confusion`` has prior Normal(0, sd) with sum zero over the labels. ``lean`` > 0 is the prior's belief that judges
-    are better than chance: the log-odds of the right label against any other. It alone tells the classes apart; the
+    ``confusion`` has prior Normal(0, sd) with sum zero over the labels. ``lean`` > 0 is the prior log-odds of the right
+    label against any other: judges are better than chance. It alone identifies the classes; the
     likelihood is the same for every renaming of them (Dawid and Skene 1979, JRSS C 28, with one matrix for all).
 
     Examples
@@ -129,10 +129,10 @@ class PooledConfusion(Confusion):
 
 
 class SeparateConfusion(Confusion):
-    """A confusion matrix per judge, each on its own (Dawid and Skene 1979).
+    """A separate confusion matrix for each judge (Dawid and Skene 1979).
 
-    P(l | j, judge k) = softmax over l of lean [l = j] + confusion_judge_k,j,l, with prior Normal(0, judge_sd) of sum
-    zero over the labels. ``lean`` is that of :class:`PooledConfusion`.
+    P(l | j, judge k) = softmax over l of lean [l = j] + confusion_judge_k,j,l, with prior Normal(0, judge_sd) with sum
+    zero over the labels. ``lean`` is as in :class:`PooledConfusion`.
 
     Examples
     --------
@@ -150,12 +150,12 @@ class SeparateConfusion(Confusion):
 
 
 class JudgeConfusion(Confusion):
-    """A confusion matrix per judge, pulled towards the panel's (Dawid and Skene 1979, partially pooled).
+    """A confusion matrix for each judge, shrunk towards the panel's (Dawid and Skene 1979, partially pooled).
 
     P(l | j, judge k) = softmax over l of lean [l = j] + confusion_j,l + confusion_judge_k,j,l; the judges' deviations
-    have prior Normal(0, judge_sd) with sum zero over the labels (as the hierarchical model of Paun et al. 2018,
-    TACL 6, with a given spread). Renaming the classes renames the rows of all matrices: the likelihood does not
-    change, and of the prior only ``lean`` tells the names apart.
+    have prior Normal(0, judge_sd) with sum zero over the labels (as in the hierarchical model of Paun et al. 2018,
+    TACL 6, with a fixed spread). Renaming the classes renames the rows of all matrices: the likelihood does not
+    change, and in the prior only ``lean`` identifies the classes.
 
     Examples
     --------
@@ -172,11 +172,11 @@ class JudgeConfusion(Confusion):
 
 
 class OneCoinLabel(Confusion):
-    """One coin per judge: the right label with probability eta_k, else any other with the same probability.
+    """One coin for each judge: the right label with probability eta_k, else each other label with equal probability.
 
     P(l | j, judge k) = eta_k where l = j and (1 - eta_k) / (labels - 1) elsewhere; eta_k ~ (1 - reversed) Beta(a, b)
-    + reversed Beta(b, a). With two labels that are the two classes, eta -> 1 - eta with the classes swapped is the
-    same likelihood (a mirror); with more, no renaming keeps the form.
+    + reversed Beta(b, a). If two labels are the two classes, eta -> 1 - eta with the classes swapped has the
+    same likelihood (a mirror); with more labels, no renaming preserves the form.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class OneCoinLabel(Confusion):
         return right * log_sigmoid(eta, xp) + (1.0 - right) * wrong
 
 
-MAX_UNROLLED_TERMS = 32  # terms of a sum from which on operations one by one take minutes to compile
+MAX_UNROLLED_TERMS = 32  # largest sum that is unrolled: longer ones take minutes to compile
 
 
 def log_softmax(x: Array, size: int, xp: Any) -> Array:
@@ -214,7 +214,7 @@ def log_softmax(x: Array, size: int, xp: Any) -> Array:
 
 
 def log_sum_exp(x: Array, size: int, xp: Any) -> Array:
-    """Logarithm of the sum of exponentials along the last axis, of length ``size``; the axis goes.
+    """Logarithm of the sum of exponentials along the last axis, of length ``size``, which is removed.
 
     Examples
     --------

@@ -1,12 +1,13 @@
 """Probabilities of the levels of an ordered scale: the cumulative logit.
 
 With cutpoints kappa_1 < ... < kappa_(L-1) and the perceived quality eta, a score is above level l with probability
+With cutpoints kappa_1 < ... < kappa_(L-1) and the perceived quality eta, a score is above level l with probability
 sigmoid(eta - kappa_l) (McCullagh 1980, JRSS B 42, "proportional odds"). The probability of level l is a difference of
-two such, which factors into
+two such probabilities, which factors into
 
     P(l) = sigmoid(kappa_l - eta) sigmoid(eta - kappa_(l-1)) (1 - exp(kappa_(l-1) - kappa_l)),
 
-where the first factor is left out at the top level, the second at the bottom, and the third at both. Its logarithm
+without the first factor at the top level, the second at the bottom, and the third at both. Its logarithm
 needs no difference of nearly equal numbers.
 """
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
 
-NODE_RANGE = 5.0  # standard deviations that the rule covers on either side
+NODE_RANGE = 5.0  # standard deviations covered by the rule on either side
 NODE_COUNT = (
     41  # a step of a quarter: relative error below 1e-5 for integrands a fifth of a standard deviation wide
 )
@@ -32,7 +33,7 @@ def log_level_probability(eta: Array, lower: Array, upper: Array, level: Array, 
     eta : array, shape (...)
         Perceived quality.
     lower, upper : array, shape (...)
-        The cutpoints below and above the level; whatever stands in the place of one that does not exist is not used.
+        Cutpoints below and above the level; the value for a missing one is not used.
     level : int array, shape (...)
         From 0 to ``top``.
     top : int
@@ -73,7 +74,7 @@ def level_log_probabilities(eta: Array, cuts: Array, levels: int, xp: Any) -> li
     for level in range(levels):
         log = 0.0 * eta
         if level < levels - 1:
-            log = log + (log_above[level] - above[level])  # log sigmoid(-x), whose exponential is at hand
+            log = log + (log_above[level] - above[level])  # log sigmoid(-x), from the known exponential
         if level > 0:
             log = log + log_above[level - 1]
         if 0 < level < levels - 1:
@@ -85,7 +86,7 @@ def level_log_probabilities(eta: Array, cuts: Array, levels: int, xp: Any) -> li
 def normal_quadrature() -> tuple[Any, Any]:
     """Nodes and log weights of a trapezoidal rule for the expectation over a standard normal variable.
 
-    The rule converges exponentially for smooth integrands that fall off (Trefethen and Weideman 2014, SIAM Review 56).
+    The rule converges exponentially for smooth integrands that decay (Trefethen and Weideman 2014, SIAM Review 56).
 
     Examples
     --------
@@ -99,7 +100,7 @@ def normal_quadrature() -> tuple[Any, Any]:
 
 
 def log_expectation(log: Array, log_weight: Any, xp: Any) -> Array:
-    """Log of the weighted sum of exponentials along the last axis; the axis goes.
+    """Log of the weighted sum of exponentials along the last axis, which is removed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Limits that judges put between the levels of a scale: the panel's, or each judge's own."""
+"""Cutpoints of judges between the levels of a scale: the panel's, or each judge's own."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class SharedCutpoints(Term):
 
 
 class JudgeCutpoints(SharedCutpoints):
-    """Cutpoints of each judge under each criterion, pulled towards the panel's (partial pooling).
+    """Cutpoints of each judge under each criterion, shrunk towards the panel's (partial pooling).
 
-    Judge k's cutpoints under criterion c lie midway at cut_location_c + shift_k,c with gaps
-    exp(log_gap_c,l + log_gap_judge_k,c,l); shift ~ Normal(0, shift_sd), log_gap_judge ~ Normal(0, judge_gap_sd). So a
-    judge may be severe under one criterion alone, avoid the ends of a scale (wide gaps) or use little else (narrow
-    ones) (Johnson and Albert 1999, Ordinal Data Modeling, chapter 5).
+    Judge k's cutpoints under criterion c are centred at cut_location_c + shift_k,c with gaps
+    exp(log_gap_c,l + log_gap_judge_k,c,l); shift ~ Normal(0, shift_sd), log_gap_judge ~ Normal(0, judge_gap_sd). A
+    judge may therefore be severe under one criterion only, avoid the ends of a scale (wide gaps) or prefer them (narrow
+    gaps) (Johnson and Albert 1999, Ordinal Data Modeling, chapter 5).
 
     Examples
     --------
@@ -84,7 +84,7 @@ class JudgeCutpoints(SharedCutpoints):
 
 
 def spread_cutpoints(location: Array, log_gap: Array | None, levels: int, xp: Any) -> Array:
-    """Cutpoints of which the first and the last lie around ``location``, at distances exp(``log_gap``).
+    """Cutpoints at distances exp(``log_gap``), with ``location`` midway between the first and the last.
 
     Parameters
     ----------

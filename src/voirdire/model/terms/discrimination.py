@@ -1,6 +1,6 @@
-"""A sharpness per judge, with or without a shift towards a position: the BT-sigma family.
+"""Sharpness of each judge, with or without a shift towards a position: the BT-sigma family.
 
-Judges who vote and score: one consistency for both, and one ratio between what a vote and a score are worth.
+Judges who vote and score have one sharpness for both, and the panel one ratio between the scales of votes and scores.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class Discrimination(Reliability):
     """P(first) = sigmoid(a_k d), a_k > 0 (judge-aware Bradley-Terry: arXiv 2602.16610, 2601.21817).
 
     log a_k ~ Normal(0, sd), with sum-to-zero log a: strengths are then on the scale of the panel's typical
-    judge, which separates the scale of a from that of d. A judge that answers at random has a near 0; a judge
-    that answers the opposite of the rest cannot be told from one, as a stays positive. No mirror.
+    judge, which separates the scale of a from that of d. A judge that answers at random has a near 0; so has a judge
+    that gives the opposite of the others' answers, because a is positive. No mirror.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Discrimination(Reliability):
         return (Parameter("log_discrimination", ("judge",), Normal(0.0, prior["sd"]), zero_sum=True),)
 
     def log_slopes(self, values: Values) -> Array:
-        """Return log a_k, by which judges who vote stretch differences, shape (..., judges)."""
+        """Return log a_k, which scales differences for judges who vote, shape (..., judges)."""
         return values["log_discrimination"]
 
     def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
@@ -41,11 +41,11 @@ class Discrimination(Reliability):
         return xp.exp(self.log_slopes(values))[..., judge] * d[..., pair]
 
     def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
-        """Return a_k theta, the strength as a judge who scores perceives it."""
+        """Return a_k theta, the strength perceived by a judge who scores."""
         return xp.exp(values["log_discrimination"])[..., judge] * strength
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
-        """Return log sigmoid(+-a_k d), or of +-(a_k d + b_k) where judges lean to a position."""
+        """Return log sigmoid(+-a_k d), or of +-(a_k d + b_k) with position effects of judges."""
         perceived = self.scaled_difference(values, d, obs.judge, obs.pair, xp)
         if self.position_aware:
             perceived = perceived + values["shift"][..., obs.judge]
@@ -73,7 +73,7 @@ class DiscriminationPosition(Discrimination):
 class PooledDiscrimination(Discrimination):
     """Sharpness of judges from a learned population: log a_k ~ Normal(0, t), t ~ Exponential(spread_rate).
 
-    Strengths are on the scale of a judge in the middle of the population. Judges who are alike are fitted as one: t is
+    Strengths are on the scale of a judge in the middle of the population. Similar judges share their estimate: t is
     then near 0.
 
     Examples
@@ -115,7 +115,7 @@ class Linked(Discrimination):
     """P(first) = sigmoid(m d) in votes, eta = theta - severity_k in scores; log m ~ Normal(0, scale_sd).
 
     Strengths are in units of the noise of one score. A vote may be noisier (m < 1) or sharper (m > 1) than that, by
-    the same factor for the whole panel, which items with both votes and scores tell. All judges are alike but for
+    the same factor for the whole panel; items with both votes and scores identify it. Judges differ only in
     their severity. No mirror.
 
     Examples
@@ -136,15 +136,15 @@ class Linked(Discrimination):
         return xp.exp(values["log_vote_scale"])[..., None] * d[..., pair]
 
     def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
-        """Return the strengths, as a score shows them."""
+        """Return the strengths unchanged."""
         return strength
 
 
 class LinkedDiscrimination(Discrimination):
     """P(first) = sigmoid(m a_k d) in votes, eta = a_k theta - severity_k in scores, with the same a_k > 0.
 
-    log a_k ~ Normal(0, sd) with sum zero over judges (as in :class:`.Discrimination`), log m as in :class:`Linked`. A
-    judge who both votes and scores is known by both.
+    log a_k ~ Normal(0, sd) with sum zero over judges (as in :class:`.Discrimination`), log m as in :class:`Linked`.
+    Both the votes and the scores of a judge inform a_k.
 
     Examples
     --------
@@ -183,13 +183,13 @@ class LinkedPosition(LinkedDiscrimination):
 
 
 class LearnedLinkedPosition(LinkedPosition):
-    """As :class:`LinkedPosition`, of models whose spreads are learned: log a_k with sum zero, log m, and shifts.
+    """As :class:`LinkedPosition`, for models with learned spreads: log a_k with sum zero, log m, and shifts.
 
-    log a_k and log m are found by their marginal likelihood, as spreads are: as latent values beside the strengths that
-    they stretch the search for spreads ends too early in some tables, and intervals are too narrow. b_k ~ Normal(0, q),
-    q ~ Exponential(shift_rate). In scores eta - kappa_c,l = a_k (theta - severity_k - cut_location_c) - (kappa_c,l -
-    cut_location_c), so that strengths have no location: what all items of a criterion are worth alike is that of its
-    cutpoints, whatever a_k.
+    log a_k and log m are estimated by marginal likelihood, like spreads: if they were latent values beside the
+    strengths that they scale, the search for spreads would end too early in some tables, and intervals would be too
+    narrow. b_k ~ Normal(0, q), q ~ Exponential(shift_rate). In scores eta - kappa_c,l = a_k (theta - severity_k -
+    cut_location_c) - (kappa_c,l - cut_location_c), so that strengths have no location: the cutpoints have the location
+    of all items of a criterion, for any a_k.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Several standard deviations as parts of one scale, which is learned with them."""
+"""Standard deviations as parts of one scale, which is learned with them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from voirdire.typing import Floats
 class LogDivided(LogExponential):
     """Prior of a standard deviation and n - 1 others that makes their common scale Exponential(``rate``).
 
-    With T the sum of all n, M = sqrt(2) T / n ~ Exponential(rate), and the parts of T are uniformly distributed on the
-    simplex: T and the parts are independent, and the joint density is a exp(-a T) (n - 1)! / T^(n - 1), a = sqrt(2)
-    rate / n. The ``others`` have :class:`LogExponential` priors of the same rate, as has this one's own density; what
-    makes the joint prior of their product is :meth:`log_division`.
+    With T the sum of all n, M = sqrt(2) T / n ~ Exponential(rate), and the shares of T are uniformly distributed on the
+    simplex: T and the shares are independent, and the joint density is a exp(-a T) (n - 1)! / T^(n - 1), a = sqrt(2)
+    rate / n. The ``others`` have :class:`LogExponential` priors of the same rate, and so does this parameter's own
+    density; :meth:`log_division` converts their product to the joint prior.
 
-    Were the n independent instead, T would be Gamma(n): the more parts, the more sure would the prior be of the common
-    scale, on which all depend alike and of which votes say little. Of n = 2 parts that are alike, s each, M is
-    sqrt(2) s, the standard deviation of the sum of what both measure.
+    If the n were independent, T would be Gamma(n): with more parts the prior of the common scale would be more
+    concentrated, although votes contain little information on it. For n = 2 equal parts s, M is
+    sqrt(2) s, the standard deviation of the sum of both effects.
 
     Attributes
     ----------
     others : str
-        Name of the parameter of the logarithms of the others, shape (..., n - 1).
+        Name of the parameter with the logarithms of the others, shape (..., n - 1).
 
     Examples
     --------
@@ -54,12 +54,12 @@ class LogDivided(LogExponential):
         return f"log divided Exponential({self.rate:g}) with {self.others}"
 
     def log_division(self, logs: Array, n: int, xp: Any) -> Array:
-        """Log joint density less that of independent exponential priors, in shares: their sum is meant.
+        """Log joint density minus that of independent exponential priors, in shares; only their sum is meaningful.
 
         Parameters
         ----------
         logs : array, shape (..., n)
-            Logarithms of all.
+            Logarithms of all n standard deviations.
         n : int
 
         Returns
@@ -71,11 +71,11 @@ class LogDivided(LogExponential):
         return (self.division_constant(n) - (n - 1) * log_sum) / n + self.beyond(n) * xp.exp(logs)
 
     def division_constant(self, n: int) -> float:
-        """:meth:`log_division` of all n parts together has beside (1 - n) log T + beyond T, T their sum."""
+        """Constant of :meth:`log_division` summed over n parts, beside (1 - n) log T + beyond T, T their sum."""
         return math.log(self.rate_of_sum(n)) - n * math.log(self.rate) + math.lgamma(n)
 
     def beyond(self, n: int) -> float:
-        """:meth:`log_division` has for each unit of the sum of all n parts."""
+        """Coefficient of T in :meth:`log_division` summed over all n parts."""
         return self.rate - self.rate_of_sum(n)
 
     def slope(self, logs: Floats) -> Floats:
@@ -85,5 +85,5 @@ class LogDivided(LogExponential):
         return np.asarray(spreads * by_sum[..., None])
 
     def rate_of_sum(self, n: int) -> float:
-        """Rate of the exponential distribution of the sum of all n."""
+        """Rate of the exponential distribution of the sum of all n standard deviations."""
         return math.sqrt(2.0) * self.rate / n

@@ -1,13 +1,13 @@
-"""Judges of one family who say the same label of an item, right or wrong: copies, and mistakes in common.
+"""Judges of one family with a common label for an item, right or wrong: copies, and shared mistakes.
 
-A family f has of each item either no label in common or one label m, and its members k are drawn to it:
+For each item a family f has either no common label or one label m, which its members k favour:
 
     P(none) = 1 - r_f,   P(m | class j) = r_f q_f,j,m,
     P(l | class j, judge k, m) = softmax over l of (log-odds of k's confusion matrix in row j + b_k [l = m]).
 
-So members who agree on a wrong label are one witness of it, not many, as of copies one is (compare the "copying" of
-sources in Dong, Berti-Equille and Srivastava 2009, PVLDB 2). An effect that moves the odds of the right label alone
-(:class:`.SharedConfusion`) knows no agreement on one of several wrong ones.
+Members who agree on a wrong label therefore count as one witness, like copies (compare the "copying" of
+sources in Dong, Berti-Equille and Srivastava 2009, PVLDB 2). An effect only on the odds of the right label
+(:class:`.SharedConfusion`) cannot represent agreement on one of several wrong labels.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.shared_errors import SharedConfusion
 
 LOG_ZERO = -1e9  # log weight whose exponential is zero and whose slope is finite
-# log-odds of a label in common, and log of what it does to members: from where the mode is searched
+# starting points of the search for the mode: log-odds of a common label, and log of its effect on members
 START_VALUES = ((0.0, 0.5), (1.5, 1.5), (-2.0, 1.5))
 
 
 class FamilyConfusion(SharedConfusion):
-    """Confusion matrices, partially pooled, of judges whose families have labels in common.
+    """Confusion matrices, partially pooled, of judges in families with common labels.
 
     ``common`` is the log-odds of r_f, ``common_label`` the logarithm of q_f up to a constant in each row, and b_k =
-    exp(log_load_k). Of a judge without a family, who labels no item twice, r is zero, and b_k stays what its prior is.
+    exp(log_load_k). For a judge without a family, who labels no item twice, r is zero, and b_k has its prior.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class FamilyConfusion(SharedConfusion):
     keys: ClassVar[dict[str, str]] = SharedConfusion.keys | {"common_sd": "positive", "label_sd": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return those of the matrices, ``log_load``, and of each family ``common`` and ``common_label``."""
+        """Return the matrices' parameters, ``log_load``, and for each family ``common`` and ``common_label``."""
         labels = Normal(0.0, prior["label_sd"])
         return (
             *super().parameters(prior),
@@ -56,7 +56,7 @@ class FamilyConfusion(SharedConfusion):
     def log_nodes(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
     ) -> Array:
-        """Return log P(label | class, none or the label in common), shape (judges, classes, 1 + labels, labels)."""
+        """Return log P(label | class, none or the common label), shape (judges, classes, 1 + labels, labels)."""
         logits = prior["lean"] * np.eye(sizes["class"], sizes["label"])
         logits = logits + values["confusion"] + values["confusion_judge"][judges]
         load = xp.exp(values["log_load"][judges])[:, None, None, None]
@@ -64,7 +64,7 @@ class FamilyConfusion(SharedConfusion):
         return log_softmax(logits[:, :, None, :] + load * common, sizes["label"], xp)
 
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
-        """Return log P(none or the label in common | class), shape (classes, 1 + labels)."""
+        """Return log P(none or the common label | class), shape (classes, 1 + labels)."""
         if family is None:
             return np.array([0.0] + [LOG_ZERO] * sizes["label"])
         odds = values["common"][family]
@@ -73,7 +73,7 @@ class FamilyConfusion(SharedConfusion):
         return xp.stack([log_none] + [log[:, label] for label in range(sizes["label"])], axis=-1)
 
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
-        """Return families with labels in common half of the time, mostly, and seldom."""
+        """Return starting points with common labels half of the time, mostly, and rarely."""
         if not sizes["family"]:
             return [{"log_load": np.zeros(sizes["judge"])}]
         return [

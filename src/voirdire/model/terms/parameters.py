@@ -1,8 +1,8 @@
-"""Parameter of a model: its name, its dimensions, its prior and the coordinates it is estimated in.
+"""Parameter of a model: its name, dimensions, prior and coordinates of estimation.
 
-Every parameter lives on the whole real line: strengths and log weights as they are, probabilities as
-log-odds. So a density, its gradient and its Laplace approximation need no further transformation, and
-the same vector means the same thing to every engine.
+Every parameter has values on the whole real line: strengths and log weights unchanged, probabilities as
+log-odds. A density, its gradient and its Laplace approximation therefore need no further transformation, and
+a vector has the same meaning in every engine.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Normal:
 
 @dataclass(frozen=True)
 class LogNormal(Normal):
-    """Normal prior on the logarithm x of a standard deviation that is learned as spreads are.
+    """Normal prior on the logarithm x of a standard deviation or slope that is estimated like a spread.
 
-    A density as of :class:`Normal`. Where spreads are found by their marginal likelihood
-    (:mod:`voirdire.infer.latent_gaussian`) so is this one, with all that scatters by it integrated out.
+    The density is that of :class:`Normal`. Where spreads are estimated by marginal likelihood
+    (:mod:`voirdire.infer.latent_gaussian`), so is this parameter, with the latent values integrated out.
     """
 
 
@@ -47,9 +47,9 @@ class LogitBeta:
 
     Each component is the Beta density times the Jacobian p (1 - p) of p = sigmoid(x): a log p + b log(1 - p)
     - log B(a, b) on the log scale. ``reversed`` (from 0 to below 1/2) is the prior probability that a judge's answers
-    are turned round. It bounds what a judge can say about the orientation of the panel: with a > b, a Beta(a, b) alone
+    are reversed. It bounds one judge's influence on the orientation of the panel: with a > b, a Beta(a, b) alone
     vanishes at p = 0, so that two judges that are always wrong outweigh ten that are mostly right, while here the
-    density at p and at 1 - p differ by a factor of (1 - reversed) / reversed at most.
+    densities at p and at 1 - p differ by a factor of (1 - reversed) / reversed at most.
     """
 
     words: ClassVar[str] = (
@@ -77,9 +77,9 @@ class LogitBeta:
 
 @dataclass(frozen=True)
 class TwoSided:
-    """Prior (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd) of a slope that may be turned round.
+    """Prior (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd) of a slope that may be reversed.
 
-    As in :class:`LogitBeta`, ``reversed`` (from 0 to below 1/2) bounds what one judge can say about the orientation of
+    As in :class:`LogitBeta`, ``reversed`` (from 0 to below 1/2) bounds one judge's influence on the orientation of
     the panel: the densities at x and at -x differ by a factor of (1 - reversed) / reversed at most.
     """
 
@@ -109,8 +109,8 @@ class TwoSided:
 class LogExponential:
     """Exponential prior of ``rate`` (> 0) on a standard deviation s, as a density of x = log s.
 
-    That is log rate + x - rate exp(x), the Jacobian among it. Its mode is at s = 1 / rate. The base model, in which
-    nothing differs, is where the density of s is highest (Simpson et al. 2017, Statistical Science 32).
+    The density is log rate + x - rate exp(x), including the Jacobian. Its mode is at s = 1 / rate. The density of s is
+    highest at s = 0, the base model without differences (Simpson et al. 2017, Statistical Science 32).
     """
 
     words: ClassVar[str] = (
@@ -129,25 +129,26 @@ class LogExponential:
 
 @dataclass(frozen=True)
 class Spread:
-    """Normal prior in units that answers set: in row c its sd is exp(``log_sd_name``_c), its mean ``level``_c.
+    """Normal prior in data-dependent units: in row c its sd is exp(``log_sd_name``_c), its mean ``level``_c.
 
-    What is estimated is psi = (x - level_c) / u, where u = (exp(-2 of_c) + information)^(-1/2) is about what the
-    standard deviation of an x is given all else, such as how noisy the judges are. So the density of psi and the others
-    at its maximum over psi is about that of the others with x integrated out (Laplace's method), up to a constant. The
-    same maximum over x would run to a spread, or a judge's noise, of zero, and that over x / exp(of) to an infinite
-    spread (Neyman and Scott 1948, Econometrica 16). The posterior is the same in whatever units. The information is the
-    program's (:meth:`.LogDensity.information`).
+    The estimated coordinate is psi = (x - level_c) / u, where u = (exp(-2 log_sd_c) + information)^(-1/2) approximates
+    the standard deviation of x given everything else, such as the judges' noise. The maximum over psi of the density
+    is then about the density of the other parameters with x integrated out (Laplace's method), up to a constant. The
+    maximum over x would converge to a spread, or a judge's noise, of zero, and that over x / exp(log_sd) to an infinite
+    spread (Neyman and Scott 1948, Econometrica 16). The posterior does not depend on the units.
+    :meth:`.LogDensity.information` gives the information.
 
     Attributes
     ----------
     log_sd_name : str
-        Name of the parameter that holds the logarithms of the standard deviations, of the leading dimensions of x; ""
+        Name of the parameter with the logarithms of the standard deviations, over the leading dimensions of x; ""
         where the standard deviation is ``sd``.
     level : str
-        Name of the parameter that holds the means; "" for zero.
+        Name of the parameter with the means; "" for zero.
     sd : float
+        Fixed standard deviation.
     axes : int
-        Of x, that the spread does not have.
+        Number of axes of x that the spread does not have.
     """
 
     words: ClassVar[str] = (
@@ -174,7 +175,7 @@ class Spread:
         return values[self.level][..., None] if self.level else 0.0
 
     def log_ratio(self, log_sd: Array, information: Array, xp: Any) -> Array:
-        """Log of u over the standard deviation, the mean over the information's last axis.
+        """Log of u relative to the standard deviation, averaged over the information's last axis.
 
         Examples
         --------
@@ -186,13 +187,13 @@ class Spread:
         return -0.5 * xp.log1p(information * variance).mean(axis=-1)
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
-        """Log density of coordinates, elementwise; ``values`` are those of what sets the mean and the spread."""
+        """Log density of coordinates, elementwise; ``values`` determine the mean and the spread."""
         return _standard_log_density(psi * xp.exp(log_ratio)) + log_ratio
 
 
 @dataclass(frozen=True)
 class Around(Spread):
-    """Normal prior of the columns of x about values that its rows share: its mean in column i is ``level``_i."""
+    """Normal prior of the columns of x about values shared by all rows: its mean in column i is ``level``_i."""
 
     words: ClassVar[str] = (
         "Normal(m_i, s) in units of u: the coordinate is psi = (x - m_i) / u, u a function of the others "
@@ -207,7 +208,7 @@ class Around(Spread):
 
 @dataclass(frozen=True)
 class AroundBoth(Around):
-    """As :class:`Around`, with a mean of each row, too: in row c and column i ``level``_i + ``rows``_c."""
+    """As :class:`Around`, with an additional mean for each row: in row c and column i ``level``_i + ``rows``_c."""
 
     words: ClassVar[str] = (
         "Normal(m_i + l_c, s) in units of u: the coordinate is psi = (x - m_i - l_c) / u, u a function of the others "
@@ -224,16 +225,16 @@ class AroundBoth(Around):
 
 @dataclass(frozen=True)
 class Population(Spread):
-    """Prior of what judges are, Normal(m, t) with what is below zero rarer, m = exp(level), t = exp(of).
+    """Prior of judges' parameters, Normal(m, t) with less mass below zero, m = exp(level), t = exp(log_sd).
 
-    The density is that of Normal(m, t) times w(x) = r + (1 - 2 r) Phi(x), over the mean of w, which is
+    The density is that of Normal(m, t) times w(x) = r + (1 - 2 r) Phi(x), divided by the mean of w, which is
     r + (1 - 2 r) Phi(m / sqrt(1 + t^2)); r is ``reversed`` (from 0 to 1/2, which leaves the normal density). It is a
     mixture of a normal and an extended skew-normal density (Azzalini 1985, Scandinavian Journal of Statistics 12).
-    Mean and spread of the population are learned with its judges, in units that answers set (:class:`Spread`).
+    Mean and spread of the population are learned with its judges, in data-dependent units (:class:`Spread`).
 
-    Of the odds that x has against -x, (1 - r) / r are known beforehand, whatever m and t: where a few good judges are
-    among many that guess, the normal population alone is wide and nearly the same on both sides, as if those few were
-    as likely to be always wrong. No judge says more than that, beside what the population does.
+    The skewing factor gives x against -x the prior odds of (1 - r) / r at most, for any m and t. Where a few good
+    judges are among many that guess, a normal population alone is wide and almost symmetric about zero, as if these few
+    were equally likely to be always wrong. (1 - r) / r also bounds a single judge's influence beyond the population's.
     """
 
     words: ClassVar[str] = (
@@ -248,7 +249,7 @@ class Population(Spread):
         return f"skewed Normal(exp({self.level}), exp({self.log_sd_name}); {self.reversed:g}) in units of u"
 
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
-        """The mean m that it would have unskewed, broadcasting with x."""
+        """Mean m before skewing, broadcasting with x."""
         return xp.exp(values[self.level])[..., None]
 
     def log_weight(self, x: Array, xp: Any) -> Array:
@@ -261,7 +262,7 @@ class Population(Spread):
         return log_skew(m * xp.exp(-0.5 * xp.log1p(xp.exp(2.0 * self.log_sd(values)))), self.reversed, xp)
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
-        """As of :class:`Spread`."""
+        """As in :class:`Spread`."""
         z = psi * xp.exp(log_ratio)
         x = self.mean(values, xp) + z * xp.exp(self.log_sd(values))
         return (
@@ -289,7 +290,7 @@ def _standard_log_density(z: Array) -> Array:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One named array of unknowns.
+    """One named array of unknown values.
 
     Parameters
     ----------
@@ -300,7 +301,7 @@ class Parameter:
         Elementwise. Under ``zero_sum`` it is the prior of the free coordinates (see
         :func:`voirdire.model.terms.arrays.zero_sum`).
     zero_sum : bool
-        Whether the values sum to zero along the last axis.
+        True where the values sum to zero along the last axis.
 
     Examples
     --------
@@ -324,7 +325,7 @@ class Parameter:
         return (*shape[:-1], shape[-1] - 1) if self.zero_sum else shape
 
     def value(self, free: Array, sizes: dict[str, int], xp: Any) -> Array:
-        """Values from free coordinates (any leading axes, e.g. draws, are kept)."""
+        """Values from free coordinates; leading axes (e.g. draws) are kept."""
         return zero_sum(free, self.shape(sizes)[-1], xp) if self.zero_sum else free
 
     def free(self, value: Array) -> Array:
@@ -335,14 +336,14 @@ class Parameter:
 def spread_parameters(
     name: str, dims: tuple[str, ...], spread: str, rate: float, *, rows: int = 0, zero_sum: bool = False
 ) -> tuple[Parameter, Parameter]:
-    """Values ~ Normal(0, s) and the logarithm of s ~ Exponential(rate), called ``spread``.
+    """Parameters of values ~ Normal(0, s), and of the logarithm of s ~ Exponential(rate), called ``spread``.
 
     Parameters
     ----------
     name, dims
-        Of the values.
+        Name and dimensions of the values.
     rows : int
-        Leading dimensions of which each level has a spread of its own.
+        Number of leading dimensions with a separate spread for each level.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Human answers: a judge of whom it is known, before any vote, that it is mostly right.
+"""Human answers: a judge that is known in advance to be mostly right.
 
-People who score items: one more rater, who keeps an orientation of its own where the panel is turned round.
+People who score items are another rater, whose orientation is fixed when the panel's is reversed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from voirdire.model.terms.ties import log_tie_parts
 class PersonAsJudge(Term):
     """People perceive theta_c,i - severity_people_c, as a judge does; severity_people ~ Normal(0, severity_sd).
 
-    People's severity is not in the sum of the judges' severities, so that it says how severe people are beside the
-    panel. It is their own under each criterion: else a panel that is lenient under one alone would lift or lower the
+    People's severity is not in the sum of the judges' severities: it is relative to the
+    panel. It is separate for each criterion; otherwise a panel that is lenient under one criterion only would shift the
     anchored items there.
 
     Examples
@@ -39,14 +39,14 @@ class PersonAsJudge(Term):
         return (Parameter("severity_people", ("criterion",), Normal(0.0, prior["severity_sd"])),)
 
     def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
-        """Return what people perceive of each strength, shape (..., scores): theta less their severity."""
+        """Return people's perception of each strength, shape (..., scores): theta minus their severity."""
         return strength - values["severity_people"][..., criterion]
 
 
 class ScoringPerson(PersonAsJudge):
     """People perceive a_people theta_c,i - severity_people_c, log a_people ~ Normal(mean, sd).
 
-    As a_people > 0 it stays as it is where every strength and every judge's discrimination changes sign, so that
+    a_people > 0 does not change when every strength and every judge's discrimination changes sign, so that
     anchors break the mirror of the scores.
 
     Examples
@@ -68,7 +68,7 @@ class ScoringPerson(PersonAsJudge):
         )
 
     def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
-        """Return a_people theta less people's severity."""
+        """Return a_people theta minus people's severity."""
         return super().perceived_strength(
             values, xp.exp(values["log_people"])[..., None] * strength, criterion, xp
         )
@@ -77,7 +77,7 @@ class ScoringPerson(PersonAsJudge):
 class NoisyPerson(PersonAsJudge):
     """People's scores scatter around theta_c,i - severity_people_c with standard deviation exp(log_noise_people).
 
-    ``log_noise_people`` ~ Normal(mean, sd), in parts of the scale's length, as of judges
+    ``log_noise_people`` ~ Normal(mean, sd), relative to the scale's length, as for judges
     (:class:`voirdire.model.terms.raters.RaterNoise`).
 
     Examples
@@ -100,7 +100,7 @@ class NoisyPerson(PersonAsJudge):
 class Person(Term):
     """One coin for all anchors together: P(first) = p sigmoid(d) + (1 - p) sigmoid(-d), p ~ Beta(a, b).
 
-    The coin stays as it is where the panel is turned round, so that anchors break the mirror of the votes. Ties follow
+    The coin does not change when the panel is reversed, so that anchors break the mirror of the votes. Ties follow
     Davidson's model with the tie propensity of the typical judge.
 
     Examples
@@ -123,21 +123,21 @@ class Person(Term):
         return (Parameter("anchor", (), LogitBeta(prior["a"], prior["b"], 0.0)),)
 
     def expected(self, prior: dict[str, float]) -> float:
-        """Log-odds of p before anyone answered."""
+        """Prior mean of p, as log-odds."""
         return math.log(prior["a"]) - math.log(prior["b"])
 
     def log_parts(
         self, values: Values, part: Mapping[str, Array], ties: bool, xp: Any
     ) -> list[tuple[Array, Array]]:
-        """Log probability of each answer and the number of anchors that gave it; leading axes (draws) are kept.
+        """Log probability of each answer and its number of anchors; leading axes (draws) are kept.
 
         Parameters
         ----------
         values : dict
-            With ``strength`` (..., criteria, items); the column one past the last criterion is the integrated score.
+            With ``strength`` (..., criteria, items); the column after the last criterion is the integrated score.
         part : dict
             ``criterion``, ``first``, ``second`` and ``counts`` (first, second, tie), one row per distinct comparison;
-            ``context`` where people answered in contexts that the model tells apart.
+            ``context`` where people answered in contexts of the model.
         """
         first, second, strength = part["first"], part["second"], values["strength"]
         gap = strength[..., first] - strength[..., second]
@@ -157,12 +157,12 @@ class Person(Term):
 def person_log_probabilities(
     d: Array, anchor: Array, tie: Array | None, xp: Any
 ) -> list[tuple[Array, Array]]:
-    """Log probabilities that people say first and second, and tie and none where there are ties.
+    """Log probabilities that people choose first and second, and with ties those of a tie and of none.
 
     Parameters
     ----------
     d : array
-        Differences of what is asked about.
+        Differences of the compared quantity.
     anchor : array
         Log-odds of p, broadcasting with ``d``.
     tie : array or None
@@ -181,9 +181,9 @@ def person_log_probabilities(
 
 
 class NormalPerson(Person):
-    """The same coin with log-odds of Normal(mean, sd), for models whose latent values are all normal.
+    """The same coin with log-odds of Normal(mean, sd), for models with only normal latent values.
 
-    Those of Beta(19, 1) have the mean 3.5 and the standard deviation 1.3.
+    The log-odds of a Beta(19, 1) probability have the mean 3.5 and the standard deviation 1.3.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class NormalPerson(Person):
         return (Parameter("anchor", (), Normal(prior["mean"], prior["sd"])),)
 
     def expected(self, prior: dict[str, float]) -> float:
-        """Log-odds of p before anyone answered."""
+        """Prior mean of the log-odds of p."""
         return prior["mean"]
 
 
@@ -212,8 +212,8 @@ def softmax_shares(weight: Array, axis: int, xp: Any) -> Array:
     return raw / raw.sum(axis=axis, keepdims=True)
 
 
-def mean_over_criteria(each: Array, values: Values, xp: Any) -> Array:
-    """Means over criteria by their weights, or equal ones where none are learned, of shape (..., criteria, items).
+def mean_over_criteria(by_criterion: Array, values: Values, xp: Any) -> Array:
+    """Means over criteria by their weights, or equal weights where none are learned, of values (..., criteria, items).
 
     Examples
     --------
@@ -221,5 +221,5 @@ def mean_over_criteria(each: Array, values: Values, xp: Any) -> Array:
     array([ 2., -2.])
     """
     if "weight" not in values:
-        return each.mean(axis=-2)
-    return (each * softmax_shares(values["weight"], -1, xp)[..., None]).sum(axis=-2)
+        return by_criterion.mean(axis=-2)
+    return (by_criterion * softmax_shares(values["weight"], -1, xp)[..., None]).sum(axis=-2)

@@ -1,6 +1,6 @@
-"""Discrimination of good items from bad ones by judges who give scores: all alike, or a discrimination each.
+"""Discrimination between good and bad items by judges who score: equal, or separate for each judge.
 
-Repeated scores of one item by one judge: what the judge makes of the item, apart from run-to-run noise.
+Repeated scores of one item by one judge separate the judge's own view of the item from run-to-run noise.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class JudgeItem(Term):
     """Judge k perceives an item under a criterion shifted by sigma_k z, z ~ Normal(0, 1), the same in all its runs.
 
     ``log_judge_item`` = log sigma_k ~ Normal(mean, sd). z is integrated out, so that ten runs of one judge are not
-    taken for ten opinions. Only in tables where some judge scores an item twice under a criterion: elsewhere sigma_k
-    cannot be told from run-to-run noise.
+    counted as ten opinions. Only in tables where some judge scores an item twice under a criterion: elsewhere sigma_k
+    cannot be separated from run-to-run noise.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class JudgeItem(Term):
 class JudgeItemEffect(Term):
     """Judge k perceives an item under a criterion shifted by its own v_k,c,i ~ Normal(0, sigma_k) in all its runs.
 
-    log sigma_k ~ Normal(mean, sd). As of :class:`JudgeItem`, with v among the latent values.
+    log sigma_k ~ Normal(mean, sd). As in :class:`JudgeItem`, with v among the latent values.
 
     Examples
     --------
@@ -61,12 +61,12 @@ class JudgeItemEffect(Term):
         return self._parameters(prior, self.of)
 
     def in_contexts(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """As :meth:`parameters`, of an item in each context."""
+        """As :meth:`parameters`, with a separate effect for an item in each context."""
         return self._parameters(prior, (*self.of, "context"))
 
-    def _parameters(self, prior: dict[str, float], of: tuple[str, ...]) -> tuple[Parameter, ...]:
+    def _parameters(self, prior: dict[str, float], dims: tuple[str, ...]) -> tuple[Parameter, ...]:
         return (
-            Parameter("judge_item_effect", of, Spread("log_judge_item", axes=len(of) - 1)),
+            Parameter("judge_item_effect", dims, Spread("log_judge_item", axes=len(dims) - 1)),
             Parameter("log_judge_item", ("judge",), LogNormal(prior["mean"], prior["sd"])),
         )
 
@@ -75,7 +75,7 @@ SMOOTHING = 0.01
 
 
 class AlikeRaters(Term):
-    """Every judge perceives the strength of an item as it is; judges differ in what they make of it.
+    """Equal perception: every judge perceives the strength of an item unchanged; judges differ in their responses.
 
     Examples
     --------
@@ -86,21 +86,22 @@ class AlikeRaters(Term):
     kind: ClassVar[str] = "alike-raters"
 
     def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
-        """Return the strength of items as judges perceive it, elementwise: as it is."""
+        """Return the strength of items as judges perceive it, elementwise: unchanged."""
         return strength
 
 
 class RaterDiscrimination(Term):
-    """Judge k perceives a_k theta: a large a_k tells items apart well, none at a_k = 0, and turns them round below.
+    """Judge k perceives a_k theta: a large a_k separates items well, a_k = 0 not at all, and a_k < 0 reverses them.
 
         a_k = b_k sqrt(1.01 / (mean_j b_j^2 + 0.01)),
         b_k ~ (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd)
 
-    (the discrimination of Samejima's graded response model, 1969, here of judges in the place of questions, and free to
-    be negative). The root mean square of a over judges is 1 by construction, so that the strengths have the scale:
-    otherwise the mode of strengths and discriminations together grows the few a and shrinks the many theta, whose prior
-    it pays for, without end. The 0.01 keeps the density smooth at b = 0. The likelihood does not
-    change under theta -> -theta, b -> -b (a mirror); the prior, under which most judges are of use, tells them apart.
+    (the discrimination of Samejima's graded response model, 1969, here for judges instead of questions, and possibly
+    negative). The root mean square of a over judges is 1 by construction, so that the strengths have the scale:
+    otherwise the joint mode would increase the few a and shrink the many theta without limit, because the prior of
+    theta rewards it. The 0.01 keeps the density smooth at b = 0. The likelihood does not
+    change under theta -> -theta, b -> -b (a mirror); the prior, in which most judges have positive b, distinguishes the
+    two.
 
     Examples
     --------
@@ -127,8 +128,8 @@ class RaterDiscrimination(Term):
 class RaterNoise(AlikeRaters):
     """Judge k's scores scatter around what it perceives with standard deviation exp(log_noise_k).
 
-    ``log_noise`` ~ Normal(mean, sd), in parts of the scale's length. A noisy judge counts for less: its weight in an
-    item's strength is that of its precision.
+    ``log_noise`` ~ Normal(mean, sd), relative to the scale's length. A noisy judge has less weight in an
+    item's strength, proportional to its precision.
 
     Examples
     --------
@@ -145,10 +146,11 @@ class RaterNoise(AlikeRaters):
 
 
 class RaterNoiseByCriterion(RaterNoise):
-    """As :class:`RaterNoise`, with a noise of each judge under each criterion.
+    """As :class:`RaterNoise`, with a separate noise of each judge under each criterion.
 
-    What judges call by one name they may see with unequal care, or score in units of their own, so that a judge's
-    noise under one criterion says little of that under another. ``log_noise_criterion`` ~ Normal(mean, sd).
+    Judges may differ in care between criteria, or score each in other units, so that a judge's
+    noise under one criterion has little information about that under another. ``log_noise_criterion`` ~
+    Normal(mean, sd).
 
     Examples
     --------
@@ -165,7 +167,7 @@ class RaterNoiseByCriterion(RaterNoise):
 
 
 def log_noise(values: Values) -> Array:
-    """Logarithms of judges' noise, shape (..., judges, criteria), or (..., judges, 1) where criteria have it in common.
+    """Logarithms of judges' noise, shape (..., judges, criteria), or (..., judges, 1) where criteria share it.
 
     Examples
     --------
@@ -204,7 +206,7 @@ def slope_scale(raw: Array) -> Array:
 
 
 def judge_discriminations(values: Values, xp: Any) -> Array | None:
-    """Discrimination a_k of every judge who scores, shape (..., judges); None where all are alike.
+    """Discrimination a_k of every judge who scores, shape (..., judges); None where all are equal.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Interface of reliability terms: how a judge turns a difference in strength into an answer.
+"""Interface of reliability terms: the answer of a judge as a function of a difference in strength.
 
-A term is written once, elementwise, for NumPy, JAX and PyTensor. It never sees priors' numbers other than
-those of the model file, and never a table: only differences ``d`` per pair and index arrays per observation.
+A term is written once, elementwise, for NumPy, JAX and PyTensor. Its inputs are the priors' numbers in
+the model file, differences ``d`` per pair and index arrays per observation, never a table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Reliability(Term, ABC):
     position_aware: ClassVar[bool] = False
 
     def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
-        """Return the difference as the judge perceives it, which drives ties, shape of ``judge``: as it is."""
+        """Return the difference perceived by the judge, which determines ties, shape of ``judge``: unchanged."""
         return d[..., pair]
 
     @abstractmethod
@@ -46,7 +46,7 @@ class Reliability(Term, ABC):
         """Return log P(outcome | no tie) of each observation."""
 
     def mirror_values(self, values: Values) -> Values | None:
-        """Return the values that give the same likelihood once every strength changes sign, or None."""
+        """Return the values with the same likelihood when every strength changes sign, or None."""
         return None
 
 
@@ -71,9 +71,9 @@ def log_two_coin_probability(
     Parameters
     ----------
     logit_first, logit_second : array, shape (..., coins)
-        Log-odds of answering rightly where the first (second) item is the better one.
+        Log-odds of a right answer where the first (second) item is the better one.
     index : integer array, shape (observations,)
-        Which coin each observation uses.
+        Coin of each observation.
     """
     size = logit_first.shape[-1]
     if_first = xp.concatenate(

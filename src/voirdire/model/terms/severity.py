@@ -1,4 +1,4 @@
-"""Severity of judges: what they take off every item's quality, by group and by judge."""
+"""Severity of judges, subtracted from every item's quality, by group and by judge."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from voirdire.model.terms.term import Term
 class Severity(Term):
     """Judge k of group g perceives quality lowered by severity_group_g + severity_k, as in Linacre (1989).
 
-    There it shifts logits of adjacent categories (many-facet Rasch); here it shifts cumulative ones.
+    In that model (many-facet Rasch) it shifts logits of adjacent categories; here it shifts cumulative logits.
 
     ``severity`` ~ Normal(0, sd) with sum zero over the judges, ``severity_group`` ~ Normal(0, group_sd) with sum zero
-    over the groups: groups are a level of the hierarchy between the panel and its judges. The sums fix the location,
-    which the cutpoints have. A table without a column of groups has one group, whose severity is zero.
+    over the groups: groups are a level between the panel and its judges. The sums fix the location,
+    which belongs to the cutpoints. A table without a column of groups has one group, with severity zero.
 
     Examples
     --------
@@ -37,10 +37,10 @@ class Severity(Term):
 
 
 class SeverityByCriterion(Severity):
-    """Under criterion c judge k takes off severity_criterion_c,k more, ~ Normal(0, s), s ~ Exponential(rate).
+    """Judge k's additional severity under criterion c, severity_criterion_c,k ~ Normal(0, s), s ~ Exponential(rate).
 
-    Judges who score in units of their own, or ask more by one criterion than by another, differ so; the sum over
-    judges is zero under each criterion.
+    It represents judges who score in different units, or are stricter under one criterion than under another; the sum
+    over judges is zero under each criterion.
 
     Examples
     --------
@@ -50,10 +50,10 @@ class SeverityByCriterion(Severity):
 
     kind: ClassVar[str] = "severity-by-criterion"
     keys: ClassVar[dict[str, str]] = {"sd": "positive", "group_sd": "positive", "rate": "positive"}
-    alone: ClassVar[Severity] = Severity()  # of one criterion
+    alone: ClassVar[Severity] = Severity()  # replaces this term with one criterion
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return those of :class:`Severity`, ``severity_criterion``, (criterion, judge), and its spread."""
+        """Return the parameters of :class:`Severity`, ``severity_criterion``, (criterion, judge), and its spread."""
         dims, spread = ("criterion", "judge"), "log_severity_spread"
         criterion_parameters = spread_parameters(
             "severity_criterion", dims, spread, prior["rate"], zero_sum=True
@@ -62,7 +62,7 @@ class SeverityByCriterion(Severity):
 
 
 def total_severity(values: Values, group: Array) -> Array:
-    """Severity of every judge, that of the group included, shape (..., judges).
+    """Severity of every judge, including that of its group, shape (..., judges).
 
     Parameters
     ----------

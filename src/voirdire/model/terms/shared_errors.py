@@ -1,12 +1,12 @@
-"""Judges of one family who share mistakes: effects that are the same for all of them, integrated out item by item.
+"""Judges of one family who share mistakes: effects common to all of them, integrated out item by item.
 
-Where judges k of a family f see the same e_i,f in an item, their answers are independent given the item's class (or
+Where judges k of a family f share the effect e_i,f of an item, their answers are independent given the item's class (or
 value) and e, and
 
     P(answers of f to i | class) = sum_q weight_q prod_k P(answers of k | class, e_q)
 
 (Qu, Tan and Kutner 1996, Biometrics 52; Albert and Dodd 2004, Biometrics 60). Families are independent given the class,
-so that each is integrated by itself. The e_q are the nodes of a Gauss-Hermite rule for a standard normal variable.
+so that each is integrated separately. The e_q are the nodes of a Gauss-Hermite rule for a standard normal variable.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ def gauss_hermite_rule(nodes: int) -> tuple[Floats, Floats]:
     """
     x, weight = np.polynomial.hermite_e.hermegauss(nodes)
     log_weight = np.log(weight / weight.sum())
-    x.flags.writeable = log_weight.flags.writeable = False  # kept, and given to all who ask
+    x.flags.writeable = log_weight.flags.writeable = False  # the cached arrays are shared by all callers
     return x, log_weight
 
 
 class SharedErrors(Term, ABC):
-    """Interface of a term of labels whose judges see the same in an item, effects e of a family f.
+    """Interface of a term for labels with effects e of an item that are shared by the judges of a family f.
 
-    ``symmetric`` says whether renaming the classes, and the rows of all that has classes, leaves the likelihood.
+    ``symmetric`` is True if renaming the classes, with the rows of all class-dependent values, preserves the
+    likelihood.
     """
 
     by_judge: ClassVar[bool] = True
@@ -64,12 +65,12 @@ class SharedErrors(Term, ABC):
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
         """Return log P(effect | state), shape (effects,) or (states, effects): the log weights of the rule.
 
-        ``family`` is None of a judge alone.
+        ``family`` is None for a judge without a family.
         """
         return gauss_hermite_rule(EFFECT_NODES)[1]
 
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
-        """Return from where the mode is searched, beside what labels suggest: effects of half of what is expected."""
+        """Return further starting points of the search for the mode: effects of half their prior mean."""
         return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
 
 
@@ -79,8 +80,8 @@ class JudgeCutpointsOfLabels(SharedErrors):
         sigmoid(a_k (x - kappa_k,l) + b_k e_i,f(k)),   x ~ Normal(0, 1), e ~ Normal(0, 1),
 
     with sharpness a_k = exp(log_sharpness + log_sharpness_judge_k), cutpoints around cut_location + shift_k at gaps
-    exp(log_gap_l + log_gap_judge_k,l), and b_k = exp(log_load_k) what the judge makes of the view that its family (or
-    it alone) has of the item; its exponential prior shrinks it to zero. x and e are integrated out.
+    exp(log_gap_l + log_gap_judge_k,l), and b_k = exp(log_load_k) the judge's weight of the effect that its family (or
+    it alone) has for the item; its exponential prior shrinks it to zero. x and e are integrated out.
 
     Examples
     --------
@@ -105,7 +106,7 @@ class JudgeCutpointsOfLabels(SharedErrors):
     }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the panel's parameters and every judge's."""
+        """Return the panel's and every judge's parameters."""
         return (
             Parameter("log_sharpness", (), Normal(prior["mean"], prior["sd"])),
             Parameter("log_sharpness_judge", ("judge",), Normal(0.0, prior["judge_sd"])),
@@ -130,14 +131,14 @@ class JudgeCutpointsOfLabels(SharedErrors):
         return xp.stack(level_log_probabilities(eta, scaled[:, None, None, :], sizes["label"], xp), axis=-1)
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Return log P(label | class), over the values that items of the class have and the effects in them."""
+        """Return log P(label | class), averaged over the values of items of the class and the effects in them."""
         rates = self._log_rates_by_value(values, prior, sizes, xp)
         return self._log_rates_by_class(rates, self._class_probabilities_from_rates(rates, sizes, xp), xp)
 
     def log_class_probabilities(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
     ) -> Array:
-        """Return log P(class | value), shape (values, classes): what any judge of the panel calls it, e unseen."""
+        """Return log P(class | value), shape (values, classes): labels of a random judge of the panel, over e."""
         return self._class_probabilities_from_rates(
             self._log_rates_by_value(values, prior, sizes, xp), sizes, xp
         )
@@ -153,7 +154,7 @@ class JudgeCutpointsOfLabels(SharedErrors):
     def _log_rates_by_value(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
     ) -> Array:
-        """Log P(label | value), e unseen, shape (judges, values, labels)."""
+        """Log P(label | value) with e integrated out, shape (judges, values, labels)."""
         return integrate_out_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
 
     @staticmethod
@@ -169,11 +170,11 @@ class JudgeCutpointsOfLabels(SharedErrors):
 
 
 class SharedConfusion(SharedErrors):
-    """Confusion matrices, partially pooled, of judges whose families are right and wrong together.
+    """Confusion matrices, partially pooled, of judges in families that are right and wrong together.
 
     P(l | j, judge k, e) = softmax over l of (lean + b_k e_i,f(k)) [l = j] + confusion_j,l + confusion_judge_k,j,l with
     e ~ Normal(0, 1) integrated out and b_k = exp(log_load_k), whose exponential prior shrinks it to zero. In a family
-    of all judges, e is how easy the item is.
+    of all judges, e is the easiness of the item.
 
     Examples
     --------
@@ -201,7 +202,7 @@ class SharedConfusion(SharedErrors):
 
 
 def log_class_shares(naming: Array, xp: Any) -> Array:
-    """Log shares of the classes, shape (classes,), by what values are called, shape (values, classes)."""
+    """Log shares of the classes, shape (classes,), from the class probabilities of values, shape (values, classes)."""
     return log_expectation(naming.transpose(1, 0), gauss_hermite_rule(VALUE_NODES)[1], xp)
 
 

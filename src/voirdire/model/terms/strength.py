@@ -24,9 +24,9 @@ STRENGTH_DIMS = ("criterion", "item")
 class NormalStrength(Term):
     """theta_c,i ~ Normal(0, sd) with sum zero over the items of each criterion (log-odds scale).
 
-    Only differences enter the likelihood, so the location is fixed by the sum and the prior decides the scale
-    alone. A wide prior (sd = 4: two items drawn at random differ by 3.8 in the median) keeps the shrinkage of strengths
-    small, which would otherwise make judges look a little more reliable than they are.
+    Only differences enter the likelihood, so that the sum fixes the location and the prior only determines the scale.
+    A wide prior (sd = 4: two random items differ by 3.8 in the median) keeps the shrinkage of strengths
+    small, which would otherwise make judges look slightly more reliable than they are.
 
     Examples
     --------
@@ -56,9 +56,9 @@ INFORMATION_NOTE = (
 class LearnedStrength(Term):
     """theta_c,i ~ Normal(0, exp(log_spread_c)), sum zero over items; log_spread_c ~ Normal(mean, sd).
 
-    How much the items of a criterion differ is learned, in the unit that the judges' discriminations set. A spread that
-    is given instead would say how much judges must agree, as their discriminations have a root mean square of one:
-    where they agree less, strengths follow one judge, of whom alone all discrimination then is.
+    The spread of the items of a criterion is learned, in the unit of the judges' discriminations. A fixed spread
+    would instead determine the agreement of judges, because their discriminations have a root mean square of one: with
+    less agreement, strengths would follow one judge, which would have all the discrimination.
 
     Examples
     --------
@@ -84,8 +84,8 @@ class LearnedStrength(Term):
 class LearnedScale(LearnedStrength):
     """theta_c,i ~ Normal(0, s_c), sum zero over items; s_c ~ Exponential(rate), estimated as log_spread_c = log s_c.
 
-    How much the items of a criterion differ, in log-odds, is learned from votes: a fixed scale that is too wide makes
-    what little items differ look like much, and judges worse than they are.
+    The spread of the items of a criterion, in log-odds, is learned from votes: a fixed scale that is too wide would
+    exaggerate small differences between items, and make judges look worse than they are.
 
     Examples
     --------
@@ -107,8 +107,8 @@ class LearnedScale(LearnedStrength):
 class SharedStrength(LearnedScale):
     """theta_c,i ~ Normal(g_i, s_c), g_i ~ Normal(0, s), s and s_c ~ Exponential(rate); all with sum zero over items.
 
-    What an item is worth under all criteria alike is learned beside what it is worth under each: criteria go together,
-    and what all judges see in an item by every criterion is no judge's taste.
+    An item's value common to all criteria is learned together with its value under each: criteria are correlated,
+    and a common view of all judges under every criterion is not a judge's taste.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class SharedStrength(LearnedScale):
     """
 
     kind: ClassVar[str] = "shared-scale"
-    alone: ClassVar[LearnedScale] = LearnedScale()  # of one criterion: there is nothing beside
+    alone: ClassVar[LearnedScale] = LearnedScale()  # replaces this term with one criterion
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), ``general``, shape (item,), and the logarithms of spreads."""
@@ -130,12 +130,12 @@ class SharedStrength(LearnedScale):
 class DividedStrength(SharedStrength):
     """As :class:`SharedStrength`, but s and all s_c are parts of one scale (:class:`.LogDivided`).
 
-    With C criteria M = sqrt(2) (s + sum of s_c) / (C + 1) ~ Exponential(rate), its parts uniform on the simplex: where
-    s and s_c are alike M is the standard deviation of theta_c, which of one criterion alone is Exponential(rate).
+    With C criteria M = sqrt(2) (s + sum of s_c) / (C + 1) ~ Exponential(rate), with shares uniform on the simplex: if
+    all s and s_c are equal, M is the standard deviation of theta_c, which has this prior with one criterion, too.
 
-    Votes tell how far items are apart far worse than which are better: (2 eta - 1) theta is told, and a curve. With
-    independent priors of all s their common scale would have the density of a Gamma(C + 1) variable, sure of items far
-    apart under judges near chance.
+    Votes contain much less information about distances between items than about their order: they determine
+    (2 eta - 1) theta and a curvature. With independent priors of all s their common scale would have the density of a
+    Gamma(C + 1) variable, which favours distant items and judges near chance.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class DividedStrength(SharedStrength):
     kind: ClassVar[str] = "divided-scale"
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return those of :class:`SharedStrength`."""
+        """Return the parameters of :class:`SharedStrength`."""
         *others, general = super().parameters(prior)
         return (*others, replace(general, prior=LogDivided(prior["rate"], others="log_spread")))
 
@@ -154,7 +154,7 @@ class DividedStrength(SharedStrength):
 class LearnedScaleLevel(LearnedScale):
     """theta_c,i ~ Normal(level_c, s_c), theta_c - level_c with sum zero over items; s_c ~ Exponential(rate).
 
-    On the scale of the scores, from its middle and in parts of its length; level_c ~ Normal(0, level_sd).
+    Values are relative to the scale of the scores: zero at its middle, unit its length; level_c ~ Normal(0, level_sd).
 
     Examples
     --------
@@ -171,10 +171,10 @@ class LearnedScaleLevel(LearnedScale):
 
 
 class SharedStrengthLevel(LearnedScaleLevel):
-    """theta_c,i ~ Normal(level_c + g_i, s_c), g_i ~ Normal(0, s), as :class:`SharedStrength` has it of log-odds.
+    """theta_c,i ~ Normal(level_c + g_i, s_c), g_i ~ Normal(0, s), as :class:`SharedStrength` for log-odds.
 
-    g and theta_c - level_c have sum zero over items; s and s_c ~ Exponential(rate), level_c ~ Normal(0, level_sd), on
-    the scale of the scores, from its middle and in parts of its length.
+    g and theta_c - level_c have sum zero over items; s and s_c ~ Exponential(rate), level_c ~ Normal(0, level_sd),
+    relative to the scale of the scores: zero at its middle, unit its length.
 
     Examples
     --------
@@ -186,14 +186,14 @@ class SharedStrengthLevel(LearnedScaleLevel):
     alone: ClassVar[LearnedScaleLevel] = LearnedScaleLevel()
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return those of :class:`SharedStrength`, and ``level``, shape (criterion,)."""
+        """Return the parameters of :class:`SharedStrength`, and ``level``, shape (criterion,)."""
         strength, *others, level = about_levels(SharedStrength().parameters(prior), prior)
         around = AroundBoth("log_spread", level="general", rows="level")
         return (replace(strength, prior=around), *others, level)
 
 
 class LevelStrength(Term):
-    """theta_c,i ~ Normal(0, sd) on the scale of the scores: from its middle, in parts of its length; no sum is fixed.
+    """theta_c,i ~ Normal(0, sd) relative to the scores' scale: zero at its middle, unit its length; no sum is fixed.
 
     Examples
     --------
@@ -212,8 +212,8 @@ class LevelStrength(Term):
 class VotedWeights(Term):
     """Criterion weights learned from votes on the criteria (MAPLE eq. 3, 6): w_c ~ Normal(0, sd), sum zero.
 
-    An item's score is sum_c softmax(w)_c theta_c,i. The judges that vote on criteria keep the coins with which
-    they vote on items.
+    An item's score is sum_c softmax(w)_c theta_c,i. Judges have the same coins for votes on criteria as for
+    votes on items.
 
     Examples
     --------
@@ -236,7 +236,7 @@ class UniformWeights(Term):
 
 
 def about_levels(parameters: Sequence[Parameter], prior: dict[str, float]) -> tuple[Parameter, ...]:
-    """Strengths and what is learned of them, with a mean ``level`` of each criterion."""
+    """Add a mean ``level`` of each criterion to the parameters of strengths."""
     strength, *others = parameters
     level = Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"]))
     return (replace(strength, prior=Spread("log_spread", level="level")), *others, level)

@@ -1,7 +1,7 @@
 """Effects of contexts (prompts), tastes and further terms on strengths and tie habits.
 
-Item i is worth theta_c,i over all contexts, theta_c,i + u_c,i,x in context x, and to judge k v_k,i more, under whatever
-criterion (its taste, or halo). In log-odds; u ~ Normal(0, s_context), v ~ Normal(0, s_taste), both spreads learned.
+Item i has the value theta_c,i over all contexts, theta_c,i + u_c,i,x in context x, and for judge k v_k,i more, under
+any criterion (its taste, or halo). In log-odds; u ~ Normal(0, s_context), v ~ Normal(0, s_taste), both spreads learned.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from voirdire.model.terms.term import Term
 
 
 class ItemContext(Term):
-    """u_c,i,x ~ Normal(0, s_context): what an item is worth more in a context; s_context ~ Exponential(rate).
+    """u_c,i,x ~ Normal(0, s_context): an item's additional value in a context; s_context ~ Exponential(rate).
 
-    Only differences within a context enter the likelihood; the prior fixes the rest.
+    Only differences within a context enter the likelihood; the prior determines the rest.
 
     Examples
     --------
@@ -33,9 +33,9 @@ class ItemContext(Term):
 
 
 class JudgeTaste(Term):
-    """v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(rate): what an item is worth more to a judge, by any criterion.
+    """v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(rate): an item's additional value for a judge, any criterion.
 
-    Without it an opinion of an item counts once for each context and criterion that it was asked under.
+    Without it a judge's opinion of an item counts once for each context and criterion.
 
     Examples
     --------
@@ -52,9 +52,9 @@ class JudgeTaste(Term):
 
 
 class JudgeTasteEach(JudgeTaste):
-    """As :class:`JudgeTaste`, each judge with a spread of its own: v_k,i ~ Normal(0, s_k), s_k ~ Exponential(rate).
+    """As :class:`JudgeTaste`, with a separate spread of each judge: v_k,i ~ Normal(0, s_k), s_k ~ Exponential(rate).
 
-    A judge of strong tastes counts for less in what items are worth, as a noisy one does.
+    A judge with strong tastes has less weight in the items' values, like a noisy one.
 
     Examples
     --------
@@ -70,9 +70,9 @@ class JudgeTasteEach(JudgeTaste):
 
 
 class PanelError(Term):
-    """b_c,i ~ Normal(0, s_panel): what an item is worth more to all judges than to people; s_panel ~ Exponential(rate).
+    """b_c,i ~ Normal(0, s_panel): an item's additional value for all judges, not people; s_panel ~ Exponential(rate).
 
-    Told by the rankings of people, who rank items by what these are worth; without such rankings there is no b.
+    People's rankings, which follow the value without b, identify it; without such rankings there is no b.
 
     Examples
     --------
@@ -90,10 +90,10 @@ class PanelError(Term):
 
 
 class FamilyItem(Term):
-    """u_f,i ~ Normal(0, s_f): what all judges of family f make of item i, by any criterion; s_f ~ Exponential(rate).
+    """u_f,i ~ Normal(0, s_f): the view of item i by all judges of family f, by any criterion; s_f ~ Exponential(rate).
 
-    In log-odds. Judges of a family are one witness as far as u goes: the more they share, the less a further one adds.
-    u is told from what items are worth by judges of other families alone, so no family may be of all judges.
+    In log-odds. Judges of a family share u as one witness: the larger u, the less information another member adds.
+    Only judges of other families separate u from the items' values, so that no family may contain all judges.
 
     Examples
     --------
@@ -112,10 +112,10 @@ class FamilyItem(Term):
 
 
 def tie_habit_parameters(rates: dict[str, float], *, within: bool) -> tuple[Parameter, ...]:
-    """Tie habits of contexts, of judges in them and of items, with their spreads; see :class:`.DavidsonByContext`.
+    """Tie habits of contexts, of judges in contexts and of items, with their spreads; see :class:`.DavidsonByContext`.
 
-    Of judges in contexts only if ``within``: where each votes about once in a context, what is a habit and what chance
-    cannot be told.
+    Those of judges in contexts only if ``within``: where each judge votes about once in a context, a habit cannot be
+    separated from chance.
     """
     parameters: list[Parameter] = []
     for dims in (("context",), ("judge", "context"), ("item",)):

@@ -1,4 +1,4 @@
-"""Interface of all terms that a model file may name."""
+"""Interface of all terms in model files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from voirdire.model.terms.parameters import Parameter
 
 
 class Term:
-    """A term of a model file; without numbers and parameters unless it says otherwise.
+    """A term of a model file; by default without numbers and parameters.
 
     Attributes
     ----------
     kind : str
         Its name in model files.
     keys : dict
-        The numbers of its prior, and what each must be.
+        Numbers of its prior, with the rule for each.
     says : str
-        What it does beyond the model's equation, for the model's card.
+        Additions to the model's equation, for the model's card.
     """
 
     kind: ClassVar[str]
@@ -33,5 +33,5 @@ AnyTerm = TypeVar("AnyTerm", bound=Term)
 
 
 def by_kind(*terms: AnyTerm) -> dict[str, AnyTerm]:
-    """Terms by their names in model files."""
+    """Index terms by their names in model files."""
     return {term.kind: term for term in terms}

@@ -1,4 +1,4 @@
-"""Ties by Davidson's model, shared by all judges or with a habit per judge."""
+"""Ties by Davidson's model, with one propensity for all judges or a habit of each judge."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from voirdire.model.terms.term import Term
 class Davidson(Term):
     """One tie propensity for the panel: log nu ~ Normal(mean, sd) (Davidson 1970).
 
-    P(tie) = nu / (nu + 2 cosh(d/2)), and Bradley-Terry on the rest: the usual form with
-    nu sqrt(p_i p_j) in the numerator, factored. It depends on |d| only, so ties carry no direction and coins
-    act on decided votes alone.
+    P(tie) = nu / (nu + 2 cosh(d/2)), and Bradley-Terry given no tie: the usual form with
+    nu sqrt(p_i p_j) in the numerator, factored. It depends only on |d|, so that ties carry no direction and coins
+    apply only to decided votes.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Davidson(Term):
 
 
 class DavidsonByJudge(Davidson):
-    """A tie habit per judge: log nu_k = tie + tie_judge_k, tie_judge_k ~ Normal(0, judge_sd).
+    """A tie habit of each judge: log nu_k = tie + tie_judge_k, tie_judge_k ~ Normal(0, judge_sd).
 
     Examples
     --------
@@ -68,7 +68,7 @@ class DavidsonByJudge(Davidson):
 
 
 class LearnedDavidsonByJudge(DavidsonByJudge):
-    """A tie habit per judge, whose spread is learned: tie_judge_k ~ Normal(0, r), r ~ Exponential(rate).
+    """A tie habit of each judge, with a learned spread: tie_judge_k ~ Normal(0, r), r ~ Exponential(rate).
 
     Examples
     --------
@@ -88,11 +88,11 @@ class LearnedDavidsonByJudge(DavidsonByJudge):
 
 
 class DavidsonByContext(LearnedDavidsonByJudge):
-    """Tie habits of judges, and of contexts, of judges in contexts and of items, each with a spread that is learned.
+    """Tie habits of judges, of contexts, of judges in contexts and of items, each with a learned spread.
 
     log nu = tie + tie_judge_k + tie_context_x + tie_judge_context_k,x + tie_item_first + tie_item_second, each
-    Normal(0, r) with r ~ Exponential(its rate). Of a table without contexts the last three are left out, and that of
-    judges in contexts where judges vote less than twice in a context on average: a habit is not told from chance there.
+    Normal(0, r) with r ~ Exponential(its rate). Tables without contexts have only the first two terms. The habits of
+    judges in contexts require two votes of a judge in a context on average, to be separated from chance.
 
     Examples
     --------

@@ -145,7 +145,7 @@ def test_a_judge_who_scores_at_random_is_named() -> None:
 def test_scores_at_random_tell_no_items_apart() -> None:
     found = check(scores(0, noise=JUDGES), "reliability")
     assert found["level"] == "warn"
-    assert "do not tell items apart" in found["message"]
+    assert "do not distinguish items" in found["message"]
     found = check(scores(0), "reliability")
     assert found["level"] == "ok"
     assert 0.1 < found["value"] < 0.5

@@ -182,13 +182,13 @@ class HumanAnswers(Generic[P]):
         """The same with items scored by people's answers alone, without the judges' votes."""
         return self
 
-    def cut(self, how: Method) -> Inferred:
+    def cut(self, method: Method) -> Inferred:
         """The cut posterior."""
-        if how.name == "map":
+        if method.name == "map":
             mode = self.cut_mode()
             convergence = check.check_convergence(mode.gradient, mode.converged)
             return Inferred(Posterior(self.problem.density, mode.x, None), (convergence,), method="map")
-        draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(how.seed))
+        draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(method.seed))
         convergence = check.check_convergence(
             max(mode.gradient for mode in modes), all(mode.converged for mode in modes)
         )

@@ -35,7 +35,7 @@ def test_rankings_say_the_same_of_every_criterion(method: str) -> None:
     weighed = voirdire.fit(table, votes(9, 3), method=method)
     equal = voirdire.fit(table, method=method)
     assert weighed.model.name == equal.model.name == "plackett-luce-tastes"
-    assert "Criteria are weighed by 12 votes on them, those of all judges alike." in weighed.notes
+    assert "Criteria are weighted by 12 votes on them; votes of all judges count alike." in weighed.notes
     pd.testing.assert_frame_equal(weighed.strengths(), equal.strengths())
     found = weighed.strengths().pivot(index="item", columns="criterion", values="strength")
     weight = weighed.criteria().set_index("criterion")["weight"]

@@ -196,6 +196,9 @@ def test_a_model_of_families_says_what_it_is_fitted_without(
     table: pd.DataFrame, fitted: voirdire.Fit
 ) -> None:
     again = voirdire.fit(table.drop(columns="truth"), model=fitted.model, method="map")
-    said = "Model rating-families is fitted without what families share: it needs families=, the family of each judge."
+    said = (
+        "Model rating-families is fitted without errors that families share: it needs families=, the family of each "
+        "judge."
+    )
     assert said in again.notes
-    assert not any("fitted without what families" in note for note in fitted.notes)
+    assert not any("fitted without errors that families" in note for note in fitted.notes)

@@ -21,7 +21,7 @@ def scores(**judges: np.ndarray) -> pd.DataFrame:
 def named(table: pd.DataFrame) -> list[str]:
     fit = voirdire.fit(table, model="mean-score")
     return [
-        check.message.split("as of one: ")[1].split(". How")[0]
+        check.message.split("one scale: ")[1].split(". Reliability")[0]
         for check in fit.all_checks
         if check.check == "ranges"
     ]

@@ -218,7 +218,7 @@ def test_a_model_file_has_terms(tmp_path: Path) -> None:
             r"'length' is given \(covariates=, --covariates\), and no term names it",
         ),
         ({"terms": "item", "model": "rating-halo"}, "replaces a model"),
-        ({"covariates": "length", "model": "rating-severity"}, "takes none beside its own"),
+        ({"covariates": "length", "model": "rating-severity"}, "takes no added terms"),
         ({"covariates": pd.DataFrame({"item": ["i00"], "length": [1]})}, "no row of item 'i01'"),
         ({"item_families": {"i00": "a"}}, "needs families="),
     ],
@@ -245,7 +245,7 @@ def test_scores_between_levels_have_effects_in_points() -> None:
     told = voirdire.fit(table, terms="item + judge:item + judge:time + length", method="map")
     assert set(told.terms()["term"]) == {"judge:time"}
     assert told.judges()["variance_judge_item"].gt(0).all()
-    with pytest.raises(InputError, match="takes none beside its own"):
+    with pytest.raises(InputError, match="takes no added terms"):
         voirdire.fit(table, model="mean-score", covariates="length", method="map")
 
 

@@ -45,7 +45,7 @@ def test_scores_say_the_same_of_every_criterion(method: str) -> None:
     with_votes = voirdire.fit(scores, votes, levels=LEVELS, method=method)
     without = voirdire.fit(scores, levels=LEVELS, method=method)
     assert with_votes.model.name == without.model.name == "rating-halo"
-    assert "Criteria are weighed by 18 votes on them, those of all judges alike." in with_votes.notes
+    assert "Criteria are weighted by 18 votes on them; votes of all judges count alike." in with_votes.notes
     pd.testing.assert_frame_equal(with_votes.strengths(), without.strengths())
     pd.testing.assert_frame_equal(with_votes.spreads(), without.spreads())
 

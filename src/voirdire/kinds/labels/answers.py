@@ -1,8 +1,8 @@
-"""Labels item by item, as a class that all of an item's labels depend on is summed out.
+"""Answers of a fit of labels, item by item, with held-out and leave-one-out probabilities of labels.
 
-Probability of labels that a model has not seen; see :mod:`voirdire.kinds.answers`.
-
-Probability of each label by the other judges' labels of the item, from a fit of labels.
+All labels of an item depend on its class, which is summed out, so an answer is the labels of one item. Held-out labels
+are those that the model has not seen; see :mod:`voirdire.kinds.answers`. Leave-one-out probabilities of a judge's label
+are given the other judges' labels of the item.
 """
 
 from __future__ import annotations
@@ -22,58 +22,63 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Bools, Floats
 
 
-def score_held_out(whole: LabelsProblem, here: Bools) -> PredictionScores:
-    """Log probability of some labels of a problem, of a fit that has not seen them.
+def score_held_out(problem: LabelsProblem, held_out: Bools) -> PredictionScores:
+    """Log probability of held-out labels of a problem, from a fit that has not seen them.
 
     Raises
     ------
     InputError
-        The model knows no classes, from which labels could be predicted.
+        The model has no classes to predict labels from.
     """
-    check_answer_probabilities(whole)
-    return score_predictions(predict_held_out(whole, here), whole.answer_codes(whole.table)[here])
+    check_answer_probabilities(problem)
+    return score_predictions(
+        predict_held_out(problem, held_out), problem.answer_codes(problem.table)[held_out]
+    )
 
 
-def predict_held_out(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -> Floats:
-    """Probability of every label in some rows, of a fit at the mode that has not seen these; shape (some, labels).
+def predict_held_out(problem: LabelsProblem, held_out: Bools, tolerance: float = TOLERANCE) -> Floats:
+    """Probability of every label in held-out rows, from the mode of a fit that has not seen them; (rows, labels).
 
     Parameters
     ----------
-    here : bool array, shape (rows,)
+    held_out : bool array, shape (rows,)
+        True for held-out rows.
     tolerance : float
-        Gradient at which the search for the mode is stopped.
+        Gradient at which the search for the mode stops.
     """
-    table = whole.table
-    classes, families = whole.labels[: whole.classes], whole.families
-    seen = encode_labels(whole.model, table.subset(~here), classes=classes, families=families)
+    table = problem.table
+    classes, families = problem.labels[: problem.classes], problem.families
+    seen = encode_labels(problem.model, table.subset(~held_out), classes=classes, families=families)
     values = seen.density.values(find_mode(seen, tolerance=tolerance).x, np)
-    return label_probabilities(seen, values, (table.judge[here], table.criterion[here], table.item[here]))
+    return label_probabilities(
+        seen, values, (table.judge[held_out], table.criterion[held_out], table.item[held_out])
+    )
 
 
-CALIBRATION_DRAWS = 50  # that calibration averages over
+CALIBRATION_DRAWS = 50  # draws that calibration averages over
 
 
 def label_calibration(problem: LabelsProblem, posterior: Posterior) -> Calibration:
-    """Labels by the probability that the other judges' labels of the item give them, shape (pairs, labels).
+    """Calibration of labels by their probability given the other judges' labels of the item, shape (pairs, labels).
 
-    Of judge k's labels of item i, with n_i,m,l the labels of the others,
+    For judge k's labels of item i, with n_i,m,l the counts of labels by the other judges m,
 
         P(l) = sum_j P(j | the others' labels of i) rate_k,j,l,
         P(j | the others' labels of i) ~ share_j prod_(m not k),l' rate_m,j,l' ^ n_i,m,l',
 
-    averaged over draws of shares and rates, which are those of the whole table. Every answer counts once for each label
-    there is, so that the picture does not depend on which label one asks for.
+    averaged over draws of the shares and rates of the whole table. Every answer counts once for each possible label, so
+    that no label is singled out.
     """
     counts, chance = leave_one_out_probabilities(problem, thinned_draws(posterior, CALIBRATION_DRAWS))
     return Calibration(chance, counts, np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape))
 
 
 def leave_one_out_probabilities(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats, Floats]:
-    """Counts of the labels that each judge gave to an item, and their probability by the others' labels of the item.
+    """Counts of each judge's labels of an item, and their probabilities given the other judges' labels of the item.
 
     Returns
     -------
-    counts, chance : array, shape (pairs of item and judge, labels)
+    counts, probability : array, shape (pairs of item and judge, labels)
     """
     pairs = labels_given(problem)
     total = np.zeros_like(pairs.counts)
@@ -82,13 +87,13 @@ def leave_one_out_probabilities(problem: LabelsProblem, draws: list[Values]) -> 
     return pairs.counts, total / len(draws)
 
 
-MAX_TABLE_NUMBERS = 10**6  # numbers of the table beyond which each draw takes too long
+MAX_TABLE_NUMBERS = 10**6  # table entries above which each draw takes too long
 
 
 def label_answers(problem: LabelsProblem) -> list[Answers]:
-    """The labels of each item (under each criterion), of which the most frequent stands for all.
+    """List the answers: the labels of each item (under each criterion), represented by the most frequent one.
 
-    None where the model knows no classes, or the table is large.
+    Empty if the model has no classes, or the table is large.
     """
     density, part = problem.density, problem.data["labels"]
     if not density.latent or math.prod(part["counts"].shape) > MAX_TABLE_NUMBERS:

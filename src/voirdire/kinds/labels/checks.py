@@ -1,10 +1,8 @@
 """Checks of a fit of labels.
 
-Influence of judges on which system is first, of labels of systems over contexts.
-
-The labels of judge k are left out by Bayes' rule (:mod:`.labels.influence`), rates and shares staying those of the
-whole table, and from the beliefs that are left the most probable shares of systems are found anew
-(:func:`.labels.systems.probable_shares`).
+One check measures the influence of single judges on the first place of systems over contexts. It leaves out the labels
+of a judge by Bayes' rule (:mod:`.labels.influence`), with the rates and shares of the whole table, and recomputes the
+most probable shares of systems (:func:`.labels.systems.probable_shares`).
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.checks import check_first_place
 from voirdire.typing import Floats, Ints
 
-MAX_LEFT_OUT_JUDGES = 100  # judges that are left out, those with the most labels
+MAX_LEFT_OUT_JUDGES = 100  # largest number of judges to leave out: those with the most labels
 
 
 def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
-    """Check whether the first place hangs on single judges; nothing where it is not known which class is better."""
+    """Check whether the first place depends on single judges; an empty list if no class is known to be better."""
     grades = class_grades(problem)
     if systems_and_contexts(problem.table) is None or grades is None or posterior.values is None:
         return []
@@ -41,15 +39,15 @@ def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list
 
 
 def judges_changing_first(
-    problem: LabelsProblem, posterior: Posterior, worth: Floats
+    problem: LabelsProblem, posterior: Posterior, grades: Floats
 ) -> list[tuple[str, str]]:
-    """Judges without whom another system is first, and which; those with the most labels first.
+    """Judges without whom another system is first, with that system; those with the most labels first.
 
-    Judges without whom a system has no label are left out of it.
+    A judge is skipped if some system has no label without it.
 
     Parameters
     ----------
-    worth : array, shape (classes,)
+    grades : array, shape (classes,)
         Value of each class in a system's score.
     """
     layout = systems_and_contexts(problem.table)
@@ -61,7 +59,7 @@ def judges_changing_first(
     beliefs_without = np.exp(
         log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np)
     )
-    first_system = int(np.argmax(_system_scores(problem, beliefs, system, worth)))
+    first_system = int(np.argmax(_system_scores(problem, beliefs, system, grades)))
     labelled, names = np.bincount(pairs.unit, minlength=len(beliefs)), problem.table.systems
     changes = []
     for judge in np.argsort(-np.bincount(pairs.judge), kind="stable")[:MAX_LEFT_OUT_JUDGES]:
@@ -71,23 +69,23 @@ def judges_changing_first(
             continue
         left_beliefs = beliefs.copy()
         left_beliefs[pairs.unit[judge_pairs]] = beliefs_without[judge_pairs]
-        new_first = int(np.argmax(_system_scores(problem, left_beliefs, system, worth)))
+        new_first = int(np.argmax(_system_scores(problem, left_beliefs, system, grades)))
         if new_first != first_system:
             changes.append((problem.judges[int(judge)], names[new_first]))
     return changes
 
 
-def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: Floats) -> Floats:
+def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, grades: Floats) -> Floats:
     """Scores of systems at the most probable shares, shape (systems,)."""
-    return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ worth)
+    return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ grades)
 
 
-CONSTANT_CONSEQUENCE = "and what the judge would say of the other classes is set by the prior."
+CONSTANT_CONSEQUENCE = "and the judge's labels for the other classes are set by the prior."
 BELOW_CHANCE_CONSEQUENCE = "labels are used as evidence for other classes. Look at their prompts and answers."
 
 
 def all_checks(problem: LabelsProblem, basis: CheckBasis) -> list[Check]:
-    """Checks that every fit of labels makes, after those of its method."""
+    """List the checks of a fit of labels: those of its method, then those of its labels."""
     table = problem.table
     label_checks = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT_CONSEQUENCE)
     label_checks += unseen_classes_check(problem)
@@ -102,7 +100,7 @@ def all_checks(problem: LabelsProblem, basis: CheckBasis) -> list[Check]:
 
 
 def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
-    """Judges on whom the first system, and the classes of many items, hang; in one check where both are known."""
+    """Check the influence of judges on the first system and on classes of items; one check if both apply."""
     influence = [*system_influence_check(problem, posterior), *influence_check(problem, posterior, seed)]
     if len(influence) < 2:
         return influence
@@ -118,7 +116,7 @@ def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -
 
 
 def unseen_classes_check(problem: LabelsProblem) -> list[Check]:
-    """Classes that no judge ever named."""
+    """Warn of classes that no judge gave as a label."""
     table = problem.table
     used = {table.labels[code] for code in np.unique(table.label)}
     names = [name for name in problem.labels[: problem.classes] if name not in used]

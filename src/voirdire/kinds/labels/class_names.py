@@ -1,16 +1,16 @@
-"""Names of classes that mean nothing: of classes found that do not carry theirs, and of exact ties.
+"""Class names without meaning: estimated classes that do not match their names, and exact ties.
 
-Where judges share so much that they are worth less than half of their number, and items of a class that was found are
-mostly called another, what is found is how items look to the panel. The probability of a class then is that of the
-label: what a judge of the panel says of items like it.
+Estimated classes may not match their names: the effective number of judges is less than half of their number, and most
+labels of items of a class name another class. Then the classes describe how items look to the panel, and the
+probability of a class is replaced by that of the label: the answer of a judge of the panel on similar items.
 
-Items are ties where two classes are exactly as probable, whatever is drawn:
+Items are ties if two classes have exactly the same probability:
 
-- Where judges are all alike (``majority-label``), classes with as many labels are.
-- Where names of judges and of labels can be exchanged together so that the table stays as it is (two judges contradict
-  each other on every item, or agree as often on either label; two camps do), the posterior stays as it is: judges who
-  take each other's place are as good, and classes that take each other's place on an item are as probable. Where judges
-  are alike, or there is one, the names of the labels alone are exchanged. Small panels are looked at.
+- If all judges are alike (``majority-label``), classes with the same number of labels are ties.
+- A simultaneous exchange of names of judges and of labels may leave the table unchanged (two judges, or two camps,
+  contradict each other on every item, or agree equally often on either label). Then the posterior is also unchanged:
+  exchanged judges are equally reliable, and classes that are exchanged on an item have the same probability. If judges
+  are alike, or there is one, only names of labels are exchanged. Only small panels are searched.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
 MAX_DEPENDENT_SHARE = (
-    0.5  # of the judges: fewer independent ones than that are a panel that depends on itself
+    0.5  # effective number of judges, as a share of their number, below which a panel is dependent
 )
-MIN_CLASS_SHARE = 0.01  # share of the items from which a class is one that was found
+MIN_CLASS_SHARE = 0.01  # smallest share of the items of an estimated class
 
 
 def misnamed_class_rates(problem: LabelsProblem, posterior: Posterior) -> Floats | None:
-    """P(label | class) among the classes, over judges alike, where classes do not carry their names."""
+    """P(label | class) among the classes, averaged over judges, if classes do not match their names; else None."""
     density = problem.density
     if not density.latent or density.has_grades or len(problem.judges) < 3:
         return None
@@ -49,26 +49,26 @@ def misnamed_class_rates(problem: LabelsProblem, posterior: Posterior) -> Floats
     return rates if _effective_judges(residuals) < MAX_DEPENDENT_SHARE * len(residuals.judges) else None
 
 
-def _effective_judges(left: Residuals) -> float:
-    """Number of independent judges that a panel is worth: by the spread of its residuals, or by that of their mean.
+def _effective_judges(residuals: Residuals) -> float:
+    """Effective number of judges: the smaller of two estimates, from pairwise and from mean correlation of residuals.
 
-    The former (:class:`voirdire.trust.dependence.Dependence`) sees few that are close, the latter,
-    K / (1 + (K - 1) rho) with rho the mean correlation (Kish 1965), what all have a little of.
+    The former (:class:`voirdire.trust.dependence.Dependence`) detects a few strong correlations, the latter,
+    K / (1 + (K - 1) rho) with rho the mean correlation (Kish 1965), weak correlations of all judges.
     """
-    judges = len(left.judges)
-    rho = residual_correlations(left).rho[~np.eye(judges, dtype=bool)].mean()
-    return min(effective_size(left), judges / (1.0 + (judges - 1) * max(float(rho), 0.0)))
+    judges = len(residuals.judges)
+    rho = residual_correlations(residuals).rho[~np.eye(judges, dtype=bool)].mean()
+    return min(effective_size(residuals), judges / (1.0 + (judges - 1) * max(float(rho), 0.0)))
 
 
 def _rates_if_misnamed(problem: LabelsProblem, values: Values) -> Floats | None:
-    """P(label | class) where some class that was found is mostly called another."""
+    """P(label | class) if most labels of some estimated class name another class; else None."""
     density, part = problem.density, problem.data["labels"]
     belief = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
     size = (belief * part["weight"][:, None]).sum(axis=0)
     rates = np.exp(density.rates(values, np)).mean(axis=0)[:, : problem.classes]
     rates /= rates.sum(axis=1, keepdims=True)
     is_misnamed = (rates.argmax(axis=1) != np.arange(problem.classes)) & (size > MIN_CLASS_SHARE * size.sum())
-    is_misnamed[list(density.anchored)] = False  # what people named is what it is
+    is_misnamed[list(density.anchored)] = False  # people define anchored classes
     return rates if is_misnamed.any() else None
 
 
@@ -79,14 +79,14 @@ MAX_JUDGES, MAX_LABELS, MAX_EXCHANGES = (
     6,
     4,
     24,
-)  # judges, labels and exchanges up to which these are looked for
+)  # largest numbers of judges, labels and exchanges
 MAX_COMPARED_ITEMS = (
-    1_000_000  # items that are looked at under some exchange: enough for all of a hundred items
+    1_000_000  # largest number of items times exchanges: enough for all exchanges of a hundred items
 )
 
 
 def find_exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
-    """Orders of judges and of labels, but the present one, that leave the table as it is; together they are a group.
+    """Permutations of judges and of labels, except the identity, that leave the table unchanged; they form a group.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def find_exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
     for labels in map(list, permutations(range(density.labels))):
         may_exchange = (label_totals[None, :, labels] == label_totals[:, None]).all(
             axis=-1
-        )  # who may take whose place
+        )  # pairs of judges that may be exchanged
         for order in permutations(range(judges)) if may_exchange.any(axis=0).all() else ():
             if may_exchange[range(judges), order].all():
                 compared += len(counts)
@@ -121,11 +121,11 @@ def find_exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
                 changed = counts[:, order][..., labels]
                 if _count_items(changed, criterion, weight) == items:
                     orders.append((np.array(order), np.array(labels)))
-    return orders[1:]  # the first is the present one
+    return orders[1:]  # the first is the identity
 
 
 def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[bytes, int], float]:
-    """Count the items that have the same labels."""
+    """Count the items with the same labels, by labels and criterion."""
     item_counts: dict[tuple[bytes, int], float] = {}
     for item, code, times in zip(counts, criterion, weight, strict=True):
         key = (item.tobytes(), int(code))
@@ -134,11 +134,11 @@ def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[
 
 
 def symmetrise_posterior(problem: LabelsProblem, posterior: Posterior) -> Posterior:
-    """The posterior as it is, or where names can be exchanged a part of its draws beside their images."""
+    """Symmetrise the draws: if names can be exchanged, replace part of the draws by images of the other draws."""
     renamings = [] if posterior.draws is None else find_exchanges(problem)
     renames_labels = any(
         (labels != np.arange(len(labels))).any() for _, labels in renamings
-    )  # not of judges alone
+    )  # exchanges of judges alone do not matter
     if posterior.draws is None or not renames_labels or len(renamings) >= MAX_EXCHANGES:
         return posterior
     kept_draws = posterior.draws[:, : posterior.draws.shape[1] // (1 + len(renamings))]
@@ -149,7 +149,7 @@ def symmetrise_posterior(problem: LabelsProblem, posterior: Posterior) -> Poster
 
 
 def _exchange_names(problem: LabelsProblem, x: Floats, judges: Ints, labels: Ints) -> Floats:
-    """Flat vectors, shape (..., size), with judges and labels called by the names of those in their places."""
+    """Flat vectors, shape (..., size), with judges and labels permuted."""
     density = problem.density
     values = dict(density.values(x, np))
     values["class_share"] = values["class_share"][..., labels]
@@ -163,7 +163,7 @@ def _exchange_names(problem: LabelsProblem, x: Floats, judges: Ints, labels: Int
 
 
 def tied_units(problem: LabelsProblem) -> list[tuple[int, list[int]]]:
-    """Units with classes that are exactly as probable, by these: of models without classes those with most labels."""
+    """Units with groups of equally probable classes; in models without classes, those with most labels."""
     counts = problem.data["labels"]["counts"]
     if problem.is_sparse:
         return []
@@ -183,23 +183,24 @@ def tied_units(problem: LabelsProblem) -> list[tuple[int, list[int]]]:
     return ties
 
 
-def _alike_classes(counts: Floats, names: list[tuple[Ints, Ints]], classes: int) -> Ints:
-    """The first of the classes that each takes the place of where an item stays as it is, shape (items, classes)."""
+def _alike_classes(counts: Floats, exchanges: list[tuple[Ints, Ints]], classes: int) -> Ints:
+    """For each class, the first class that it is exchanged with while the item is unchanged; (items, classes)."""
     first_class = np.tile(np.arange(classes), (len(counts), 1))
-    for judges, labels in names:
+    for judges, labels in exchanges:
         is_unchanged = (counts[:, judges][..., labels] == counts).all(axis=(1, 2))
         first_class[is_unchanged] = np.minimum(first_class[is_unchanged], labels)
     return first_class
 
 
-def ties_check(problem: LabelsProblem, chance: Floats) -> list[Check]:
-    """Warn of items that are ties, if any: no class is more probable than those that are exactly as probable.
+def ties_check(problem: LabelsProblem, probability: Floats) -> list[Check]:
+    """Warn of items that are ties, if any: several classes have the highest probability.
 
     Parameters
     ----------
-    chance : array, shape (units, classes)
+    probability : array, shape (units, classes)
+        P(class).
     """
-    ties = [(unit, group) for unit, group in tied_units(problem) if chance[unit].argmax() in group]
+    ties = [(unit, group) for unit, group in tied_units(problem) if probability[unit].argmax() in group]
     if not ties:
         return []
     names = problem.coords["unit"]

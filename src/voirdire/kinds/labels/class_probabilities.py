@@ -1,7 +1,4 @@
-"""P(class) of items about the panel, and about its target; what the difference is, in words.
-
-Beliefs about the classes of items, averaged over draws of the posterior.
-"""
+"""P(class) of items about the panel and about its target, averaged over draws, with notes on the difference."""
 
 from __future__ import annotations
 
@@ -28,8 +25,8 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-GRADED_DRAWS = 25  # draws that the classes of ordered labels are averaged over
-BATCH_SIZE = 4_000_000  # numbers of draws, items and classes that are held at once
+GRADED_DRAWS = 25  # draws that probabilities of ordered labels are averaged over
+BATCH_SIZE = 4_000_000  # largest number of draws x items x classes in memory
 
 
 def class_probabilities(
@@ -39,9 +36,9 @@ def class_probabilities(
 ) -> Floats:
     """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
 
-    Of ordered labels, whose items have no class but a value, it is what a judge of the panel says if asked anew.
-    Without latent classes (``majority-label``) it is the share of draws in which the class is the item's most probable
-    label; ties of that share it.
+    Items of ordered labels have a value instead of a class; for them it is the probability of a new label by a judge of
+    the panel. Without latent classes (``majority-label``) it is the share of draws in which the class is the most
+    probable label of the item; ties are split evenly.
     """
     if density.latent and not density.shares_errors:
         return _average_probabilities(density, draws, data)
@@ -56,14 +53,14 @@ def class_probabilities(
             total += np.exp(log_softmax(joint, density.classes, np))
         else:
             tendency = values["tendency"][:, : density.classes]
-            # at the mode items with equally many labels are tied up to the search's tolerance
+            # at the mode, labels with equal counts are tied up to the tolerance of the search
             best = tendency > tendency.max(axis=1, keepdims=True) - 1e-4
             total += best / best.sum(axis=1, keepdims=True)
     return total / len(draws)
 
 
 def _average_probabilities(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
-    """As :func:`class_probabilities`, of judges who err independently, of many draws at once."""
+    """As :func:`class_probabilities`, for judges who err independently, in batches of draws."""
     part, classes = data["labels"], density.classes
     items, cells = part["counts"].shape
     total = np.zeros((items, classes))
@@ -81,24 +78,26 @@ def _average_probabilities(density: LabelsDensity, draws: Sequence[Values], data
     return total / len(draws)
 
 
-MAX_AVERAGED_LABELS = 100_000_000  # labels times draws that probabilities of large tables are averaged over,
-MIN_AVERAGED_DRAWS = 16  # of draws at least
-_panel_cache: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
+MAX_AVERAGED_LABELS = 100_000_000  # approximate number of labels times draws for averages over large tables
+MIN_AVERAGED_DRAWS = 16  # smallest number of draws for averages
+_panel_cache: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # slow to compute
 
 
-def collect_panel_probabilities(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
-    """Collect a panel's probabilities, with the labels that items have.
+def collect_panel_probabilities(
+    problem: LabelsProblem, probability: Floats, data: Data | None = None
+) -> Panel:
+    """Collect a panel's probabilities and labels of items.
 
     Parameters
     ----------
-    chance : array, shape (units, classes)
+    probability : array, shape (units, classes)
         P(class) by the model.
     data : dict, optional
-        Labels of other items, one row each; by default those of the problem, of all units.
+        Labels of other items, one row each; by default those of all units of the problem.
     """
     counts, density = (problem.data if data is None else data)["labels"]["counts"], problem.density
     labels = len(problem.labels)
-    if density.shares_errors:  # a family has one voice
+    if density.shares_errors:  # a family has the weight of one judge
         voice = np.ones(density.judges)
         for block in density.blocks:
             voice[list(block)] = 1.0 / len(block)
@@ -108,13 +107,13 @@ def collect_panel_probabilities(problem: LabelsProblem, chance: Floats, data: Da
     if data is None:
         of_item = of_item[problem.unit_row]
     total = np.ones(len(of_item)) if density.has_grades else of_item.sum(axis=1)
-    return Panel(chance, of_item[:, : problem.classes], total)
+    return Panel(probability, of_item[:, : problem.classes], total)
 
 
 def model_probabilities(
     problem: LabelsProblem, posterior: Posterior, draws: Sequence[Values], data: Data
 ) -> Floats:
-    """P(class) of each row of data, averaged over draws; of classes without their names that of the labels."""
+    """P(class) of each row of data, averaged over draws; P(label) if classes do not match their names."""
     chance = class_probabilities(problem.density, draws, data)
     rates = misnamed_class_rates(problem, posterior)
     if rates is None:
@@ -140,9 +139,9 @@ def _average_some_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
 
 
 def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
-    """Averaged over few draws, in all of which classes have the names that they have in most.
+    """Average over a few draws with the same names of classes, then over the namings of all draws.
 
-    How often they have others is known by all draws, and what is believed then is the same by these names.
+    All draws give the frequency of each naming; probabilities under another naming are a permutation.
     """
     assert posterior.draws is not None
     density, draws = problem.density, posterior.draws.reshape(-1, problem.density.size)
@@ -164,7 +163,7 @@ def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
 
 
 def averaged_draw_count(problem: LabelsProblem, posterior: Posterior) -> int:
-    """Number of draws that probabilities of classes are averaged over in a large table."""
+    """Number of draws that class probabilities of a large table are averaged over."""
     assert posterior.draws is not None
     draw_count = len(posterior.draws.reshape(-1, problem.density.size))
     return min(
@@ -173,20 +172,20 @@ def averaged_draw_count(problem: LabelsProblem, posterior: Posterior) -> int:
 
 
 def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]:
-    """Sentence on what is thinned out or not validated in a large table; none of others."""
+    """Note on thinned or unvalidated computations for a large table; empty for other tables."""
     if not problem.is_sparse or posterior.draws is None:
         return []
     used = averaged_draw_count(problem, posterior)
     return [
         f"The table is large ({problem.table.rows:,} labels): intervals are those of the normal approximation at the "
-        f"mode, which is not tried, by {posterior.draws.shape[1]:,} draws; probabilities of classes are means over "
-        f"{used} of them; families are looked for by items with {MAX_LABEL_PAIRS:,} pairs of labels, drawn at random "
+        f"mode, not validated, by {posterior.draws.shape[1]:,} draws; probabilities of classes are means over "
+        f"{used} of them; families are searched for by items with {MAX_LABEL_PAIRS:,} pairs of labels, drawn at random "
         "where there are more."
     ]
 
 
 def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
-    """P(class) of what the panel stands in for, shape (units, classes); of models without classes the panel's."""
+    """P(class) about the target, shape (units, classes); for models without classes that of the panel."""
     chance = panel_probabilities(problem, posterior)
     if not problem.density.latent:
         return chance
@@ -196,18 +195,18 @@ def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats
 
 
 def shown_probabilities(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:
-    """P(class) about the fit's subject, and about the other of panel and target."""
+    """P(class) about the subject of the fit (panel or target), and about the other one, (units, classes) each."""
     subjects = target_probabilities(problem, posterior), panel_probabilities(problem, posterior)
     return subjects if problem.about == TARGET else subjects[::-1]
 
 
 def other_subject(problem: LabelsProblem) -> Literal["panel", "target"]:
-    """Subject, of panel and target, that the fit is not about."""
+    """The one of panel and target that is not the subject of the fit."""
     return "panel" if problem.about == TARGET else "target"
 
 
-def _set_known_classes(problem: LabelsProblem, chance: Floats) -> Floats:
-    probabilities, known_units = chance.copy(), np.flatnonzero(problem.known >= 0)
+def _set_known_classes(problem: LabelsProblem, probability: Floats) -> Floats:
+    probabilities, known_units = probability.copy(), np.flatnonzero(problem.known >= 0)
     if not problem.density.latent or problem.answered is not None:
         probabilities[known_units] = np.eye(problem.classes)[problem.known[known_units]]
     for unit, classes in tied_units(problem):
@@ -216,7 +215,7 @@ def _set_known_classes(problem: LabelsProblem, chance: Floats) -> Floats:
 
 
 def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str]:
-    """Sentence on how sure the panel is of its labels, and how often its target would agree; none without classes."""
+    """Note on the panel's mean probability of its labels and the target's; empty without classes."""
     unknown = problem.known < 0
     if not problem.density.latent or not unknown.any():
         return []
@@ -226,7 +225,7 @@ def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str
     says, agrees = panel[rows, label].mean(), target[rows, label].mean()
     known_items = len(np.unique(problem.unit_item[problem.known >= 0]))
     reason = (
-        f"as far as {ASSUMED_PANELS} do; items of known class replace that assumption: anchors= (--anchors)"
+        f"assuming that it is like {ASSUMED_PANELS}; items of known class replace this: anchors= (--anchors)"
         if problem.answered is None
         else f"by {known_items:,} {'item' if known_items == 1 else 'items'} of known class"
     )
@@ -237,28 +236,28 @@ def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str
     ]
 
 
-def class_columns(problem: LabelsProblem, chance: Floats, other: Floats) -> Columns:
-    """Columns of what is most probable, with its probability about the other subject, and of every class.
+def class_columns(problem: LabelsProblem, probability: Floats, other_probability: Floats) -> Columns:
+    """Columns of the most probable class, its probability about both subjects, and the probability of every class.
 
     Parameters
     ----------
-    chance, other : array, shape (rows, classes)
-        About what the problem is, and about the other of panel and target.
+    probability, other_probability : array, shape (rows, classes)
+        P(class) about the subject of the problem (panel or target), and about the other one.
     """
-    label = chance.argmax(axis=1)
+    label = probability.argmax(axis=1)
     return {
         "label": np.array(problem.labels, dtype=object)[label],
-        "probability": chance.max(axis=1),
-        f"probability_{other_subject(problem)}": other[np.arange(len(chance)), label],
-    } | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+        "probability": probability.max(axis=1),
+        f"probability_{other_subject(problem)}": other_probability[np.arange(len(probability)), label],
+    } | {f"p_{name}": probability[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
 
 
 def claimed_classes(problem: LabelsProblem, posterior: Posterior) -> Claims:
-    """The most probable class of every item under each criterion; its probability is the confidence."""
+    """The most probable class of every item under each criterion, with its probability as confidence."""
     chance = shown_probabilities(problem, posterior)[0]
-    about = {
+    columns = {
         "criterion": np.array(problem.criteria)[problem.unit_criterion],
         "item": np.array(problem.items)[problem.unit_item],
     }
     answer = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
-    return Claims(about, answer, chance.max(axis=1), problem.known >= 0)
+    return Claims(columns, answer, chance.max(axis=1), problem.known >= 0)

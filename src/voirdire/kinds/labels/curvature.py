@@ -1,18 +1,16 @@
-"""Products with the second derivatives of models of labels: of tables whose Hessian is never written out.
+"""The Hessian of models of labels, and products with it for tables too large for a dense matrix.
 
-With t_i,j the change of the log probability that item i is of class j and has its labels, in the direction v of rates
-and shares, q_i,j the probability of class j and s_i,j as below,
+The Hessian of minus the log density is the complete-data information (with known classes) minus the missing
+information. With s_i,j the gradient of log P(class j and labels of item i), and q_i,j the probability of class j given
+the labels (Louis 1982, JRSS B 44),
 
-    H v = (complete curvature) v - sum_i weight_i sum_j q_i,j (t_i,j - sum_b q_i,b t_i,b) s_i,j:
+    missing = sum_i weight_i (sum_j q_i,j s_i,j s_i,j' - s_i s_i'),   s_i = sum_j q_i,j s_i,j.
 
-two sums over the labels that were given for each direction.
+In a product with a direction v of rates and shares, let t_i,j be the change of log P(class j and labels of item i):
 
-The Hessian of models of labels: the curvature if classes were known, less what not knowing them hides.
+    H v = (complete information) v - sum_i weight_i sum_j q_i,j (t_i,j - sum_b q_i,b t_i,b) s_i,j.
 
-With s_i,j the gradient of the log probability that item i is of class j and has its labels, and q_i,j the probability
-of class j given the labels (Louis 1982, JRSS B 44),
-
-    hidden = sum_i weight_i (sum_j q_i,j s_i,j s_i,j' - s_i s_i'),   s_i = sum_j q_i,j s_i,j.
+It takes two sums over the given labels for each direction.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from voirdire.kinds.labels.expected import Belief, ExpectedLabels
 from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats, Ints
 
-BATCH_SIZE = 4_000_000  # numbers of gradients of items that are held at once
+BATCH_SIZE = 4_000_000  # largest number of entries of items' gradients in memory
 
 
 def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
@@ -31,8 +29,8 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
 
     Parameters
     ----------
-    expected : Expected
-        Of the table.
+    expected : ExpectedLabels
+        Expected counts of the table.
     x : array, shape (size,)
 
     Returns
@@ -76,17 +74,19 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
     return out
 
 
-def _subtract_missing_information(out: Floats, expected: ExpectedLabels, found: Belief, here: slice) -> None:
-    """Subtract the information that the unknown classes of some items hide."""
-    weight, counts = expected.weight[here], expected.counts.rows(here)
+def _subtract_missing_information(
+    out: Floats, expected: ExpectedLabels, belief: Belief, batch: slice
+) -> None:
+    """Subtract the missing information of some items, whose classes are unknown."""
+    weight, counts = expected.weight[batch], expected.counts.rows(batch)
     counts = counts.reshape(len(weight), expected.judges, -1)
-    labelled, q = counts.sum(axis=-1, keepdims=True), found.of_item[:, here] / weight
+    labelled, q = counts.sum(axis=-1, keepdims=True), belief.of_item[:, batch] / weight
     mean = np.zeros((len(weight), expected.density.size))
     for j, probability in enumerate(q):
-        share_slope = (np.eye(len(q))[j] - found.shares) @ expected.of_classes  # (criteria, classes - 1)
-        share_slope = expected.under[:, here].T[:, :, None] * share_slope
+        share_slope = (np.eye(len(q))[j] - belief.shares) @ expected.of_classes  # (criteria, classes - 1)
+        share_slope = expected.under[:, batch].T[:, :, None] * share_slope
         label_slope = (
-            counts - labelled * found.rates[:, j]
+            counts - labelled * belief.rates[:, j]
         ) @ expected.of_labels  # (items, judges, labels - 1)
         slope, columns = _class_gradients(expected, j, share_slope, label_slope)
         mean[:, columns] += probability[:, None] * slope
@@ -96,23 +96,25 @@ def _subtract_missing_information(out: Floats, expected: ExpectedLabels, found: 
     out += mean.T @ mean
 
 
-def _class_gradients(expected: ExpectedLabels, j: int, of_share: Floats, own: Floats) -> tuple[Floats, Ints]:
-    """Gradients given class j, shape (items, some coordinates), and which coordinates these are."""
-    slices, (items, judges, size) = expected.density.parameter_slices, own.shape
+def _class_gradients(
+    expected: ExpectedLabels, j: int, share_slope: Floats, label_slope: Floats
+) -> tuple[Floats, Ints]:
+    """Nonzero columns of the gradients given class j, shape (items, columns), and the indices of these columns."""
+    slices, (items, judges, size) = expected.density.parameter_slices, label_slope.shape
     share, label_columns = slices["class_share"], np.arange(size)
-    parts, columns = [of_share.reshape(items, -1)], [np.arange(share.start, share.stop)]
+    parts, columns = [share_slope.reshape(items, -1)], [np.arange(share.start, share.stop)]
     if "confusion" in slices:
-        parts.append(own.sum(axis=1))
+        parts.append(label_slope.sum(axis=1))
         columns.append(slices["confusion"].start + j * size + label_columns)
     if "confusion_judge" in slices:
-        parts.append(own.reshape(items, -1))
+        parts.append(label_slope.reshape(items, -1))
         row = np.arange(judges)[:, None] * expected.density.classes + j
         columns.append(slices["confusion_judge"].start + (row * size + label_columns).ravel())
     return np.concatenate(parts, axis=1), np.concatenate(columns)
 
 
 def _add_blocks(matrix: Floats, start: int, blocks: Floats) -> None:
-    """Add square blocks, shape (blocks, n, n), along the diagonal from a place on."""
+    """Add square blocks, shape (blocks, n, n), along the diagonal from index ``start``."""
     size = blocks.shape[-1]
     for number, block in enumerate(blocks):
         rows = slice(start + number * size, start + (number + 1) * size)
@@ -124,8 +126,8 @@ class Curvature:
 
     Parameters
     ----------
-    expected : Expected
-        Of a table whose labels are compressed.
+    expected : ExpectedLabels
+        Expected counts of a table with compressed labels.
     x : array, shape (size,)
     """
 
@@ -135,7 +137,7 @@ class Curvature:
         self._chance = np.ascontiguousarray((self.found.of_item / expected.weight).T)  # (items, classes)
 
     def times(self, directions: Floats) -> Floats:
-        """Products with directions, shape (directions, size)."""
+        """Multiply directions, shape (directions, size), by the second derivatives."""
         expected, belief, slices = self._expected, self.found, self._expected.density.parameter_slices
         rate_changes, share_changes = self._log_changes(directions)
         share_sums, by_label = np.zeros_like(share_changes), np.zeros_like(rate_changes)
@@ -192,9 +194,9 @@ class Curvature:
         return logits, shares - (belief.shares * shares).sum(axis=-1, keepdims=True)
 
     def judge_blocks(self) -> Floats:
-        """Second derivatives by the values of each judge, shape (judges, classes x (labels - 1), the same).
+        """Second derivatives by the values of each judge, shape (judges, n, n), n = classes x (labels - 1).
 
-        Of judges who label no item twice; of others about these.
+        Exact for judges who label no item twice, approximate for others.
         """
         expected, belief = self._expected, self.found
         judges, classes, labels = belief.rates.shape
@@ -204,7 +206,7 @@ class Curvature:
         hidden_weight = np.stack([weight[:, 0] * (q[:, a] * (a == b) - q[:, a] * q[:, b]) for a, b in pairs])
         pair_counts = expected.counts.by_label(hidden_weight).reshape(len(pairs), judges, labels)
         plane = expected.of_labels
-        # of one label: the gradient in the row of each class
+        # gradient of each label in the row of each class
         slope = (np.eye(labels)[None, None] - belief.rates[:, :, None, :]) @ plane
         rows, _ = expected.complete(belief)
         out = np.zeros((judges, classes, labels - 1, classes, labels - 1))

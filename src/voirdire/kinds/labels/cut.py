@@ -1,29 +1,29 @@
-"""The cut posterior of labels: judges' matrices from items of known class alone, then shares and classes given them.
+"""The cut posterior of labels: judges' matrices from items of known class alone, then shares and classes given these.
 
-In the joint posterior, a clique of judges that share a mistake can outvote a few items of known class: it makes classes
-of its own, and is right about them. The cut posterior (Plummer 2015, Statistics and Computing 25; Jacob, Murray, Holmes
-and Robert 2017, arXiv 1708.08719) forbids that feedback. With A the items whose class z_i is known,
+In the joint posterior, a clique of judges with the same mistakes can outvote a few items of known class: it defines the
+classes, and appears reliable. The cut posterior (Plummer 2015, Statistics and Computing 25; Jacob, Murray, Holmes and
+Robert 2017, arXiv 1708.08719) removes that feedback. With A the items of known class z_i,
 
     p_cut(rates, shares) = p(rates | A) p(shares | rates, all labels, A),
     p(rates | A) = p(rates) prod_{i in A} prod_k,l rate_k,z_i,l ^ n_i,k,l / constant,
 
-with the prior of the model (judges pooled towards the panel's matrix), and the second factor as below. The class of an
-item then is distributed as the model has it, averaged over draws, so that what the known items leave open about the
-judges is carried through. A judge that labelled none of them is known as far as the panel is.
+with the prior of the model (judges pooled towards the panel's matrix), and the second factor as below. The distribution
+of an item's class is that of the model, averaged over draws, so that it includes the uncertainty about judges. A judge
+without labels of known items has the rates of the panel.
 
-Rates are drawn from the first factor: coins exactly (given r right labels of r + w, a coin's density is a mixture of
-Beta(a + r, b + w) and Beta(b + r, a + w)), matrices by the Laplace approximation as corrected in
-:mod:`voirdire.infer.refine` (the density is log-concave). A class without a known item keeps the prior's row: renaming
-such classes changes p_cut by the prior's ratio alone, as it does the joint posterior, so their names are settled alike.
+Rates are drawn from the first factor. Coins are exact: given r right labels of r + w, a coin's density is a mixture of
+Beta(a + r, b + w) and Beta(b + r, a + w). Matrices use the corrected Laplace approximation of
+:mod:`voirdire.infer.refine` (the density is log-concave). A class without a known item keeps the prior's row. Renaming
+such classes changes p_cut by the ratio of priors, as in the joint posterior, so their names are chosen in the same way.
 
-With the rates given, P(labels of i | class j) =: L_i,j is a number, and the shares of criterion c have the density
+Given the rates, P(labels of i | class j) =: L_i,j is a number, and the shares of criterion c have the density
 
     p(s_c | rates, labels) = p(s_c) prod_{i under c} sum_j s_c,j L_i,j
 
-in as many dimensions as there are classes less one, whatever the number of judges. The mode is found by Newton steps in
-the free coordinates of the log shares; where the density is not log-concave the complete-data curvature, which bounds
-the observed one (Louis 1982, JRSS B 44), takes its place. Draws are chosen, by their importance weights, from a few of
-the multivariate t distribution there (sampling, importance resampling: Rubin 1988). Many rates are done at once.
+in (classes - 1) dimensions, for any number of judges. Newton steps in the free coordinates of the log shares find the
+mode; where the density is not log-concave they use the complete-data information, an upper bound of the observed one
+(Louis 1982, JRSS B 44). Draws come from the multivariate t distribution at the mode by sampling importance resampling
+(Rubin 1988). Many sets of rates are computed together.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 PROPOSALS_PER_DRAW = 16
-DEGREES_OF_FREEDOM = 10.0  # of their t distribution
+DEGREES_OF_FREEDOM = 10.0  # of the t distribution of proposals
 MAX_STEPS, MAX_HALVINGS = 100, 30
-GRADIENT_TOLERANCE = 1e-8  # on the gradient, per item
+GRADIENT_TOLERANCE = 1e-8  # largest gradient at a mode, per item
 
 
 class Likelihoods(NamedTuple):
-    """P(labels | class) under one criterion, shape (rates, distinct, classes), scaled; how many items are alike."""
+    """Scaled P(labels | class) under one criterion, shape (rates, distinct, classes), and item counts, (distinct,)."""
 
     of_class: Floats
     weight: Floats
 
 
 class ShareModes(NamedTuple):
-    """Modes (rates, classes - 1), roots of their inverse curvatures, and the largest component of a gradient."""
+    """Modes, shape (rates, classes - 1), roots of inverse Hessians there, and the largest component of a gradient."""
 
     x: Floats
     root: Floats
@@ -67,12 +67,12 @@ class ShareModes(NamedTuple):
 
 
 def class_likelihoods(density: LabelsDensity, values: Values, data: Data) -> list[Likelihoods]:
-    """Likelihood of the class of each distinct item by its labels, criterion by criterion.
+    """Likelihood of the classes of each distinct item, by criterion.
 
     Parameters
     ----------
     values : dict
-        Named values with a leading axis, of which only the rates are used.
+        Named values with a leading axis of draws; only the rates are used.
     """
     part = data["labels"]
     log_rates = density.rates(values, np).swapaxes(-3, -2)  # (rates, classes, judges, labels)
@@ -83,31 +83,31 @@ def class_likelihoods(density: LabelsDensity, values: Values, data: Data) -> lis
     return [Likelihoods(lik[:, row], part["weight"][row]) for row in rows]
 
 
-def share_modes(found: Likelihoods, sd: float) -> ShareModes:
+def share_modes(likelihoods: Likelihoods, sd: float) -> ShareModes:
     """Modes of the log shares in free coordinates, for every set of rates.
 
     Parameters
     ----------
     sd : float
-        Of the prior of the log shares.
+        Standard deviation of the prior of the log shares.
 
     Examples
     --------
-    Three items that are surely of the second class and one of the first, under a wide prior:
+    Three items certain to be of the second class and one of the first, under a wide prior:
 
     >>> certain = Likelihoods(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([3.0, 1.0]))
     >>> np.exp(log_shares(share_modes(certain, 1e3).x, 2)).round(3).tolist()
     [[0.25, 0.75]]
     """
-    size, classes = len(found.of_class), found.of_class.shape[-1]
-    plane, total = np.asarray(zero_sum(np.eye(classes - 1), classes, np)).T, found.weight.sum()
+    size, classes = len(likelihoods.of_class), likelihoods.of_class.shape[-1]
+    plane, total = np.asarray(zero_sum(np.eye(classes - 1), classes, np)).T, likelihoods.weight.sum()
     x = np.zeros((size, classes - 1))
-    value = log_density(x, found, sd)
+    value = log_density(x, likelihoods, sd)
     for _ in range(MAX_STEPS):
         shares = np.exp(log_shares(x, classes))
-        belief = found.of_class * shares[:, None]
+        belief = likelihoods.of_class * shares[:, None]
         belief /= belief.sum(axis=-1, keepdims=True)
-        weighted = belief * found.weight[:, None]
+        weighted = belief * likelihoods.weight[:, None]
         expected = weighted.sum(axis=1)
         slope = (expected - total * shares) @ plane - x / sd**2
         complete = (
@@ -123,7 +123,7 @@ def share_modes(found: Likelihoods, sd: float) -> ShareModes:
             break
         step, length = np.linalg.solve(metric, slope[..., None])[..., 0], np.ones((size, 1))
         for _ in range(MAX_HALVINGS):
-            new_value = log_density(x + length * step, found, sd)
+            new_value = log_density(x + length * step, likelihoods, sd)
             is_worse = new_value < value - 1e-12 * np.abs(value)
             if not is_worse.any():
                 break
@@ -133,24 +133,28 @@ def share_modes(found: Likelihoods, sd: float) -> ShareModes:
     return ShareModes(x, np.asarray(root, dtype=float), gradient)
 
 
-def draw_shares(found: Likelihoods, at: ShareModes, sd: float, each: int, rng: np.random.Generator) -> Floats:
-    """Draws of the log shares in free coordinates, shape (rates, each, classes - 1)."""
-    size, width = at.x.shape
+def draw_shares(
+    likelihoods: Likelihoods, modes: ShareModes, sd: float, count: int, rng: np.random.Generator
+) -> Floats:
+    """Draw log shares in free coordinates, shape (rates, each, classes - 1)."""
+    size, width = modes.x.shape
     z = rng.standard_normal((PROPOSALS_PER_DRAW, size, width))
     z /= np.sqrt(rng.chisquare(DEGREES_OF_FREEDOM, (PROPOSALS_PER_DRAW, size, 1)) / DEGREES_OF_FREEDOM)
-    proposed = at.x + np.einsum("dab,pdb->pda", at.root, z)
+    proposed = modes.x + np.einsum("dab,pdb->pda", modes.root, z)
     log_proposal = -0.5 * (DEGREES_OF_FREEDOM + width) * np.log1p((z * z).sum(axis=-1) / DEGREES_OF_FREEDOM)
-    weight = np.stack([log_density(x, found, sd) for x in proposed]) - log_proposal
-    # the largest of log weights with Gumbel noise is a draw by the weights
-    chosen = (weight[..., None] + rng.gumbel(size=(PROPOSALS_PER_DRAW, size, each))).argmax(axis=0)
+    weight = np.stack([log_density(x, likelihoods, sd) for x in proposed]) - log_proposal
+    # the argmax of log weights plus Gumbel noise is a draw by the weights
+    chosen = (weight[..., None] + rng.gumbel(size=(PROPOSALS_PER_DRAW, size, count))).argmax(axis=0)
     return np.asarray(proposed[chosen, np.arange(size)[:, None]])
 
 
-def log_density(x: Floats, found: Likelihoods, sd: float) -> Floats:
-    """Log density of log shares in free coordinates, shape (rates,), up to a constant of each set of rates."""
-    shares = np.exp(log_shares(x, found.of_class.shape[-1]))
-    mixed = (found.of_class @ shares[..., None])[..., 0]
-    return np.asarray(np.log(np.maximum(mixed, 1e-300)) @ found.weight - 0.5 * (x * x).sum(axis=-1) / sd**2)
+def log_density(x: Floats, likelihoods: Likelihoods, sd: float) -> Floats:
+    """Log density of log shares in free coordinates, shape (rates,), up to a constant for each set of rates."""
+    shares = np.exp(log_shares(x, likelihoods.of_class.shape[-1]))
+    mixed = (likelihoods.of_class @ shares[..., None])[..., 0]
+    return np.asarray(
+        np.log(np.maximum(mixed, 1e-300)) @ likelihoods.weight - 0.5 * (x * x).sum(axis=-1) / sd**2
+    )
 
 
 def log_shares(x: Floats, classes: int) -> Floats:
@@ -159,18 +163,18 @@ def log_shares(x: Floats, classes: int) -> Floats:
 
 
 def _projected_covariance(diagonal: Floats, outer: Floats, plane: Floats) -> Floats:
-    """plane' (diag a - b b') plane / scale, for every row of a and b."""
+    """plane' (diag a - b b') plane, for every row a of ``diagonal`` and b of ``outer``."""
     projected = outer @ plane
     square = np.einsum("dj,ja,jb->dab", diagonal, plane, plane)
     return np.asarray(square - projected[:, :, None] * projected[:, None, :])
 
 
 MAX_RATE_DRAWS = 1000  # draws of the rates, each with several of the shares
-BATCH_SIZE = 4_000_000  # numbers held at once
+BATCH_SIZE = 4_000_000  # largest number of entries in memory
 
 
 def restrict_to_anchors(problem: LabelsProblem) -> LabelsProblem:
-    """The same problem with the items of known class alone: its posterior of the rates is p(rates | A).
+    """Restrict a problem to the items of known class: its posterior of the rates is p(rates | A).
 
     Examples
     --------
@@ -190,7 +194,7 @@ def restrict_to_anchors(problem: LabelsProblem) -> LabelsProblem:
 
 
 def cut_mode(problem: LabelsProblem) -> Mode:
-    """Mode of the rates given the known items, and of the shares given those rates."""
+    """Mode of the rates given the known items, and of the shares given these rates."""
     rate_mode = find_mode(restrict_to_anchors(problem))
     x, slope = rate_mode.x[None].copy(), rate_mode.gradient
     likelihoods = class_likelihoods(problem.density, problem.density.values(x, np), problem.data)
@@ -208,7 +212,7 @@ def cut_draws(
     Parameters
     ----------
     mode : Mode
-        As :func:`cut_mode` has it.
+        The result of :func:`cut_mode`.
     """
     size = min(MAX_RATE_DRAWS, count)
     x, k = _rate_draws(problem, mode, size, rng)
@@ -241,9 +245,9 @@ def _rate_draws(
     return draws, k
 
 
-def _draw_reliability_logits(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
+def _draw_reliability_logits(anchored: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
     """Exact draws of the log-odds of judges' coins, shape (count, judges)."""
-    part, labels, prior = given.data["labels"], given.density.labels, given.model.reliability.numbers
+    part, labels, prior = anchored.data["labels"], anchored.density.labels, anchored.model.reliability.numbers
     counts = part["counts"].reshape(len(part["counts"]), -1, labels) * part["weight"][:, None, None]
     right = counts[np.arange(len(counts)), :, part["known"].argmax(axis=1)].sum(axis=0)
     wrong = counts.sum(axis=(0, 2)) - right

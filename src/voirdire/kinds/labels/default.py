@@ -1,19 +1,17 @@
-"""The model that a table of labels calls for.
+"""The default model of a table of labels.
 
-Families of judges that nobody named are a reading of the answers: judges who agree with each other beyond the class
-that most judges tell may be copies, or see what the others do not, and then the class is theirs. The labels alone
-cannot tell these apart. So families that were found make ``family-dawid-skene`` the default only where they account for
-how judges answer: where all judges, given the class and what families share, are worth ``MIN_INDEPENDENT_SHARE`` of
-their number (:class:`voirdire.trust.dependence.Dependence`). Independent judges beside a few copies are; where judges
-agree in more ways than that, each counts for itself, and the probabilities are weighed down (:mod:`.labels.target`).
+Families that the user did not name are an interpretation of the answers. Judges who agree more than the majority class
+explains may be copies, or may alone recognise the right class; the labels cannot distinguish the two. So estimated
+families make ``family-dawid-skene`` the default only if they explain the dependence: given the class and the errors of
+families, the effective number of judges is at least ``MIN_INDEPENDENT_SHARE`` of their number
+(:class:`voirdire.trust.dependence.Dependence`). This holds for independent judges with a few copies. With other
+dependence each judge counts by itself, and probabilities are discounted (:mod:`.labels.target`).
 
-Grades: labels that are levels in an order, which a model of their order may use.
-
-Levels that were given are. Whole numbers may be grades, or names of classes that have no order (breeds 1 to 4), and
-their meaning is not in the table. So both models are tried on labels that they have not seen: of the judges with most
-labels and of some items, one half of the labels is predicted from the other, and the other way round, at the mode. The
-numbers are taken as grades where ``ordered-labels`` predicts better by ``MIN_STANDARD_ERRORS`` standard errors of the
-difference in log loss (items are the units that vary).
+Grades are labels with an order, which a model can use. Labels with levels declared by the user are grades. Whole
+numbers may be grades, or names of classes without an order (breeds 1 to 4); the table does not say. So both models
+predict held-out labels of the judges with most labels and of some items, one half from the other and vice versa, at the
+mode. The numbers are grades if ``ordered-labels`` predicts better by ``MIN_STANDARD_ERRORS`` standard errors of the
+difference in log loss (with items as sampling units).
 """
 
 from __future__ import annotations
@@ -34,16 +32,16 @@ from voirdire.tables.labels import Labels
 from voirdire.trust.dependence import effective_size
 
 UNORDERED_MODEL, ORDERED_MODEL = "hierarchical-dawid-skene", "ordered-labels"
-MIN_STANDARD_ERRORS = 2.0  # standard errors
-MAX_ROWS = 5000  # labels that are predicted at most
-MAX_JUDGES, MIN_JUDGES = 32, 6  # judges who are looked at: at most, and where there are many labels
-MAX_CELLS = 160  # judges times labels
-ROUGH_TOLERANCE = 0.1  # gradient at which the search for a mode is stopped
+MIN_STANDARD_ERRORS = 2.0  # smallest difference in log loss, in standard errors
+MAX_ROWS = 5000  # largest number of predicted labels
+MAX_JUDGES, MIN_JUDGES = 32, 6  # largest number of judges, and smallest if there are many labels
+MAX_CELLS = 160  # largest number of judges times labels
+ROUGH_TOLERANCE = 0.1  # gradient at which the search for a mode stops
 DECLARED_LEVELS = "the levels of its labels were given in their order"
 
 
 def why_grades(table: Labels) -> tuple[bool, str]:
-    """Decide whether labels are grades, and say why or why not; no words where the question does not arise.
+    """Decide whether labels are grades, and give the reason, "" if they cannot be grades.
 
     Examples
     --------
@@ -71,9 +69,9 @@ def why_grades(table: Labels) -> tuple[bool, str]:
 
 
 def order_predicts_better(table: Labels, seed: int = 0) -> bool:
-    """True if labels left out are predicted better with their order, by more than noise.
+    """True if the ordered model predicts held-out labels significantly better.
 
-    Of few labels nothing is clear, and of a table of one label an item nothing can be left out.
+    False for few labels; False for a table of one label per item, from which none can be held out.
 
     Examples
     --------
@@ -91,7 +89,7 @@ def order_predicts_better(table: Labels, seed: int = 0) -> bool:
     unit, fold = sample.criterion * len(sample.items) + sample.item, np.zeros(sample.rows, dtype=np.int64)
     fold[np.lexsort((sample.label, sample.judge, unit))] = rng.integers(
         0, 2, sample.rows
-    )  # whatever the rows' order
+    )  # independent of the order of rows
     if not 0 < fold.sum() < sample.rows:
         return False
     models = [encode_labels(load_model(name), sample) for name in (ORDERED_MODEL, UNORDERED_MODEL)]
@@ -105,13 +103,13 @@ def order_predicts_better(table: Labels, seed: int = 0) -> bool:
         )
         gain[is_left_out] = ordered - plain
         if gain[is_left_out].mean() <= 0.0:
-            return False  # it will not come out clearly better
+            return False  # it cannot be significantly better
     spread = np.bincount(unit, gain - gain.mean())
     return bool(gain.mean() > MIN_STANDARD_ERRORS * np.sqrt((spread**2).sum()) / sample.rows)
 
 
 def _sample_labels(table: Labels, rng: np.random.Generator) -> Labels:
-    """The labels of the judges with most, of some items that several of these have labelled."""
+    """The labels of the judges with most labels, for some items that several of these have labelled."""
     count = np.bincount(table.judge, minlength=len(table.judges))
     judges = max(MIN_JUDGES, min(MAX_JUDGES, MAX_CELLS // len(table.labels)))
     is_kept = np.isin(table.judge, np.argsort(-count, kind="stable")[:judges])
@@ -128,16 +126,17 @@ def _sample_labels(table: Labels, rng: np.random.Generator) -> Labels:
 
 
 SHARED_ERRORS_MODEL = "family-dawid-skene"
-MAX_IGNORED_COPIES = 0.2  # of a panel's judges: fewer copies than that do not call for another model
+MAX_IGNORED_COPIES = 0.2  # share of copies among judges up to which the model does not change
 MIN_INDEPENDENT_SHARE = (
-    0.9  # of a panel's judges: as many independent ones as it is worth where families account for its answers
+    0.9  # effective number of judges as a share of their number, from which families explain dependence
 )
 
 
 def default_model(table: Labels, request: Request) -> tuple[str, str]:
-    """``ordered-labels`` for three grades or more; ``family-dawid-skene`` for families named, or found and sufficient.
+    """Choose the default model.
 
-    Else ``hierarchical-dawid-skene``. What grades are is said in the module.
+    ``ordered-labels`` for three grades or more; ``family-dawid-skene`` for families that are named, or estimated and
+    sufficient; else ``hierarchical-dawid-skene``. The module defines grades.
 
     Returns
     -------
@@ -154,7 +153,7 @@ def _unordered_model(table: Labels, request: Request) -> tuple[str, str]:
     """The model of classes without an order, and why."""
     if request.families:
         return SHARED_ERRORS_MODEL, "the table has labels of families of judges"
-    if request.families is not None or request.anchors is not None:  # known items tell a clique by themselves
+    if request.families is not None or request.anchors is not None:  # known items reveal a clique
         return UNORDERED_MODEL, "the table has labels"
     families = find_families(table)
     all_families = list(families.values())
@@ -164,11 +163,11 @@ def _unordered_model(table: Labels, request: Request) -> tuple[str, str]:
     reason = f"{copies} of {len(table.judges)} judges answer like another"
     if _families_explain_dependence(table, request, families):
         return SHARED_ERRORS_MODEL, reason
-    return UNORDERED_MODEL, f"{reason}, but families do not account for how the others agree"
+    return UNORDERED_MODEL, f"{reason}, but families do not explain the agreement of the others"
 
 
 def _families_explain_dependence(table: Labels, request: Request, families: dict[str, str]) -> bool:
-    """True if judges are independent given the class and what families share, more or less."""
+    """True if judges are nearly independent given the class and the errors that families share."""
     problem = encode_labels(
         load_model(SHARED_ERRORS_MODEL), table, classes=request.classes, families=families
     )

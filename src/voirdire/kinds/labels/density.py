@@ -1,15 +1,15 @@
 """The density of a model of labels, with the class of every item summed out.
 
-An item i (under criterion c) belongs to class j with probability share_c,j, and judge k calls an item of class j by
-label l with probability rate_k,j,l. With n_i,k,l the number of times judge k gave label l to item i,
+Item i (under criterion c) belongs to class j with probability share_c,j, and judge k gives an item of class j label l
+with probability rate_k,j,l. With n_i,k,l the number of times judge k gave label l to item i,
 
     P(labels of i) = sum_j share_c,j prod_k,l rate_k,j,l ^ n_i,k,l
 
-(Dawid and Skene 1979, JRSS C 28, eq. 2.7). Items whose class is known (anchors) keep that one term of the sum, so the
-known classes inform the rates and the shares jointly with the rest. Items with the same labels are counted together.
+(Dawid and Skene 1979, JRSS C 28, eq. 2.7). For items of known class (anchors) the sum has one term, so known classes
+inform rates and shares jointly with the other items. Items with the same labels are counted together.
 
-Renaming the classes, and with them the rows of all rates, does not change the likelihood. Only the prior's lean towards
-right labels tells the names apart; classes that have an anchor keep their name.
+Renaming the classes, and with them the rows of all rates, does not change the likelihood. Only the prior's lean, which
+favours right labels, identifies the names; classes with an anchor keep their name.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from voirdire.model.terms.shared_errors import (
 )
 from voirdire.typing import Floats, Ints
 
-MAX_SUMMED_CLASSES = 8  # classes up to which renamings are summed over
-MAX_DRAWN_CLASSES = 6  # classes up to which one of all renamings is drawn
-MAX_TWINS = 24  # renamings whose draws count as proposals: all of four classes
-LEVEL_CUTPOINTS = JudgeCutpointsOfLabels()  # of ordered labels
+MAX_SUMMED_CLASSES = 8  # largest number of classes for sums over renamings
+MAX_DRAWN_CLASSES = 6  # largest number of classes for draws from all renamings
+MAX_TWINS = 24  # largest number of renamings that give proposals: all renamings of four classes
+LEVEL_CUTPOINTS = JudgeCutpointsOfLabels()  # term of ordered labels
 VALUE_WEIGHTS = gauss_hermite_rule(VALUE_NODES)[1]
-SMOOTHING = 0.5  # labels added to each cell of the first guess
+SMOOTHING = 0.5  # pseudo-count of labels in each cell of starting values
 
 
 @dataclass(frozen=True)
@@ -80,29 +80,29 @@ class LabelsDensity(LabelsLayout):
 
     @property
     def latent(self) -> bool:
-        """True if items have a class that judges are right or wrong about."""
+        """True if items have a latent class, so that labels are right or wrong."""
         return self.model.classes is not None and self.model.classes.kind != "by-item"
 
     @property
     def has_grades(self) -> bool:
-        """True if items have a value on a scale, which judges cut into levels."""
+        """True if items have a latent value, which judges divide into levels."""
         return self.model.classes is not None and self.model.classes.kind == "latent-value"
 
     @property
     def shares_errors(self) -> bool:
-        """True if judges of a family see the same effect in an item; see :mod:`.labels.states`."""
+        """True if judges of a family share an effect of each item; see :mod:`.labels.states`."""
         return self.model.reliability.kind in SHARED_ERRORS
 
     @property
     def free(self) -> tuple[int, ...]:
-        """Classes without an anchor, which may change names among themselves."""
+        """Classes without an anchor, which may exchange names."""
         return tuple(j for j in range(self.classes) if j not in self.anchored)
 
     @property
     def has_mirror(self) -> bool:
-        """True if classes can change names; more than eight without an anchor are kept as they are."""
+        """True if classes can exchange names; more than eight classes without an anchor keep their names."""
         if self.shares_errors and not SHARED_ERRORS[self.model.reliability.kind].symmetric:
-            # an effect is on right labels: of two labels its sign is as well that of the other
+            # an effect is on right labels: with two labels, renaming changes its sign
             return not self.has_grades and self.labels == 2 and len(self.free) == 2
         if self.lean_parameter:
             return 2 <= len(self.free) <= MAX_SUMMED_CLASSES
@@ -110,7 +110,7 @@ class LabelsDensity(LabelsLayout):
 
     @property
     def lean_parameter(self) -> str | None:
-        """The values that the lean towards right labels is added to: the panel's rows, else each judge's own."""
+        """Name of the parameter that the lean is added to: the panel's rows, else the rows of each judge."""
         return next(
             (name for name in ("confusion", "confusion_judge") if name in self.parameter_slices), None
         )
@@ -129,16 +129,16 @@ class LabelsDensity(LabelsLayout):
         return MATRICES[section.kind].log_rates(values, section.numbers, self.sizes, xp)
 
     def nodes(self, values: Values, judges: Ints, xp: Any) -> Array:
-        """Log P(label | state, effect) of some judges who share errors, shape (judges, states, effects, labels)."""
+        """Log P(label | state, effect) for judges who share errors, shape (judges, states, effects, labels)."""
         section = self.model.reliability
         return SHARED_ERRORS[section.kind].log_nodes(values, section.numbers, self.sizes, judges, xp)
 
     def effects(self, values: Values, block: int | None, xp: Any) -> Array:
-        """Log P(effect | state) of a block of judges, shape (effects,) or (states, effects); None: of a judge alone."""
+        """Log P(effect | state) of a block of judges, or of a judge alone (None), (effects,) or (states, effects)."""
         return SHARED_ERRORS[self.model.reliability.kind].log_weights(values, self.sizes, block, xp)
 
     def log_class_by_value(self, values: Values, xp: Any) -> Array:
-        """Log P(class | value), shape (values, classes), of ordered labels."""
+        """Log P(class | value) for ordered labels, shape (values, classes)."""
         return LEVEL_CUTPOINTS.log_class_probabilities(values, self.model.reliability.numbers, self.sizes, xp)
 
     def shares(self, values: Values, xp: Any) -> Array:
@@ -151,7 +151,7 @@ class LabelsDensity(LabelsLayout):
         return log[None] + np.zeros((self.criteria, 1))
 
     def _rates_and_shares(self, values: Values) -> tuple[Floats, Floats]:
-        """Rates and shares of draws of ordered labels; those of the last draws are kept, for several tables."""
+        """Rates and shares of draws of ordered labels; the result for the last draws is cached."""
         cached = self.__dict__.get("_kept_draws")
         if cached is None or cached[0] is not values["log_load"]:
             numbers = self.model.reliability.numbers
@@ -166,7 +166,7 @@ class LabelsDensity(LabelsLayout):
         return result
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """Log probability of the labels of each distinct item, and how many items have them."""
+        """Log probability of the labels of each distinct item, and the number of such items."""
         part = data["labels"]
         if not self.latent:
             return [(log_softmax(values["tendency"], self.labels, xp), part["counts"])]
@@ -194,7 +194,7 @@ class LabelsDensity(LabelsLayout):
         return xp.stack(logs, axis=-1)
 
     def state_probabilities(self, values: Values, data: Data) -> Floats:
-        """P(state | labels and what is known), shape (distinct, states), where errors are shared."""
+        """P(state | labels and known class), shape (distinct, states), for models with shared errors."""
         if self.has_grades:
             part = data["labels"]
             log = log_joint(self, values, part["counts"], np) + VALUE_WEIGHTS
@@ -207,7 +207,7 @@ class LabelsDensity(LabelsLayout):
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def mirror_values(self, x: Array, xp: Any) -> Array:
-        """Return the flat vector with two classes swapped; only where exactly two can be.
+        """Return the flat vector with two classes swapped, if exactly two can be.
 
         Raises
         ------
@@ -219,13 +219,13 @@ class LabelsDensity(LabelsLayout):
         return self.rename_classes(x, self._class_order((1, 0)), xp)
 
     def _class_order(self, names: Sequence[int] | Ints) -> Ints:
-        """The name of every class, where free classes take each other's."""
+        """The new name of every class, for a permutation ``names`` of the free classes."""
         order, free = np.arange(self.classes), np.array(self.free)
         order[free] = free[list(names)]
         return order
 
     def rename_classes(self, x: Array, order: npt.NDArray[np.int64], xp: Any) -> Array:
-        """Return the flat vectors, shape (..., size), with class j called by the name ``order[j]``."""
+        """Return the flat vectors, shape (..., size), with class j renamed ``order[j]``."""
         values = self.values(x, xp)
         old_class = np.argsort(order)  # the class that gets each name
         out = {**values, "class_share": values["class_share"][..., old_class]}
@@ -234,7 +234,7 @@ class LabelsDensity(LabelsLayout):
         by_class = ("confusion", "confusion_judge", "common_label")
         out |= {name: values[name][..., old_class, :] for name in by_class if name in values}
         if self.lean_parameter:
-            # what is added to the lean moves with its row, and the lean stays where it is
+            # rows move without their lean, which stays on the diagonal
             eye = np.eye(self.classes, self.labels)
             out[self.lean_parameter] = out[self.lean_parameter] + self.model.reliability.numbers["lean"] * (
                 eye[old_class] - eye
@@ -242,10 +242,10 @@ class LabelsDensity(LabelsLayout):
         return self.flat(out, xp)
 
     def name_scores(self, x: Array, xp: Any) -> Array:
-        """Log prior density of each free class's row under each free name, up to what renaming leaves alone.
+        """Log prior density of each free class's row under each free name, up to a constant, shape (..., free, free).
 
-        Shape (..., free, free). Of the prior only the rows with the lean tell names apart: the priors of the shares and
-        of judges' deviations from the panel treat all classes alike.
+        Only the prior of rows with the lean identifies names: the priors of the shares and of judges' deviations from
+        the panel treat all classes alike.
         """
         assert self.lean_parameter is not None
         numbers, of_panel = self.model.reliability.numbers, self.lean_parameter == "confusion"
@@ -260,13 +260,13 @@ class LabelsDensity(LabelsLayout):
         return score if of_panel else score.sum(axis=-3)
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log of the prior's sum over all renamings; the prior itself where there are none."""
+        """Log of the sum of the prior over all renamings; the log prior if there are none."""
         if not self.has_mirror or "reliability" in self.parameter_slices:
             return super().symmetric_log_prior(x, data, xp)
         return self.log_prior(x, xp) + self.log_turned(x, data, xp)
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
-        """Sum that other names of the classes add to the log prior, of which only the rows with the lean change."""
+        """Change of the log prior by summing over all renamings; only the rows with the lean contribute."""
         if not self.has_mirror or "reliability" in self.parameter_slices:
             return super().log_turned(x, data, xp)
         scores, size = self.name_scores(x, xp), len(self.free)
@@ -293,7 +293,7 @@ class LabelsDensity(LabelsLayout):
         return folded.reshape(draws.shape), ratio.reshape(lead), is_turned.reshape(lead)
 
     def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
-        """Always true of renamings: draws are folded by the prior alone."""
+        """True for all renamings, as draws are folded by the prior alone."""
         if "reliability" in self.parameter_slices:
             return super().prior_prefers(x)
         return np.ones(x.shape[:-1], dtype=bool)
@@ -303,8 +303,8 @@ class LabelsDensity(LabelsLayout):
     ) -> tuple[Floats, npt.NDArray[np.bool_], Iterator[Floats]]:
         """Rename the classes of every draw as the prior prefers; see :class:`voirdire.model.density.LogDensity`.
 
-        There are as many twins as renamings, 5,040 of seven classes, but the draws take few of them: those of the
-        most frequent count.
+        Each renaming gives a twin, 5,040 for seven classes, but draws need few of them: the most frequent ones are
+        used.
         """
         if not self.has_mirror or "reliability" in self.parameter_slices:
             return super().fold_with_twins(draws, data)
@@ -319,7 +319,7 @@ class LabelsDensity(LabelsLayout):
         return folded, np.isin(choice.ravel(), frequent), twins
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
-        """A renaming of each vector, drawn from all of at most six free classes; of more, two names change places."""
+        """Rename each vector at random: by any renaming of up to six free classes, else by a swap of two names."""
         if "reliability" in self.parameter_slices:
             return super().some_twin(x, data, rng)
         scores, size = self.name_scores(x, np), len(self.free)
@@ -337,7 +337,7 @@ class LabelsDensity(LabelsLayout):
         return out
 
     def starts(self, data: Data) -> list[Floats]:
-        """The estimate in which every item is shared out as its labels are, and the mode of the prior."""
+        """Start at the estimate with class probabilities equal to shares of labels, and at the mode of the prior."""
         part = data["labels"]
         if not self.latent:
             log = np.log(part["counts"] + SMOOTHING)
@@ -377,10 +377,10 @@ class LabelsDensity(LabelsLayout):
         return [self._flat_from(start), np.zeros(self.size)]
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """Derivatives from expected counts.
+        """Derivatives from expected counts, or None.
 
-        Of confusion matrices (:class:`.labels.expected.ExpectedLabels`), and of ordered labels without known classes
-        (:class:`.labels.expected_grades.ExpectedGrades`).
+        Available for confusion matrices (:class:`.labels.expected.ExpectedLabels`), and for ordered labels without
+        known classes (:class:`.labels.expected_grades.ExpectedGrades`).
         """
         if "pinned" in data:
             return None
@@ -399,7 +399,7 @@ class LabelsDensity(LabelsLayout):
         )
 
     def _graded_start(self, counts: Floats, weight: Floats) -> Values:
-        """Judges alike, with the cutpoints of a normal distribution whose levels are as common as the labels are."""
+        """Start with equal judges, and cutpoints that give a standard normal value the observed shares of labels."""
         numbers, normal = self.model.reliability.numbers, NormalDist()
         used = weight @ counts.reshape(len(counts), -1, self.labels).sum(axis=1) + SMOOTHING
         cumulative = np.cumsum(used / used.sum())[:-1]
@@ -419,7 +419,7 @@ class LabelsDensity(LabelsLayout):
 
 
 def _split_draws(values: Values) -> list[Values]:
-    """One set of values for each draw."""
+    """Split values with a leading axis of draws into one set of values per draw."""
     return [{name: value[n] for name, value in values.items()} for n in range(len(values["log_load"]))]
 
 

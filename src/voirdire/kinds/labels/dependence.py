@@ -1,10 +1,11 @@
-"""Dependence of judges of labels: whether they are right and wrong together more than independent ones would be.
+"""Dependence of judges of labels: errors that coincide more than those of independent judges.
 
 Given the classes and the matrices, judges err independently. With the class z_i of item i drawn from its posterior, let
-r_ki be how often judge k called i by its class, less the expected number n_ki p_k with p_k = P(z_i | z_i, judge k), and
-v_ki = n_ki p_k (1 - p_k) its variance. Sums of products of two judges' residuals then are the realised discrepancies of
-:mod:`voirdire.trust.residuals`, tested and turned into an effective number of judges as those of votes are
-(:mod:`voirdire.trust.dependence`). As the classes have seen the labels, a clique that is the consensus hides in part.
+r_ki be the number of right labels of judge k on i minus its expectation n_ki p_k, with p_k = P(z_i | z_i, judge k), and
+v_ki = n_ki p_k (1 - p_k) its variance. Sums of products of two judges' residuals are the realised discrepancies of
+:mod:`voirdire.trust.residuals`; tests and the effective number of judges are the same as for votes
+(:mod:`voirdire.trust.dependence`). As the classes are estimated from the labels, the dependence of a clique that
+dominates the consensus is partly hidden.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from voirdire.trust.dependence import alike_pairs_in_words, most_alike, pairwise
 from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
-SIGNIFICANCE_LEVEL = 0.01  # of all pairs of judges together
+SIGNIFICANCE_LEVEL = 0.01  # familywise, over all pairs of judges
 
 
 def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> Residuals:
-    """Right answers beyond expectation, of the judges with most labels where there are very many.
+    """Numbers of right labels minus their expectation; of very many judges those with most labels.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
 
 
 def _shared_units(problem: LabelsProblem) -> bool:
-    """True where two judges have labelled one item (under one criterion)."""
+    """True if some item (under one criterion) has labels of two judges."""
     one_judge = np.zeros(len(problem.unit_item), dtype=np.int64)
     unit, judge = units_of(problem), problem.table.judge
     one_judge[unit] = judge
@@ -80,30 +81,32 @@ def _shared_units(problem: LabelsProblem) -> bool:
 
 
 def _residuals_given_effects(
-    problem: LabelsProblem, values: Values, given: Ints, unit: Ints, place: Ints, rng: np.random.Generator
+    problem: LabelsProblem, values: Values, counts: Ints, unit: Ints, place: Ints, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Residuals and variances of judges, shape (judges, units), given the state of items and family effects.
 
-    Of the right labels; of ordered ones of the levels.
+    Residuals are those of the number of right labels; for ordered labels, those of the sum of levels.
     """
     density, table = problem.density, problem.table
     state, rates = drawn_rates(density, values, expand_units(problem.data, problem.unit_row), rng)
     score = (
         np.eye(len(problem.labels))[state] if not density.has_grades else np.arange(len(problem.labels))[None]
     )
-    r, v = np.zeros_like(given, dtype=float), np.zeros_like(given, dtype=float)
+    r, v = np.zeros_like(counts, dtype=float), np.zeros_like(counts, dtype=float)
     score_row = np.arange(len(state)) if not density.has_grades else np.zeros(len(state), dtype=np.int64)
     for k, chance in rates:
         mean = (chance * score).sum(axis=1)
         of_judge = table.judge == k
         score_sum = np.bincount(unit[of_judge], score[score_row[unit[of_judge]], place[of_judge]], len(state))
-        r[k] = score_sum - given[k] * mean
-        v[k] = given[k] * np.maximum((chance * score**2).sum(axis=1) - mean**2, 0.0)  # but for rounding
+        r[k] = score_sum - counts[k] * mean
+        v[k] = counts[k] * np.maximum(
+            (chance * score**2).sum(axis=1) - mean**2, 0.0
+        )  # negative by rounding only
     return r, v
 
 
 def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
-    """Check whether judges are wrong together more than the model expects; estimate how many the panel is worth."""
+    """Check whether judges' errors coincide more than the model expects, with the effective number of judges."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     if not _shared_units(problem):

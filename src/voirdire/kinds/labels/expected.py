@@ -1,15 +1,15 @@
-"""Gradient and curvature of models of labels from the classes' expected counts (E step of Dempster et al. 1977).
+"""Gradient and information of models of labels from expected counts of classes (E step of Dempster et al. 1977).
 
-With q_i,j the probability of class j of distinct item i (times the items it stands for) and
-N_k,j,l = sum_i q_i,j n_i,k,l the labels that judge k is expected to have given to items of class j, the gradient of
-the log likelihood is that of the multinomials of N (Fisher's identity): in the logits of row j of judge k it is
+Let q_i,j be the probability of class j of distinct item i (times the number of such items), and
+N_k,j,l = sum_i q_i,j n_i,k,l the expected number of labels l by judge k on items of class j. The gradient of the log
+likelihood is that of the multinomials of N (Fisher's identity): in the logits of row j of judge k it is
 N_k,j,. - N_k,j r_k,j,., with r the rates and N_k,j the row's sum.
 
-Minus the Hessian of those multinomials, N_k,j (diag r - r r'), plus the prior's precision is positive definite and
-bounds the curvature of the posterior from above; the difference is what not knowing the classes hides (Louis 1982,
-JRSS B 44). It is a block of size (labels - 1) for each row of each judge, bordered by the panel's row, so that its
-inverse costs as much as one gradient. EM steps by it; here it is the metric of a quasi-Newton search, which learns the
-hidden rest (:mod:`.labels.curvature`). Where most judges labelled few of the items, sums run over the labels given.
+Minus the Hessian of these multinomials, N_k,j (diag r - r r'), plus the prior's precision is positive definite, and an
+upper bound of the information of the posterior; the difference is the missing information (Louis 1982, JRSS B 44). It
+has a block of size (labels - 1) for each row of each judge, bordered by the panel's row, so that its inverse costs as
+much as one gradient. EM uses it for its steps; here it is the metric of a quasi-Newton search, which learns the
+difference (:mod:`.labels.curvature`). If most judges labelled few of the items, sums run over the given labels only.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ class Belief(NamedTuple):
     of_item : array, shape (classes, items)
         P(class | labels), times the items' weight.
     counts : array, shape (judges, classes, labels)
-        How often a judge gave a label to items of a class, as is expected.
-    rates : array, of the same shape
+        Expected number of labels by a judge on items of a class.
+    rates : array, shape (judges, classes, labels)
         P(label | class).
     of_class : array, shape (criteria, classes)
-        Items of a class, as is expected.
-    shares : array, of the same shape
+        Expected number of items of a class.
+    shares : array, shape (criteria, classes)
+        P(class).
     """
 
     log_likelihood: float
@@ -57,9 +58,9 @@ class ExpectedLabels:
     Parameters
     ----------
     density : LabelsLayout
-        With confusion matrices.
+        A density with confusion matrices.
     data : dict
-        As :class:`voirdire.kinds.labels.problem.LabelsProblem` holds it.
+        The ``data`` of a :class:`voirdire.kinds.labels.problem.LabelsProblem`.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class ExpectedLabels:
         self._constant = 0.0
         for parameter in density.parameters:
             span, prior = density.parameter_slices[parameter.name], parameter.prior
-            assert isinstance(prior, Normal)  # of every parameter of labels
+            assert isinstance(prior, Normal)  # every parameter of labels has this prior
             self.precision[span] = prior.sd**-2
             self._constant += float(prior.log_density(np.zeros(span.stop - span.start), np).sum())
 
@@ -108,7 +109,7 @@ class ExpectedLabels:
         return -(belief.log_likelihood + log_prior), slope
 
     def metric(self, x: Floats) -> Callable[[Floats], Floats]:
-        """Multiplication by the inverse of the complete-data curvature at a flat vector."""
+        """Function that multiplies by the inverse of the complete-data information at a flat vector."""
         slices, (rows, shares) = self.density.parameter_slices, self.complete(self.expectation_step(x))
         share = _invert_matrices(shares + self._prior_precision("class_share", shares.shape[-1]))
         if "confusion_judge" in slices:
@@ -144,19 +145,19 @@ class ExpectedLabels:
 
         return apply_metric
 
-    def complete(self, found: Belief) -> tuple[Floats, Floats]:
-        """The curvature of rows and shares if classes were known, in free coordinates.
+    def complete(self, belief: Belief) -> tuple[Floats, Floats]:
+        """Complete-data information (with known classes) of rows and shares, in free coordinates.
 
         Shapes (judges, classes, labels - 1, labels - 1) and (criteria, classes - 1, classes - 1).
         """
-        rows = _multinomial_information(found.counts.sum(axis=-1), found.rates, self.of_labels)
-        return rows, _multinomial_information(found.of_class.sum(axis=-1), found.shares, self.of_classes)
+        rows = _multinomial_information(belief.counts.sum(axis=-1), belief.rates, self.of_labels)
+        return rows, _multinomial_information(belief.of_class.sum(axis=-1), belief.shares, self.of_classes)
 
     def _prior_precision(self, name: str, size: int) -> Floats:
         return float(self.precision[self.density.parameter_slices[name]][0]) * np.eye(size)
 
     def expectation_step(self, x: Floats) -> Belief:
-        """The E step at a flat vector."""
+        """Compute the E step at a flat vector."""
         density, slices = self.density, self.density.parameter_slices
         classes, labels, judges = density.classes, density.labels, self.judges
         logits = self._lean[None]
@@ -167,7 +168,7 @@ class ExpectedLabels:
         log_rates = logits - _log_sum(logits)
         shares = x[slices["class_share"]].reshape(density.criteria, -1) @ self.of_classes.T
         log_shares = shares - _log_sum(shares)
-        # classes first: sums over a few of them are then sums of long rows
+        # classes first: sums over few classes are then sums of long rows
         joint = self.counts.by_item(log_rates.transpose(1, 0, 2).reshape(classes, judges * labels))
         joint = joint + (log_shares.T @ self.under + self._known)
         top = joint.max(axis=0)
@@ -181,12 +182,12 @@ class ExpectedLabels:
 
 
 def _zero_sum_basis(size: int) -> Floats:
-    """Columns that map free coordinates to values of zero sum, shape (size, size - 1)."""
+    """Matrix that maps free coordinates to values of zero sum, shape (size, size - 1)."""
     return np.asarray(zero_sum(np.eye(size - 1), size, np)).T
 
 
 def _multinomial_information(total: Floats, rates: Floats, plane: Floats) -> Floats:
-    """Information of multinomials of given totals (...) and rates (..., n) on the free coordinates of their logits."""
+    """Information of multinomials with totals (...) and rates (..., n) on the free coordinates of their logits."""
     projected = rates @ plane
     size = plane.shape[1]
     square = (rates @ (plane[:, :, None] * plane[:, None, :]).reshape(len(plane), -1)).reshape(
@@ -200,7 +201,7 @@ def _invert_matrices(matrices: Floats) -> Floats:
 
 
 def _multiply_vectors(matrices: Floats, vectors: Floats) -> Floats:
-    """Products of matrices (..., n, n) and as many vectors (..., n)."""
+    """Multiply matrices (..., n, n) by vectors (..., n)."""
     return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 

@@ -1,10 +1,9 @@
 """Gradient of ordered labels from the expected counts of labels at each value (E step of Dempster et al. 1977).
 
-With q_i,x the probability of the value's node x of distinct item i (times the items it stands for), judge k is expected
-to have given label l at node x N_k,x,l = sum_i q_i,x n_i,k,l times. The gradient of the log likelihood is that of
-sum N_k,x,l log P(l | x, k) with N held fixed (Fisher's identity), and likewise over the effects e that are summed out:
-those of a judge alone beforehand, P(l | x, k) = sum_e w_e P(l | x, e, k), those of a family item by item. Of tables
-without known classes.
+Let q_i,x be the probability of node x of the value of distinct item i (times the number of such items). The expected
+number of labels l by judge k at node x is N_k,x,l = sum_i q_i,x n_i,k,l. The gradient of the log likelihood is that of
+sum N_k,x,l log P(l | x, k) with fixed N (Fisher's identity). Effects e are also summed out: those of a judge alone
+beforehand, P(l | x, k) = sum_e w_e P(l | x, e, k), those of a family item by item. Tables have no known classes.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ class ExpectedGrades:
     Parameters
     ----------
     density : LabelsLayout
-        Of ordered labels.
+        A density of ordered labels.
     data : dict
-        As :class:`voirdire.kinds.labels.problem.LabelsProblem` holds it, without known classes.
+        The ``data`` of a :class:`voirdire.kinds.labels.problem.LabelsProblem`, without known classes.
 
     Examples
     --------
@@ -71,13 +70,13 @@ class ExpectedGrades:
         logs = np.stack(level_log_probabilities(eta, scaled[:, None, None, :], labels, np), axis=1)
         log_likelihood, counts = self._likelihood_and_counts(logs)
         above = np.exp(log_sigmoid(eta[:, None] - scaled[:, :, None, None], np))
-        pull = counts[:, 1:] * (1.0 - above) - counts[:, :-1] * above  # on eta, less each cutpoint
+        pull = counts[:, 1:] * (1.0 - above) - counts[:, :-1] * above  # gradient by eta minus each cutpoint
         of_eta, of_cut = pull.sum(axis=1), -pull.sum(axis=(2, 3))
         gap_pull = counts[:, 1:-1].sum(axis=(2, 3)) / np.expm1(np.maximum(sharp[:, None] * gap, 1e-300))
         of_sharp = (
             of_eta.sum(axis=2) @ _VALUE_NODES + (of_cut * cuts).sum(axis=1) + (gap_pull * gap).sum(axis=1)
         )
-        # a gap moves the cutpoints above it up by its half, and those below it down
+        # a gap moves the cutpoints above it up by half of it, and those below it down by half
         of_gap = 0.5 * of_cut.sum(axis=1, keepdims=True) - np.cumsum(of_cut, axis=1)[:, :-1] + gap_pull
         by_judge = {
             "log_sharpness_judge": of_sharp * sharp,
@@ -93,9 +92,9 @@ class ExpectedGrades:
         return self._with_prior(x, log_likelihood, slopes)
 
     def _likelihood_and_counts(self, logs: Floats) -> tuple[float, Floats]:
-        """Log likelihood, and the labels that judges are expected to have given, both of log P(label | value, effect).
+        """Log likelihood, and expected counts of labels, from log P(label | value, effect).
 
-        Shape (judges, labels, values, effects), of log P and of what is expected.
+        Log probabilities and counts have shape (judges, labels, values, effects).
         """
         density, counts = self._density, self._alone
         labels, values, effects = logs.shape[1:]
@@ -104,7 +103,7 @@ class ExpectedGrades:
         log = counts @ rates.reshape(-1, values) + _VALUE_LOG_WEIGHTS
         by_effect = []
         for block, patterns in self._blocks:
-            # effects first: sums over a few of them are then sums of long rows
+            # effects first: sums over few effects are then sums of long rows
             nodes = np.ascontiguousarray(np.moveaxis(logs[block], 3, 0)).reshape(effects, -1, values)
             joint_log = patterns.counts @ nodes + _EFFECT_LOG_WEIGHTS[:, None, None]
             effect_max = joint_log.max(axis=0)
@@ -134,7 +133,7 @@ class ExpectedGrades:
         total, slope = log_likelihood, np.empty_like(x)
         for parameter in self._density.parameters:
             span, prior = self._density.parameter_slices[parameter.name], parameter.prior
-            assert isinstance(prior, Normal | LogExponential)  # of every parameter of ordered labels
+            assert isinstance(prior, Normal | LogExponential)  # all parameters of ordered labels
             total += float(prior.log_density(x[span], np).sum())
             if isinstance(prior, LogExponential):
                 prior_slope = 1.0 - prior.rate * np.exp(x[span])

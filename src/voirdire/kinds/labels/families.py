@@ -1,20 +1,20 @@
-"""Judges of labels who answer alike, found where families are not named.
+"""Families of judges of labels, estimated from judges who answer alike.
 
-Two judges are compared by Cohen's kappa on the items that both labelled. In a panel, a few judges of whom every two
-share items enough, the division with the most evidence counts (:func:`voirdire.trust.families.divide_into_families`),
-kappa in the place of the correlation. In a crowd pairs are tested. One factor explains how far judges agree because
-they see the same items: kappa_ab is about load_a load_b of judges who err independently (principal factors: Thurstone
-1931), with loads that are drawn to the panel's middle one where a judge shares few items with others. What is
-left over, as a share of what the factor leaves open,
+Two judges are compared by Cohen's kappa on the items that both labelled. In a panel (few judges, with enough common
+items for each pair) the partition with the most evidence counts (:func:`voirdire.trust.families.divide_into_families`),
+with kappa instead of the correlation. In a crowd, pairs are tested. One factor explains the agreement through the items
+themselves: for judges who err independently kappa_ab is about load_a load_b (principal factors: Thurstone 1931). Loads
+of judges with few common items are shrunk to the panel's median. The partial correlation
 
-    rho_ab = (kappa_ab - load_a load_b) / sqrt((1 - load_a^2) (1 - load_b^2)),
+    rho_ab = (kappa_ab - load_a load_b) / sqrt((1 - load_a^2) (1 - load_b^2))
 
-is 0 of strangers and 1 of copies. Two judges answer alike where rho_ab is above ``MIN_SIMILARITY`` and they agree so
-often as judges with rho = ``STRANGER_CORRELATION`` do with probability ``SIGNIFICANCE_LEVEL`` in the whole panel (exact
-binomial probability, shared among all pairs that are compared: Bonferroni). So a few items in common never suffice, and
-the more judges there are, the more items it takes; two judges who are nearly always right agree nearly always, and are
-not alike. Of very many judges those with most labels are compared (:func:`voirdire.trust.residuals.examined_judges`),
-by items drawn at random where there are very many (:mod:`.labels.wide_residuals`).
+is 0 for unrelated judges and 1 for copies. Two judges answer alike if rho_ab is above ``MIN_SIMILARITY`` and their
+number of agreements has a small probability for judges with rho = ``STRANGER_CORRELATION``: ``SIGNIFICANCE_LEVEL`` in
+the whole panel (exact binomial probability, with the Bonferroni correction for all compared pairs). So a few common
+items never suffice, and more judges need more items. Two judges who are nearly always right agree nearly always, and
+are not alike. Of very many judges those with most labels are compared
+(:func:`voirdire.trust.residuals.examined_judges`), and of very many items a random sample is used
+(:mod:`.labels.wide_residuals`).
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from voirdire.trust.families import divide_into_families, factor_loads, families
 from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
 
-MIN_SIMILARITY = 0.5  # rho of two judges who answer alike, at least
-STRANGER_CORRELATION = 0.25  # rho that strangers may have: some items are harder than others, for all
+MIN_SIMILARITY = 0.5  # smallest rho of two judges who answer alike
+STRANGER_CORRELATION = 0.25  # largest rho of unrelated judges: some items are harder for all
 MAX_CHANCE_AGREEMENT = (
-    0.05  # chance that strangers agree as often as the two most alike of a family, from which it is none
+    0.05  # probability that unrelated judges agree like a family's most similar pair, above which it is none
 )
-SIGNIFICANCE_LEVEL = 0.001  # chance that any two of a panel of strangers are taken to answer alike
-MIN_SHARED_ITEMS = 20  # items that two judges share, from which they are compared
-MIN_JUDGES, MAX_JUDGES = 3, 20  # judges of a panel, in which a division is sought by its evidence
-MAX_AGREEMENT_CHANCE = 1.0 - 1e-9  # agreement by chance from which agreeing tells nothing
-MAX_TABLE_NUMBERS = 5_000_000  # numbers in a table of items, judges and labels, up to which all are held
+SIGNIFICANCE_LEVEL = 0.001  # probability that any two judges of an unrelated panel are found to answer alike
+MIN_SHARED_ITEMS = 20  # smallest number of common items for a comparison
+MIN_JUDGES, MAX_JUDGES = 3, 20  # number of judges for which partitions are compared by evidence
+MAX_AGREEMENT_CHANCE = 1.0 - 1e-9  # agreement by chance above which agreement is not informative
+MAX_TABLE_NUMBERS = 5_000_000  # largest number of items x judges x labels for a dense table
 
 
 def find_families(table: Labels) -> dict[str, str]:
-    """Family of each judge, by the first name of those that are joined; empty where no judges answer alike.
+    """Family of each judge, named after its first member; empty if no judges answer alike.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def find_families(table: Labels) -> dict[str, str]:
 
 
 def families_by_answers(problem: LabelsProblem) -> dict[str, str]:
-    """Families of the problem's table: in residuals of classes copies hide, since they are the consensus."""
+    """Families from the table of a problem; not from residuals, as copies dominate the consensus and look right."""
     return find_families(problem.table)
 
 
 class _Agreements(NamedTuple):
-    """Items that every two judges both labelled, their agreements on them, and the share expected by chance."""
+    """Common items, agreements, and the share of agreements expected by chance, shape (judges, judges) each."""
 
     shared: Floats
     agreed: Floats
@@ -86,7 +86,7 @@ class _Agreements(NamedTuple):
 
 
 def _pairwise_agreements(table: Labels, chosen: Ints) -> _Agreements:
-    """Agreements of the chosen judges, in that order."""
+    """Agreements of the chosen judges, in the order of ``chosen``."""
     judges, labels = len(chosen), len(table.labels)
     position = np.full(len(table.judges), -1)
     position[chosen] = np.arange(judges)
@@ -105,15 +105,13 @@ def _pairwise_agreements(table: Labels, chosen: Ints) -> _Agreements:
     total = count.sum(axis=0)
     label_shares, seen = count / np.maximum(total, 1.0), (total > 0).astype(float)
     shared = seen @ seen.T
-    shared_labels = (
-        label_shares @ seen.T
-    )  # how often judge a gave each label to the items that b labelled too
+    shared_labels = label_shares @ seen.T  # counts of judge a's labels on items that judge b also labelled
     chance = (shared_labels * shared_labels.swapaxes(1, 2)).sum(axis=0) / np.maximum(shared, 1.0) ** 2
     return _Agreements(shared, (label_shares @ label_shares.swapaxes(1, 2)).sum(axis=0), chance)
 
 
 def _sampled_agreements(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, int, int]) -> _Agreements:
-    """As :func:`_pairwise_agreements`, by sums over given labels, of items drawn by lot where there are many."""
+    """As :func:`_pairwise_agreements`, by sums over given labels, for a random sample of items if there are many."""
     judges, units, labels = sizes
     is_sampled = np.isin(unit, sampled_units(unit, units, np.random.default_rng(0)))
     judge, unit, label = judge[is_sampled], unit[is_sampled], label[is_sampled]
@@ -127,7 +125,7 @@ def _sampled_agreements(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, 
         label_matrix = judge_unit_matrix(
             judge[has_label], unit[has_label], np.ones(has_label.sum()), (judges, units)
         )
-        if len(total.data) < len(judge):  # someone labelled an item twice
+        if len(total.data) < len(judge):  # some judge labelled an item twice
             label_matrix = label_matrix * total.power(-1)
         agreed += row_products(label_matrix, label_matrix)
         shared_labels = row_products(label_matrix, seen)
@@ -136,7 +134,7 @@ def _sampled_agreements(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, 
 
 
 def _all_pairs_overlap(pairs: _Agreements) -> bool:
-    """True of a few judges of whom every two share items enough."""
+    """True for few judges with enough common items for each pair."""
     judges = len(pairs.shared)
     return MIN_JUDGES <= judges <= MAX_JUDGES and bool(
         (pairs.shared[~np.eye(judges, dtype=bool)] >= MIN_SHARED_ITEMS).all()
@@ -144,12 +142,12 @@ def _all_pairs_overlap(pairs: _Agreements) -> bool:
 
 
 def _families_by_evidence(pairs: _Agreements) -> Ints:
-    """Family of each judge, a code each: the division with the most evidence in kappa."""
+    """Code of the family of each judge, by the partition with the most evidence from kappa."""
     kappa = _cohen_kappa(pairs)
     group = divide_into_families(kappa, pairs.shared)
     if not families_agree(kappa, pairs.shared, group):
         return np.arange(len(group))
-    # two who are nearly always right agree nearly always, and are not alike
+    # judges who are nearly always right agree nearly always, and are not alike
     expected = _expected_agreement(pairs, kappa)
     for code in np.unique(group):
         family = np.flatnonzero(group == code)
@@ -163,7 +161,7 @@ def _families_by_evidence(pairs: _Agreements) -> Ints:
 
 
 def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
-    """Probability that two judges agree whose errors have as much in common as those of strangers may have."""
+    """Probability of agreement of two judges with the correlation ``STRANGER_CORRELATION`` of errors."""
     load = factor_loads(kappa, np.where(np.eye(len(kappa), dtype=bool), 0.0, pairs.shared))
     explained, unexplained = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     return np.asarray(
@@ -172,23 +170,23 @@ def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
     )
 
 
-def _agreement_probability(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
-    """Probability that two judges agree so often as strangers."""
+def _agreement_probability(pairs: _Agreements, first: int, second: int, expected: Floats) -> float:
+    """Probability that two unrelated judges agree at least as often."""
     from scipy.special import bdtrc
 
-    shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
-    return float(bdtrc(agreed - 1, shared, expected[one, other]))
+    shared, agreed = int(pairs.shared[first, second]), int(pairs.agreed[first, second] + 1e-9)
+    return float(bdtrc(agreed - 1, shared, expected[first, second]))
 
 
 def _cohen_kappa(pairs: _Agreements) -> Floats:
-    """Cohen's kappa of every two judges; 0 where nothing tells it."""
+    """Cohen's kappa of each pair of judges, shape (judges, judges); 0 without common items."""
     is_known = (pairs.shared > 0) & (pairs.chance < MAX_AGREEMENT_CHANCE)
     scale = np.where(is_known, 1.0 - pairs.chance, 1.0)
     return np.where(is_known, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / scale, 0.0)
 
 
 def _similar_pairs(pairs: _Agreements) -> npt.NDArray[np.bool_]:
-    """True for pairs of judges who answer alike, each once, shape (judges, judges)."""
+    """True for pairs of judges who answer alike, each pair once, shape (judges, judges)."""
     is_known = (
         (pairs.shared > 0) & (pairs.chance < MAX_AGREEMENT_CHANCE) & ~np.eye(len(pairs.shared), dtype=bool)
     )

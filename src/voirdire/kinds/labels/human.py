@@ -1,9 +1,9 @@
-"""Items of known class: what several ways to learn from them say of each, left out, and what all say of the others.
+"""Items of known class: several methods that learn from them, compared on held-out items, and their average.
 
-Joint and cut posterior are shown beside each other, and one of them says what judges are like. What items are is
-averaged over both, over the fit that knows no item's class and over a stacking, each mixed with the shares of labels,
-by how well each predicts the known items left out (:mod:`.labels.target`): known items that teach nothing change
-nothing. How well the average itself predicts them, each left out of its weights, too, stands beside.
+The joint and the cut posterior are compared, and one of them gives the reliability of judges. Class probabilities are
+averages over both, over the fit without known classes, and over a stacking, each mixed with the shares of labels. The
+weights follow from the prediction of held-out known items (:mod:`.labels.target`), so that uninformative known items
+change nothing. The comparison includes the average, with each held-out item left out of the weights, too.
 """
 
 from __future__ import annotations
@@ -30,40 +30,38 @@ from voirdire.kinds.labels.target import Panel, average_predictions
 from voirdire.model.density import Data
 from voirdire.typing import Floats, Ints
 
-MAX_STACKED_NUMBERS = (
-    50_000_000  # numbers in the table of items, judges and labels up to which labels are stacked
-)
+MAX_STACKED_NUMBERS = 50_000_000  # largest number of items x judges x labels for stacking
 
 
 class HumanLabels(HumanAnswers[LabelsProblem]):
-    """Items whose class is known."""
+    """Items of known class."""
 
     drawn = "judges are drawn given the anchors alone and the shares given judges"
     says_items = AVERAGE
 
     @property
     def can_cut(self) -> bool:
-        """True if the model tells judges apart, who err independently."""
+        """True if the model has a reliability for each judge, and judges err independently."""
         return self.problem.density.latent and not self.problem.density.shares_errors
 
     @property
     def _enough_known(self) -> bool:
-        """True if labels may be stacked."""
+        """True if there are enough known items for stacking, and the table is not too large."""
         problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
         return len(self.known) >= MIN_KNOWN_ITEMS and len(problem.judges) * size <= MAX_STACKED_NUMBERS
 
     @property
     def can_stack(self) -> bool:
-        """True if judges share errors, so that nothing can be cut, and several items are known."""
+        """True if judges share errors, so that there is no cut posterior, and enough items are known."""
         return self._enough_known and self.problem.density.shares_errors
 
     @cached_property
     def known(self) -> Ints:
-        """Units whose class is known."""
+        """Units of known class."""
         return np.flatnonzero(self.problem.known >= 0)
 
     def check_cut(self) -> None:
-        """As in :class:`.HumanAnswers`: known classes teach nothing about judges that the model takes as alike."""
+        """As in :class:`.HumanAnswers`: refuse models in which judges are alike or share errors."""
         problem = self.problem
         if not problem.density.latent:
             raise InputError(
@@ -77,7 +75,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             )
 
     def compares(self, asked: str | None, can_cut: bool) -> bool:
-        """True if nothing was asked for and there are several ways."""
+        """True if the user named no mode and there are several methods."""
         return asked is None and (can_cut or self.can_stack)
 
     @cached_property
@@ -99,10 +97,10 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @cached_property
     def _mode_probabilities(self) -> dict[str, Floats]:
-        """P(class) by joint and cut mode, of known units had they been left out; shape (units, classes).
+        """P(class) by the joint and the cut mode, with known units held out, shape (units, classes).
 
-        Where judges share errors there is no cut, and the joint mode is that without known items, of all units: the
-        known are few beside the others, and each search takes long.
+        With shared errors there is no cut, and the joint mode is the one without known items, for all units: known
+        items are few, and each search takes long.
         """
         problem, known_units = self.problem, self.known
         if not self.can_cut:
@@ -119,7 +117,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @cached_property
     def _unanchored_probabilities(self) -> Floats:
-        """P(class) of all units by the joint mode, no item's class known."""
+        """P(class) of all units by the joint mode without known classes."""
         if not self.can_cut:
             return self._mode_probabilities[JOINT]
         return _mode_probabilities(self.problem, JOINT, self.known)
@@ -128,7 +126,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     def _stacking_model(self) -> Stacking:
         panel, known = (*self._mode_probabilities.values(), self._majority_shares), self.known
         groups = self.problem.unit_row.copy()
-        groups[known] = len(groups) + np.arange(len(known))  # each was left out of its own fold
+        groups[known] = len(groups) + np.arange(len(known))  # each was held out in its fold
         return Stacking(
             _label_shares(self._label_counts), panel, known, self.problem.known[known], duplicate_group=groups
         )
@@ -138,12 +136,12 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return self._stacking_model.stacked_probabilities()
 
     def classify_new_items(self, data: Data) -> Floats:
-        """P(class) about the target of items that are not the problem's, shape (items, classes).
+        """P(class) about the target for new items, shape (items, classes).
 
         Parameters
         ----------
         data : dict
-            Their labels, in the form of the problem's ``data``.
+            Labels of the new items, in the form of the problem's ``data``.
         """
         problem, known = self.problem, self.known
         probabilities = [_mode_probabilities(problem, JOINT, known, data)]
@@ -157,7 +155,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @cached_property
     def _panels_by_way(self) -> list[Panel]:
-        """Panel by each way: the fit that knows no item's class, and all others; of known items, left out."""
+        """Panel by each method, first the fit without known classes; known items are held out."""
         probabilities = [
             self._unanchored_probabilities,
             *(self._mode_probabilities.values() if self.can_cut else ()),
@@ -182,7 +180,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return probabilities[len(model.shares) :]
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """P(class) of known items left out: by majority, the joint and the cut mode, stacking, and their average."""
+        """P(class) of held-out known items: by majority, the joint and the cut mode, stacking, and their average."""
         known_units = self.known
         by_method = {MAJORITY: self._majority_shares[known_units]} | {
             name: p[known_units] for name, p in self._mode_probabilities.items()
@@ -197,7 +195,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         }
 
     def _average_left_out(self) -> Floats:
-        """P(class) about the target of known items, each left out of the weights of the ways, too."""
+        """P(class) about the target for held-out known items, each left out of the weights of the methods, too."""
         panels = [panel.select_rows(self.known) for panel in self._panels_by_way]
         answer, positions = self.problem.known[self.known], np.arange(len(self.known))
         probabilities = np.empty((len(positions), self.problem.classes))
@@ -215,19 +213,19 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             problem, answered=average_predictions(self._panels_by_way, self.known, problem.known[self.known])
         )
 
-    def cut(self, how: Method) -> Inferred:
+    def cut(self, method: Method) -> Inferred:
         """The cut posterior, with a check that classes keep their names."""
         problem = self.problem
         mode = cut_mode(problem)
         checks = [check.check_convergence(mode.gradient, mode.converged)]
-        if how.name == "map":
+        if method.name == "map":
             return infer_at_mode(problem, mode, checks)
-        rng = np.random.default_rng(how.seed)
+        rng = np.random.default_rng(method.seed)
         draws, k = cut_draws(problem, mode, LAPLACE_DRAWS, rng)
         draws = draws[None]
         checks += check.check_importance_weights(k)
         if problem.density.has_mirror:
-            # the rates of classes without an anchor are the prior's, so draws are of all namings as the prior has them
+            # rates of classes without an anchor follow the prior, so draws contain all namings as the prior does
             orientations = mirror.weigh_orientations(problem.density, draws, problem.data, True, rng)
             checks.append(problem.orientation_check(orientations.mass))
             draws = orientations.all_draws
@@ -235,9 +233,9 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
 
 def _mode_probabilities(problem: LabelsProblem, name: str, hidden: Ints, data: Data | None = None) -> Floats:
-    """P(class) of all units by a fit at its mode, the classes of some hidden; shape (units, classes).
+    """P(class) of all units by the mode of a fit with some classes hidden, shape (units, classes).
 
-    Of other items than the problem's, where their ``data`` are given.
+    With ``data``, P(class) of the items in ``data`` instead.
     """
     encoded = _hide_classes(problem, hidden) if len(hidden) else problem
     mode = find_mode(encoded) if name == JOINT else cut_mode(encoded)
@@ -247,9 +245,9 @@ def _mode_probabilities(problem: LabelsProblem, name: str, hidden: Ints, data: D
     return np.asarray(class_probabilities(encoded.density, [values], encoded.data)[encoded.unit_row])
 
 
-def _as_one_answer(panel: Panel, chance: Floats) -> Panel:
-    """The panel of the same items as one answer each, where dependence between judges is accounted for."""
-    return replace(panel, chance=chance, count=np.ones(len(chance)))
+def _as_one_answer(panel: Panel, probability: Floats) -> Panel:
+    """Panel with one answer per item, for probabilities that already account for dependence between judges."""
+    return replace(panel, chance=probability, count=np.ones(len(probability)))
 
 
 def _label_shares(counts: Floats) -> Floats:
@@ -257,13 +255,13 @@ def _label_shares(counts: Floats) -> Floats:
 
 
 def _majority_shares(counts: Floats, classes: int) -> Floats:
-    """Shares of labels, one more label given to every class; shape (items, classes)."""
+    """Shares of labels, with one pseudo-label for every class, shape (items, classes)."""
     votes = counts.sum(axis=1)[:, :classes] + 1.0
     return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def _hide_classes(problem: LabelsProblem, hidden: Ints) -> LabelsProblem:
-    """The problem with the classes of some units unknown."""
+    """Encode the problem with unknown classes for the hidden units."""
     known = problem.known.copy()
     known[hidden] = -1
     classes, families = problem.labels[: problem.classes], problem.families

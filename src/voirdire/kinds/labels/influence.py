@@ -1,11 +1,11 @@
-"""Influence of judges on the class of items: beliefs without a judge's labels.
+"""Influence of judges on the class of items: class probabilities without a judge's labels.
 
 With the shares and rates of the fit, the labels n_i,k of judge k on item i are left out by Bayes' rule,
 
     log P(j | the others' labels of i) = log P(j and all labels of i) - sum_l n_i,k,l log rate_k,j,l + constant,
 
-so that one pass over the labels serves for all judges. Rates and shares stay those of the whole table, of which one
-judge is a small part; with three judges or fewer that is rough.
+so that one pass over the labels serves for all judges. Rates and shares stay those of the whole table: an
+approximation, which is rough with three judges or fewer.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-MAX_DECIDED_SHARE = 0.1  # share of the items whose class may hang on one judge
-MAX_SAMPLED_ITEMS = 100_000  # items that are looked at, of large tables
-BATCH_PAIRS = 500_000  # pairs of an item and a judge
+MAX_DECIDED_SHARE = 0.1  # largest share of items with a class that depends on one judge
+MAX_SAMPLED_ITEMS = 100_000  # largest number of items examined in large tables
+BATCH_PAIRS = 500_000  # pairs of an item and a judge in memory
 
 
 class KnownLabels(NamedTuple):
-    """Labels that each judge gave to each item: one row per pair of unit and judge.
+    """Labels by each judge on each item: one row per pair of unit and judge.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class KnownLabels(NamedTuple):
     counts: Floats
 
 
-def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabels:
-    """Pairs of units and judges with the labels given, of some units where they are named.
+def labels_given(problem: LabelsProblem, units: Ints | None = None) -> KnownLabels:
+    """Pairs of units and judges with their labels; only units in ``units``, if given.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabel
     """
     judges, unit = len(problem.judges), label_units(problem)
     judge, label = problem.table.judge, problem.answer_codes(problem.table)
-    if some is not None:
-        is_named = np.isin(unit, some)
+    if units is not None:
+        is_named = np.isin(unit, units)
         unit, judge, label = unit[is_named], judge[is_named], label[is_named]
     pairs, row = np.unique(unit * judges + judge, return_inverse=True)
     counts = np.zeros((len(pairs), len(problem.labels)))
@@ -79,9 +79,10 @@ def label_units(problem: LabelsProblem) -> Ints:
 def beliefs_without_judge(
     problem: LabelsProblem, values: Values, pairs: KnownLabels
 ) -> tuple[Floats, Floats]:
-    """Beliefs by the others' labels on each pair's item and label, shapes (pairs, classes) and (pairs, labels).
+    """Beliefs about the class and the judge's label of each pair, given the other judges' labels.
 
-    Log P(class and the others' labels), up to a constant of each pair; and P(label of the judge).
+    Log P(class and the others' labels) up to a constant per pair, shape (pairs, classes), and P(label of the judge),
+    shape (pairs, labels).
     """
     density = problem.density
     if density.shares_errors:
@@ -120,9 +121,9 @@ def _beliefs_with_shared_errors(
     return other_belief, label_probability
 
 
-def count_decided_units(problem: LabelsProblem, posterior: Posterior, some: Ints | None = None) -> Ints:
-    """Number of units (or of some) of which each judge alone decides the most probable class, shape (judges,)."""
-    values, pairs = posterior.central_values, labels_given(problem, some)
+def count_decided_units(problem: LabelsProblem, posterior: Posterior, units: Ints | None = None) -> Ints:
+    """Number of units (or of those in ``units``) with a class that would change without each judge, shape (judges,)."""
+    values, pairs = posterior.central_values, labels_given(problem, units)
     beliefs, _ = beliefs_without_judge(problem, values, pairs)
     joint = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
     changed = beliefs.argmax(axis=1) != joint.argmax(axis=1)
@@ -130,7 +131,7 @@ def count_decided_units(problem: LabelsProblem, posterior: Posterior, some: Ints
 
 
 def influence_check(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> list[Check]:
-    """Check whether the classes of many items hang on one judge; nothing without latent classes."""
+    """Check whether the classes of many items depend on one judge; an empty list without latent classes."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     size, sample, sample_note = len(problem.unit_item), None, ""

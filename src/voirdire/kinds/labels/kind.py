@@ -85,18 +85,18 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     time_series = staticmethod(label_series)
 
     def guessing_probability(self, problem: LabelsProblem) -> float:
-        """One class of all, as reliability is the mean over classes."""
+        """Reliability of a guessing judge, 1 / classes, as reliability is the mean over classes."""
         return 1.0 / problem.classes
 
     def quantities(self, problem: LabelsProblem, values: Values) -> Quantities:
-        """Quantities with confusion matrices in place of their parameters."""
+        """Quantities, with confusion matrices instead of their parameters."""
         quantities = super().quantities(problem, values)
         matrices = results.class_quantities(problem, values)
         parts = {"confusion", "confusion_judge"} if matrices else set()
         return {name: quantity for name, quantity in quantities.items() if name not in parts} | matrices
 
     def check_board(self, table: Labels, request: Request) -> None:
-        """Labels are of systems over contexts, and it is known what is better, or may be found to be grades."""
+        """Refuse a board unless labels are about systems over contexts, with a success class or possible grades."""
         systems.check_columns(table)
         classes = table.labels if request.classes is None else tuple(map(str, request.classes))
         numbers = all(name.isdecimal() for name in classes)
@@ -143,15 +143,15 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return replace(encoded, over=request.over), notes
 
     def result_subject(self, problem: LabelsProblem, request: Request) -> str:
-        """The target, where nothing else was said."""
+        """The subject that the user named, by default the target."""
         return request.about or TARGET
 
     def outcome(self, problem: LabelsProblem, posterior: Posterior) -> list[str]:
-        """See :func:`.labels.about.describe_agreement`."""
+        """See :func:`.labels.class_probabilities.describe_agreement`."""
         return [*describe_agreement(problem, posterior), *describe_thinning(problem, posterior)]
 
     def context_results(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """Shares of systems' answers that are of each class, where the table is about systems."""
+        """Subject and, if the table is about systems, shares of each system's answers in each class."""
         result = {"about": problem.about} if problem.density.latent else {}
         if systems_and_contexts(problem.table) is None or posterior.values is None:
             return result
@@ -163,16 +163,16 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def context_difference_variance(
         self, problem: LabelsProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
-        """Variance over contexts of the difference of two systems' grades."""
+        """Variance over contexts of the difference between two systems' grades."""
         return systems.difference_variance_over_contexts(problem, posterior, items)
 
     def board_entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
-        """Systems, where the table is about systems.
+        """Systems with draws of their scores.
 
         Raises
         ------
         InputError
-            It is not; or of its classes none is known to be better, or there are no draws.
+            The table is not about systems, no class is known to be better, or there are no draws.
         """
         systems.check_columns(problem.table)
         grades = systems.known_grades(problem)
@@ -181,11 +181,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return system_entrants(problem, np.asarray(shares @ grades), table)
 
     def board_names(self, problem: LabelsProblem) -> tuple[str, ...]:
-        """Systems, where the table is about systems."""
+        """Names of systems if the table is about systems, else of items."""
         return problem.items if systems_and_contexts(problem.table) is None else problem.table.systems
 
     def unit(self, problem: LabelsProblem) -> str:
-        """Unit of systems' scores."""
+        """Unit of results; for tables about systems that of their scores."""
         if systems_and_contexts(problem.table) is None:
             return super().unit(problem)
         return systems.score_unit(problem)
@@ -195,7 +195,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return problem.density.shares_errors
 
     def encode_again(self, problem: LabelsProblem, change: TableChange) -> LabelsProblem:
-        """As in :class:`.Kind`; classes that were named stay."""
+        """As in :class:`.Kind`; named classes stay."""
         classes = problem.labels[: problem.classes]
         options: dict[str, Any] = {"classes": None if set(classes) == set(problem.table.labels) else classes}
         options |= {"known": problem.known if change.is_own_table else None, "positive": problem.positive}
@@ -203,7 +203,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return replace(encoded, over=problem.over, about=problem.about)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:
-        """Old and new labels; where labels were declared, new ones are among them."""
+        """Join old and new labels; if labels were declared, new ones must be among them."""
         old = problem.table
         if old.vocabulary:
             added = read_new(new, old, levels=old.vocabulary)
@@ -213,11 +213,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return joined
 
     def on_criteria(self, problem: LabelsProblem, criteria: tuple[str, ...], given: object) -> Any:
-        """Refused: labels under several criteria are not weighed."""
+        """Refuse: criteria of labels have no weights."""
         self.check_request(Request(criteria=given))
 
     def has_anchors(self, problem: LabelsProblem) -> bool:
-        """True if the class of some item is known."""
+        """True if some item has a known class."""
         return bool((problem.known >= 0).any())
 
     def human(
@@ -231,7 +231,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "answers"})
 
     def can_weigh_answers(self, problem: LabelsProblem) -> bool:
-        """Never: a label counts once."""
+        """False: every label counts once."""
         return False
 
     def residuals(self, problem: LabelsProblem, posterior: Posterior) -> Residuals:
@@ -243,7 +243,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return score_held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
 
     def pack(self, problem: LabelsProblem) -> Packed:
-        """Labels, classes and which are known."""
+        """Pack labels, classes, families, and known classes of items."""
         names, arrays = pack_rated(problem.table, "labels")
         tables = {"labels": names, "classes": problem.labels[: problem.classes]}
         if problem.families:
@@ -255,7 +255,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return Packed(sections, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
-        """The problem of :meth:`pack`."""
+        """Restore the problem from the result of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         table = Labels(**unpack_rated(names["labels"], arrays, "labels"))
         families = names.get("families")
@@ -266,7 +266,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
 
 def _describe_families(families: dict[str, str]) -> list[str]:
-    """Families of judges that were found, in words."""
+    """Note on estimated families of judges; empty without families."""
     groups: dict[str, list[str]] = {}
     for judge, family in families.items():
         groups.setdefault(family, []).append(judge)
@@ -274,7 +274,7 @@ def _describe_families(families: dict[str, str]) -> list[str]:
     if not found_groups:
         return []
     return [
-        f"Families found: {'; '.join(found_groups)}, each answering alike beyond what items explain, share errors. "
+        f"Families found: {'; '.join(found_groups)}. Each agrees more than the items explain, and shares errors. "
         "Name families (families=, --families) to say who belongs together."
     ]
 

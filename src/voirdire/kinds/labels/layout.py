@@ -1,9 +1,9 @@
-"""The sizes of a table of labels, which its density is searched by, and sums over the labels of items.
+"""Sizes of a table of labels, and sums over the labels of items.
 
-Counts of labels are a matrix, shape (items, judges x labels): of small tables an array, of those in which nearly all
-would be 0 a compressed one (:class:`scipy.sparse.csr_array`) that has the others alone.
+Counts of labels are a matrix, shape (items, judges x labels): an array for small tables, a compressed matrix
+(:class:`scipy.sparse.csr_array`) of the nonzero counts for large tables of mostly zeros.
 
-Patterns are the different answers that a few judges gave to items, which far outnumber them.
+Patterns are the distinct rows of counts of a few judges; there are far fewer patterns than items.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from voirdire.typing import Floats, Ints
 
 @dataclass(frozen=True)
 class LabelsLayout(LogDensity):
-    """Sizes and structure of its table that a density of labels knows.
+    """Sizes and structure of the table of a density of labels.
 
     Parameters
     ----------
     model : Model
     judges, criteria, items : int
     units : int
-        Pairs of an item and a criterion that have a label.
+        Pairs of an item and a criterion with a label.
     classes, labels : int
         The first ``classes`` of the labels are the classes.
     anchored : tuple of int
-        Classes to which some item is known to belong.
+        Classes of the items of known class.
     blocks : tuple of tuple of int
-        Judges whose labels of an item hang together given its class: families, and judges who label items repeatedly.
-        Of models with shared errors only.
+        Judges with dependent labels of an item given its class: families, and judges who label items repeatedly. Empty
+        in models without shared errors.
     """
 
     units: int
@@ -61,12 +61,12 @@ class LabelsLayout(LogDensity):
 
     @cached_property
     def unblocked_judges(self) -> Ints:
-        """Judges that are in no block."""
+        """Judges outside all blocks, shape (judges,)."""
         in_block = {k for block in self.blocks for k in block}
         return np.array([k for k in range(self.judges) if k not in in_block], dtype=np.int64)
 
     def columns(self, judges: Ints) -> Ints:
-        """Columns of the labels of some judges among the counts."""
+        """Columns of the counts that belong to some judges."""
         return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()
 
 
@@ -76,14 +76,14 @@ class _Rows(NamedTuple):
 
 
 class Patterns(_Rows):
-    """Different rows of a table of counts.
+    """Distinct rows of a table of counts.
 
     Attributes
     ----------
     counts : array, shape (patterns, columns)
-        The rows, each once.
+        The distinct rows.
     of_item : int array, shape (items,)
-        Which of them each item has.
+        Pattern of each item.
 
     Examples
     --------
@@ -96,36 +96,36 @@ class Patterns(_Rows):
 
     @classmethod
     def from_counts(cls, counts: Floats) -> Patterns:
-        """The patterns of a table, shape (items, columns)."""
+        """Find the patterns of a table, shape (items, columns)."""
         rows, of_item = np.unique(counts, axis=0, return_inverse=True)
         return cls(rows, of_item.ravel())
 
     @cached_property
     def _sorted_items(self) -> tuple[Ints, Ints]:
-        """Items in the order of their patterns, and where each pattern begins."""
+        """Items sorted by pattern, and the first position of each pattern."""
         order = np.argsort(self.of_item, kind="stable")
         return order, np.searchsorted(self.of_item[order], np.arange(len(self.counts)))
 
     def total(self, of_item: Floats) -> Floats:
-        """Sums over the items of each pattern, shape (patterns, columns), of numbers of shape (items, columns)."""
+        """Sum values of items, shape (items, columns), over the items of each pattern, shape (patterns, columns)."""
         order, start = self._sorted_items
         return np.asarray(np.add.reduceat(of_item[order], start, axis=0))
 
 
-SPARSE_RATIO = 16  # as many numbers for each that is not 0: more, and only those are summed
-MAX_DENSE_NUMBERS = 4_000_000  # numbers beyond which those that are 0 are not even held
-BATCH_SIZE = 250_000  # numbers of items and columns that are held at once: as many as are near the processor
+SPARSE_RATIO = 16  # ratio of all to nonzero counts above which only nonzero counts are summed
+MAX_DENSE_NUMBERS = 4_000_000  # largest number of counts that are stored with their zeros
+BATCH_SIZE = 250_000  # items x columns computed together, to fit the processor's cache
 
-CountMatrix: TypeAlias = Any  # an array, or a compressed one
+CountMatrix: TypeAlias = Any  # an array, or a compressed matrix
 
 
 def should_compress(items: int, columns: int, labels: int) -> bool:
-    """True if counts are compressed: of a large table of which most are 0.
+    """True if counts are to be compressed: for a large table with mostly zeros.
 
     Parameters
     ----------
     labels : int
-        How many were given.
+        Number of labels given.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def should_compress(items: int, columns: int, labels: int) -> bool:
 
 
 def compress_counts(row: Ints, column: Ints, shape: tuple[int, int]) -> CountMatrix:
-    """Counts of labels, of which each is given by its row and column, as a compressed matrix.
+    """Count labels, given by row and column, in a compressed matrix.
 
     Examples
     --------
@@ -149,17 +149,17 @@ def compress_counts(row: Ints, column: Ints, shape: tuple[int, int]) -> CountMat
 
 
 def is_compressed(counts: CountMatrix) -> bool:
-    """True if only counts that are not 0 are held."""
+    """True if only nonzero counts are stored."""
     return hasattr(counts, "indptr")
 
 
 def multiply_counts(counts: CountMatrix, rates: Array, xp: Any) -> Array:
-    """Product of counts with numbers of shape (judges x labels, columns)."""
+    """Multiply counts by ``rates``, shape (judges x labels, columns)."""
     return counts @ rates if is_compressed(counts) else xp.dot(counts, rates)
 
 
 def sum_by_item(counts: CountMatrix, labels: int) -> Floats:
-    """Counts of each label on each item, by all judges, shape (items, labels).
+    """Sum counts of labels of each item over judges, shape (items, labels).
 
     Examples
     --------
@@ -172,7 +172,7 @@ def sum_by_item(counts: CountMatrix, labels: int) -> Floats:
 
 
 def choose_count_storage(counts: CountMatrix) -> DenseCounts | SparseCounts:
-    """Counts in the form in which sums take less time.
+    """Choose the storage of counts with the faster sums.
 
     Examples
     --------
@@ -192,33 +192,33 @@ def choose_count_storage(counts: CountMatrix) -> DenseCounts | SparseCounts:
 
 
 class DenseCounts:
-    """As products of matrices."""
+    """Counts with sums by dense matrix products."""
 
     def __init__(self, counts: Floats) -> None:
         self._counts, self._transposed = counts, np.ascontiguousarray(counts.T)
 
     def by_item(self, rates: Floats) -> Floats:
-        """Sums over the labels of each item, shape (classes, items), of numbers of shape (classes, judges x labels)."""
+        """Sum values of labels, shape (classes, judges x labels), over the labels of each item, (classes, items)."""
         return np.asarray(rates @ self._transposed)
 
     def by_label(self, belief: Floats) -> Floats:
-        """Sums over the items of each label, shape (classes, judges x labels), of numbers of shape (classes, items)."""
+        """Sum values of items, shape (classes, items), over the items of each label, (classes, judges x labels)."""
         return np.asarray(belief @ self._counts)
 
-    def rows(self, here: slice) -> Floats:
-        """The counts of some items, shape (some, judges x labels)."""
-        return self._counts[here]
+    def rows(self, batch: slice) -> Floats:
+        """Counts of a slice of the items, shape (items, judges x labels)."""
+        return self._counts[batch]
 
 
 class SparseCounts:
-    """As sums over the counts that are not 0."""
+    """Counts with sums over the nonzero counts."""
 
     def __init__(self, counts: CountMatrix) -> None:
         self._counts = counts
 
     @property
     def labels(self) -> int:
-        """Number of labels that were given, those of one judge and item alike once."""
+        """Number of nonzero counts: labels, without repeats by the same judge on an item."""
         return int(self._counts.nnz)
 
     @property
@@ -228,19 +228,19 @@ class SparseCounts:
 
     def by_item(self, rates: Floats) -> Floats:
         """See :class:`DenseCounts`."""
-        # few numbers beside each other, as rows, are taken in a tenth of the time
+        # products with contiguous rows take a tenth of the time
         return np.ascontiguousarray((self._counts @ np.ascontiguousarray(rates.T)).T)
 
     def by_label(self, belief: Floats) -> Floats:
         """See :class:`DenseCounts`."""
         return np.ascontiguousarray((self._counts.T @ np.ascontiguousarray(belief.T)).T)
 
-    def rows(self, here: slice) -> Floats:
+    def rows(self, batch: slice) -> Floats:
         """See :class:`DenseCounts`."""
-        return np.asarray(self._counts[here].toarray())
+        return np.asarray(self._counts[batch].toarray())
 
     def parts(self, columns: int) -> Iterator[tuple[slice, CountMatrix]]:
-        """Items in parts with their counts, so many that a table of theirs with so many columns is small."""
+        """Yield slices of items with their counts, small enough for tables with ``columns`` columns."""
         items = self._counts.shape[0]
         size = max(1, BATCH_SIZE // max(columns, 1))
         for start in range(0, items, size):

@@ -1,17 +1,17 @@
-"""Draws of the normal approximation at a mode of models of labels, of tables whose Hessian is never written out.
+"""Draws of the normal approximation at a mode of models of labels, for tables too large for a dense Hessian.
 
-In white coordinates, in which the block of each judge is the identity (:meth:`.Curvature.judge_blocks`), the Hessian W
-is near the identity but in few directions, in which the whole panel moves: its matrix, its shares, all judges alike. Of
-these and of what W makes of them (a block Krylov space with the basis Q) it is written out, T = Q' W Q, and made the
-identity, too:
+In white coordinates the block of each judge is the identity (:meth:`.Curvature.judge_blocks`). There the Hessian W is
+near the identity except in few directions, which move the whole panel: its matrix, its shares, all judges alike. On
+these directions and their images under W (a block Krylov space with the basis Q) it is a dense matrix, T = Q' W Q, and
+made the identity, too:
 
     S W S = I + E,    S = I + Q (T^-1/2 - I) Q',
 
-so that S (I + E)^-1/2 z has the covariance W^-1 where z is standard normal, (I + E)^-1/2 = I - E / 2 + 3 E^2 / 8 - ...
-What two judges have in common through the items that both labelled is little, and E is small. How small is told by
-products with a few random directions: variances change by the square of the share of a direction's length that E turns
-it by. Up to ``MAX_REMAINDER`` the first term does. Beyond, as many are taken as leave ``MAX_SERIES_REST`` out, of many
-draws together; where that were too many, draws are found one by one by Lanczos's method (:mod:`voirdire.infer.krylov`).
+so that S (I + E)^-1/2 z has the covariance W^-1 for standard normal z, with (I + E)^-1/2 = I - E / 2 + 3 E^2 / 8 - ...
+E is small, as the common items of two judges couple them weakly. Products with a few random directions estimate its
+size: variances change by the square of the relative length |E v| / |v|. Up to ``MAX_REMAINDER`` the first term of the
+series suffices. Otherwise terms are added until the rest is below ``MAX_SERIES_REST``, for many draws together; if they
+are too many, Lanczos's method makes draws one by one (:mod:`voirdire.infer.krylov`).
 """
 
 from __future__ import annotations
@@ -26,32 +26,30 @@ from voirdire.kinds.labels.expected import ExpectedLabels
 from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats
 
-MAX_DRAW_NUMBERS = 1e7  # that draws may hold,
-MIN_DRAWS = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
-MAX_DENSE_PARAMETERS = 1000  # parameters up to which the Hessian is written out
+MAX_DRAW_NUMBERS = 1e7  # largest number of values in all draws
+MIN_DRAWS = 250  # smallest number of draws: the error of a standard deviation is 4.5%
+MAX_DENSE_PARAMETERS = 1000  # largest number of parameters for a dense Hessian
 KRYLOV_POWERS = 2  # powers of W in the Krylov space
-MAX_DIRECTIONS = 64  # directions that it begins with
-PROBE_DIRECTIONS = 4  # random directions
-MAX_REMAINDER = 0.1  # of the length of a direction: standard deviations are then off by about half a percent
+MAX_DIRECTIONS = 64  # largest number of directions that span the first block
+PROBE_DIRECTIONS = 4  # random directions that estimate E
+MAX_REMAINDER = 0.1  # relative length |E v| / |v|: the error of standard deviations is about half a percent
 MAX_SERIES_REST, MAX_TERMS = (
     0.02,
     8,
-)  # of the series of a root that is left out, and terms that are taken at most
-MAX_WORK = (
-    2e10  # labels times classes times draws times terms, beyond which there are no more draws than MIN_DRAWS
-)
-BATCH_SIZE = 8e6  # numbers of the rates of draws that are changed together
+)  # largest rest of the series of the root, and largest number of its terms
+MAX_WORK = 2e10  # labels times classes times draws times terms, above which there are fewer draws, at least MIN_DRAWS
+BATCH_SIZE = 8e6  # largest number of rates of draws in memory
 
 
 def laplace_draws(
     expected: ExpectedLabels, x: Floats, count: int, rng: np.random.Generator
 ) -> tuple[Floats, bool]:
-    """Up to ``count`` draws, shape (count, size), and whether the mode is a proper maximum.
+    """Up to ``count`` draws, shape (count, size), and True if the mode is a proper maximum.
 
     Parameters
     ----------
-    expected : Expected
-        Of a table whose labels are compressed.
+    expected : ExpectedLabels
+        Expected counts of a table with compressed labels.
     x : array, shape (size,)
         The mode.
     """
@@ -67,11 +65,11 @@ def laplace_draws(
     root_change = vectors * (1.0 / np.sqrt(values) - 1.0) @ vectors.T
 
     def apply_subspace(z: Floats) -> Floats:
-        """S of vectors."""
+        """Multiply vectors by S."""
         return np.asarray(z + (z @ basis.T) @ root_change @ basis)
 
     def apply_remainder(z: Floats) -> Floats:
-        """E of vectors."""
+        """Multiply vectors by E."""
         return np.asarray(apply_subspace(white.times(apply_subspace(z))) - z)
 
     terms = _count_series_terms(apply_remainder, rng.standard_normal((PROBE_DIRECTIONS, len(x))))
@@ -96,26 +94,26 @@ def laplace_draws(
 
 
 def _lanczos_draws(
-    times: Callable[[Floats], Floats],
-    placed: Callable[[Floats], Floats],
+    white_product: Callable[[Floats], Floats],
+    to_parameters: Callable[[Floats], Floats],
     shape: tuple[int, int],
     rng: np.random.Generator,
 ) -> tuple[Floats, bool]:
-    """Draws by Lanczos's method."""
+    """Draw one by one by Lanczos's method; True if the mode is a proper maximum."""
     out, smallest = np.empty(shape), np.inf
     for row in out:
-        draw, curvature = inverse_root(lambda z: times(z[None])[0], rng.standard_normal(shape[1]))
+        draw, curvature = inverse_root(lambda z: white_product(z[None])[0], rng.standard_normal(shape[1]))
         row[:], smallest = draw, min(smallest, curvature)
-    return placed(out), smallest > 0
+    return to_parameters(out), smallest > 0
 
 
-def _count_series_terms(beyond: Callable[[Floats], Floats], probes: Floats) -> int | None:
-    """Terms of the series beyond the first that are needed, by random directions; None where it takes too many."""
-    first_image = beyond(probes)
+def _count_series_terms(apply_remainder: Callable[[Floats], Floats], probes: Floats) -> int | None:
+    """Number of terms of the series needed after the first, from random directions; None if there are too many."""
+    first_image = apply_remainder(probes)
     share = np.linalg.norm(first_image) / np.linalg.norm(probes)
     if share <= MAX_REMAINDER:
         return 0
-    ratio = float(np.linalg.norm(beyond(first_image)) / np.linalg.norm(first_image))
+    ratio = float(np.linalg.norm(apply_remainder(first_image)) / np.linalg.norm(first_image))
     if ratio >= 1.0:
         return None
     terms = max(2, int(np.ceil(np.log(MAX_SERIES_REST / share) / np.log(ratio))))
@@ -130,14 +128,14 @@ def _dense_draws(matrix: Floats, x: Floats, count: int, rng: np.random.Generator
 
 
 class _WhiteCoordinates:
-    """Coordinates in which the block of each judge is the identity, and about so that of all other parameters."""
+    """Coordinates in which the Hessian block of each judge is the identity, and that of other parameters nearly so."""
 
     def __init__(self, curvature: Curvature, expected: ExpectedLabels, size: int) -> None:
         self._curvature, self._density = curvature, expected.density
         self._own = expected.density.parameter_slices["confusion_judge"]
         blocks = curvature.judge_blocks()
         smallest = np.linalg.eigvalsh(blocks)[:, 0]
-        lift = np.where(smallest > 0.0, 0.0, 1.0 - smallest)  # of judges who label items twice
+        lift = np.where(smallest > 0.0, 0.0, 1.0 - smallest)  # for judges who label items twice
         blocks += lift[:, None, None] * np.eye(blocks.shape[1])
         self._factor = np.linalg.cholesky(blocks)  # (judges, n, n)
         self._inverse = np.linalg.inv(self._factor)
@@ -153,7 +151,7 @@ class _WhiteCoordinates:
             self._scale = 1.0 / np.sqrt(diagonal[other_parameters])
 
     def from_white(self, white: Floats) -> Floats:
-        """Vectors, shape (n, size), in the coordinates of the density."""
+        """Transform white vectors, shape (n, size), to the coordinates of the density."""
         out = np.empty_like(white)
         judge_values = white[:, self._own].reshape(len(white), len(self._factor), -1)
         out[:, self._own] = np.einsum("kba,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
@@ -163,7 +161,7 @@ class _WhiteCoordinates:
         return out
 
     def times(self, white: Floats) -> Floats:
-        """Products with W."""
+        """Multiply white vectors, shape (n, size), by W."""
         product = self._curvature.times(self.from_white(white))
         judge_values = product[:, self._own].reshape(len(white), len(self._factor), -1)
         product[:, self._own] = np.einsum("kab,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
@@ -173,7 +171,7 @@ class _WhiteCoordinates:
         return product
 
     def panel_directions(self, rng: np.random.Generator) -> Floats:
-        """Directions in which the whole panel moves, shape (directions, size)."""
+        """Directions that move the whole panel, shape (directions, size)."""
         judges, size = self._factor.shape[:2]
         panel = np.zeros((size, len(self._rest) + judges * size))
         panel[:, self._own] = np.einsum("kab->bka", self._factor.swapaxes(1, 2)).reshape(size, -1)
@@ -188,12 +186,12 @@ class _WhiteCoordinates:
 
 
 def _krylov_subspace(times: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, Floats, Floats]:
-    """A basis of a block Krylov space, shape (n, size), and the eigenvalues and vectors of the matrix in it."""
+    """A basis of a block Krylov space, shape (n, size), and the eigenvalues and eigenvectors of the matrix on it."""
     basis = np.linalg.qr(start.T)[0].T
     images = times(basis)
     block = images
     for _ in range(KRYLOV_POWERS - 1):
-        for _ in range(2):  # once more against what rounding leaves
+        for _ in range(2):  # twice, against rounding errors
             block = block - (block @ basis.T) @ basis
         new_basis, size, _ = np.linalg.svd(block.T, full_matrices=False)
         block = new_basis[:, size > 1e-3].T

@@ -1,7 +1,4 @@
-"""Classes of items that a fit has not seen, from the labels that its judges gave them.
-
-Labels that judges may give items of a fit: prediction without an answer.
-"""
+"""Predictions: classes of new items from labels by judges of a fit, and labels of judges on items of a fit."""
 
 from __future__ import annotations
 
@@ -38,8 +35,8 @@ from voirdire.typing import Floats, Ints
 def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
     """P(class | labels) of each item of another table, averaged over draws of the posterior.
 
-    By Bayes' rule with the shares and matrices of the fit, and of the target by what is known of it
-    (:mod:`.labels.target`); the new labels change neither. Labels that judges gave an item more than once all count.
+    It follows from Bayes' rule with the shares and matrices of the fit, and for the target from its estimated distance
+    to the panel (:mod:`.labels.target`); new labels change neither. Repeated labels by a judge on an item all count.
 
     Parameters
     ----------
@@ -49,13 +46,13 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
     Returns
     -------
     dict of array
-        One row per item and criterion: item, criterion (where the fit has criteria), label, probability, ``p_<class>``,
+        One row per item and criterion: item, criterion (if the fit has criteria), label, probability, ``p_<class>``,
         and ``probability_panel`` (or ``probability_target``) as in the fit's items.
 
     Raises
     ------
     InputError
-        A judge, criterion or label that the fit does not know; a model without classes (``majority-label``).
+        An unknown judge, criterion or label; a model without classes (``majority-label``).
 
     Examples
     --------
@@ -76,18 +73,18 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
         target = HumanLabels(problem).classify_new_items(data)
-    chance, other = (target, panel) if problem.about == TARGET else (panel, target)
+    chance, other_probability = (target, panel) if problem.about == TARGET else (panel, target)
     name_columns: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
         name_columns["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
-    return name_columns | class_columns(problem, chance, other)
+    return name_columns | class_columns(problem, chance, other_probability)
 
 
 def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
     """P(class | labels) of each item of another table in draws of the posterior, shape (draws, items, classes).
 
-    As :func:`classify_items`, and in its order, for intervals; None where people's answers say how far the panel is
-    from its target, which is averaged over at once, or where the fit has no draws.
+    Items are in the order of :func:`classify_items`; the draws give intervals. None with known items, as probabilities
+    are then averages over the distance of the panel from its target, and None if the fit has no draws.
     """
     _, _, data = _encode_labels(problem, table)
     if problem.answered is not None or posterior.draws is None:
@@ -106,7 +103,7 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
 
 
 def check_classes(problem: LabelsProblem) -> None:
-    """Raise where a model has no classes of items.
+    """Refuse a model without classes of items.
 
     Raises
     ------
@@ -120,7 +117,7 @@ def check_classes(problem: LabelsProblem) -> None:
 
 
 def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints, Data]:
-    """Table of new labels, its units (criterion and item in one code), and the labels of each as a density has them."""
+    """Table of new labels, codes of its units (criterion and item), and the labels of each in the form of a density."""
     check_classes(problem)
     labels = problem.table.labels
     new = read_labels_like(problem.table, table)
@@ -150,7 +147,7 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
 def _known_codes(
     names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems
 ) -> Any:
-    """Codes by the fit's levels; names that it does not know are problems."""
+    """Codes by the levels of the fit; unknown names are reported."""
     codes_by_name = {name: code for code, name in enumerate(levels)}
     for code, name in enumerate(names):
         if name not in codes_by_name:
@@ -162,23 +159,23 @@ def _known_codes(
 
 
 def predict_labels(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
-    """Classes of the items of a table with labels; of one without a column ``label``, the labels that judges may give.
+    """Predict classes of the items of a table with labels, or labels of judges for a table without column ``label``.
 
     Parameters
     ----------
     table : path or dataframe
-        As :func:`.classify_items` takes it; or judge and item (and criterion) of the fit, a row for each question.
+        As for :func:`.classify_items`; or judge and item (and criterion) of the fit, a row for each question.
 
     Returns
     -------
     dict of array
-        As :func:`.classify_items`; without labels one row per question: judge, criterion (where the fit has criteria),
+        As :func:`.classify_items`; without labels one row per question: judge, criterion (if the fit has criteria),
         item, and ``p_<label>``, the posterior mean probability of each label.
 
     Raises
     ------
     InputError
-        A judge, criterion, item or label that the fit does not know; a model without classes.
+        An unknown judge, criterion, item or label; a model without classes.
     """
     if _has_labels(table):
         return classify_items(problem, posterior, table)
@@ -186,16 +183,16 @@ def predict_labels(problem: LabelsProblem, posterior: Posterior, table: object) 
 
 
 def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, prob: float) -> Columns:
-    """Classes of items about the target: as :func:`.classify_items` of a table with labels, else of the fit's items.
+    """Predict classes about the target: of the items of a table with labels (:func:`.classify_items`), else of the fit.
 
     Parameters
     ----------
     problem : LabelsProblem
-        About the target.
+        A problem about the target.
     table : path or dataframe
-        As :func:`.classify_items` takes it; or item (and criterion) of the fit, a row for each question.
+        As for :func:`.classify_items`; or item (and criterion) of the fit, a row for each question.
     prob : float
-        Not used: a probability of a class is averaged over how far the panel may be from the target.
+        Not used: class probabilities are averages over the distance of the panel from the target.
 
     Returns
     -------
@@ -205,7 +202,7 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
     Raises
     ------
     InputError
-        A judge, criterion, item or label that the fit does not know; a model without classes.
+        An unknown judge, criterion, item or label; a model without classes.
     """
     if _has_labels(table):
         return classify_items(problem, posterior, table)
@@ -219,8 +216,10 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         unknown = "no judge has labelled that item under that criterion; leave it out"
         problems.rows(np.flatnonzero(row < 0) + 1, unknown)
     problems.raise_any()
-    chance, other = (probabilities[row] for probabilities in shown_probabilities(problem, posterior))
-    return {**name_columns, **class_columns(problem, chance, other)}
+    chance, other_probability = (
+        probabilities[row] for probabilities in shown_probabilities(problem, posterior)
+    )
+    return {**name_columns, **class_columns(problem, chance, other_probability)}
 
 
 def _has_labels(table: object) -> bool:
@@ -240,11 +239,11 @@ def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) 
 
 
 def _encode_rows(
-    problem: LabelsProblem, given: Scores, names: tuple[str, ...]
+    problem: LabelsProblem, questions: Scores, names: tuple[str, ...]
 ) -> tuple[dict[str, Ints], Columns]:
-    """Codes of rows by a problem's levels, and the columns that name them."""
+    """Codes of rows by the levels of a problem, and the columns with their names."""
     problems = Problems("labels")
-    codes, name_columns = fit_codes(problem, given, names, problems)
+    codes, name_columns = fit_codes(problem, questions, names, problems)
     problems.raise_any()
     if not problem.table.has_criteria:
         name_columns.pop("criterion", None)

@@ -1,4 +1,4 @@
-"""A table of labels in the form a density needs: distinct items with counts of labels per judge."""
+"""Encoding of a table of labels for a density: distinct items with counts of labels per judge."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import known_names
 from voirdire.typing import Floats, Ints
 
-MAX_TABLE_NUMBERS = (
-    150_000_000  # numbers in the table of distinct items, judges and labels, where all are held
-)
+MAX_TABLE_NUMBERS = 150_000_000  # largest number of distinct items x judges x labels in a dense table
 _SPARSE_CONFUSIONS = (
     "confusion",
     "confusion-separate",
-)  # whose sums take no more than the labels that were given
-LOG_IMPOSSIBLE = -1e9  # log of a class that an anchor rules out: its exponential is zero, its slope finite
+)  # terms with sums over the given labels only
+LOG_IMPOSSIBLE = (
+    -1e9
+)  # log probability of a class that an anchor excludes: exponential zero, derivative finite
 
 
 @dataclass(frozen=True, eq=False)
 class LabelsProblem(Problem):
     """One model and one table of labels, ready for inference.
 
-    ``data["labels"]`` holds, per distinct item, ``counts`` (distinct, judges x labels; one judge where the model takes
-    all alike; of large tables compressed, see :mod:`.labels.layout`), ``known`` (distinct, classes; 0 where a
-    class is possible), ``criterion`` and ``weight``. Items are counted together where neither the model nor the anchors
-    tell them apart, but in large tables.
+    ``data["labels"]`` holds, per distinct item, ``counts`` (distinct, judges x labels; one judge if the model assumes
+    that all are alike; compressed for large tables, see :mod:`.labels.layout`), ``known`` (distinct, classes; 0 for a
+    possible class), ``criterion`` and ``weight``. Items that neither the model nor the anchors distinguish are counted
+    together, except in large tables.
 
     Attributes
     ----------
     labels : tuple of str
         Names of the labels, the classes first.
     classes : int
-        How many of them are classes.
+        Number of classes.
     unit_item, unit_criterion : int array, shape (units,)
-        Which item and criterion each unit is.
+        Item and criterion of each unit.
     unit_row : int array, shape (units,)
-        Where a unit stands among the distinct ones.
+        Index of each unit among the distinct items.
     known : int array, shape (units,)
-        The class of an anchored unit, -1 elsewhere.
+        The class of an anchored unit, -1 for others.
     families : dict
-        Family of each judge, where the model has errors that families share; else empty.
+        Family of each judge if the model has errors that families share; else empty.
     answered : array, shape (units, classes), optional
-        P(class) about the target where items are known; see :mod:`.labels.target`.
+        P(class) about the target if some classes are known; see :mod:`.labels.target`.
     about : "target" or "panel"
-        What probabilities of classes are about.
+        Subject of class probabilities.
     over : "new" or "these"
-        Of tables about systems: whether these are over contexts like those of the table, or those alone.
+        For tables about systems: results are over contexts like those of the table, or over these alone.
     positive : str or None
-        The class that counts as a success, where one was named or is known by its word; see :mod:`.labels.success`.
+        The class that counts as a success, if it was named or is a known word; see :mod:`.labels.success`.
     """
 
     density: LabelsDensity
@@ -82,15 +82,15 @@ class LabelsProblem(Problem):
     over: str = "new"
     positive: str | None = None
 
-    ordered: ClassVar[bool] = False  # whether answers have neighbours
+    ordered: ClassVar[bool] = False  # answers have no order
 
     @property
     def possible(self) -> tuple[str, ...]:
-        """Names of the answers, in the order that their probabilities have."""
+        """Names of the answers, in the order of their probabilities."""
         return self.labels
 
     def answer_codes(self, table: Labels) -> Ints:
-        """Every label of a table as its place among :attr:`possible`, the classes first."""
+        """Index of each label of a table among :attr:`possible`, shape (rows,)."""
         return np.array([self.labels.index(label) for label in table.labels])[table.label]
 
     def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
@@ -99,12 +99,12 @@ class LabelsProblem(Problem):
 
     @property
     def is_sparse(self) -> bool:
-        """True if only the labels that were given are held: of large tables whose judges labelled few of the items."""
+        """True if counts are compressed: for large tables in which judges labelled few of the items."""
         return is_compressed(self.data["labels"]["counts"])
 
     @property
     def fewer_parameters(self) -> str:
-        """Remedy where there are more parameters than can be held: mostly these are no classes."""
+        """Remedy for too many parameters: usually the labels are not classes."""
         if len(self.labels) <= MAX_CLASSES:
             return super().fewer_parameters
         return (
@@ -113,7 +113,7 @@ class LabelsProblem(Problem):
         )
 
     def check_can_compile(self) -> None:
-        """Refuse to compile a table whose every number would have to be held.
+        """Refuse to compile a table with a dense form that is too large.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class LabelsProblem(Problem):
             for item, criterion in zip(self.unit_item, self.unit_criterion, strict=True)
         ]
         names = {"unit": units, "class": list(self.labels[: self.classes]), "label": list(self.labels)}
-        names["gap"] = list(self.labels[1:-1])  # of the cutpoints around each of these
+        names["gap"] = list(self.labels[1:-1])  # levels between two cutpoints
         first_judges = [self.judges[block[0]] for block in self.density.blocks]
         names["family"] = [self.families.get(judge, judge) for judge in first_judges]
         return super().coords | names
@@ -153,29 +153,28 @@ def encode_labels(
     keep_apart: bool = False,
     positive: object = None,
 ) -> LabelsProblem:
-    """Bring a table of labels into the form of a model.
+    """Encode a table of labels for a model.
 
     Parameters
     ----------
     classes : sequence, optional
-        The labels that an item may truly belong to; by default all. A label that is none of them ("unsure") is an
-        answer only.
+        The labels that are possible classes of items; by default all. Other labels ("unsure") are answers only.
     anchors : Labels, optional
-        Items whose class is known, coded by any names.
+        Items of known class, with any coding.
     known : int array, shape (units,), optional
-        The same as codes, -1 where unknown.
+        Codes of known classes instead of anchors, -1 for unknown.
     families : mapping, optional
         Family of each judge, for models with errors that families share; by default every judge is alone.
     keep_apart : bool
         Do not count items with the same labels together, so that tables of the same sizes have arrays of one shape.
     positive : str, optional
-        The class that counts as a success; by default the one that is known by its word.
+        The class that counts as a success; by default the one that is a known word.
 
     Raises
     ------
     InputError
-        Fewer than two labels, unknown classes (``positive`` among them), anchors for unknown items or that contradict
-        each other, a table too large to be counted.
+        Fewer than two labels, unknown classes (including ``positive``), anchors that name unknown items or contradict
+        each other, a table that is too large.
 
     Examples
     --------
@@ -212,7 +211,7 @@ def encode_labels(
     )
     if len(unit) * size > MAX_TABLE_NUMBERS and not wide_table:
         shape = f"{len(unit):,} items x {judges:,} judges x {len(names)} labels"
-        reason = f"{shape} is more than model {model.name} can count" + " beside known items" * bool(
+        reason = f"{shape} is more than model {model.name} can count" + " with known items" * bool(
             len(known_units)
         )
         raise InputError(
@@ -260,7 +259,7 @@ def encode_labels(
 def _judge_blocks(
     families: Mapping[str, str], judges: tuple[str, ...], counts: Floats, labels: int
 ) -> tuple[tuple[int, ...], ...]:
-    """Judges of one family, and those of none that label some item twice; see :class:`.LabelsLayout`."""
+    """Families of several judges, and single judges that label some item twice; see :class:`.LabelsLayout`."""
     label_counts = counts.reshape(len(counts), len(judges), labels).sum(axis=2)
     repeats = (label_counts > 1.0).any(axis=0)
     members: dict[str, list[int]] = {}
@@ -275,7 +274,7 @@ def _distinct_rows(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> In
     Parameters
     ----------
     unit, column : int array, shape (labels,)
-        Of each label of the table.
+        Unit and column of counts of each label of the table.
     """
     order = np.lexsort((column, unit))
     labels = column[order].tobytes()
@@ -308,19 +307,19 @@ def _choose_classes(table: Labels, classes: Sequence[object] | None, problems: P
 
 
 def known_classes(problem: LabelsProblem, people: Labels, name: str) -> Ints:
-    """Class of each unit of a posed table that people name, -1 for the others.
+    """Class of each unit of a problem that people name, -1 for other units.
 
     Parameters
     ----------
     people : Labels
-        Items whose class is known.
+        Items of known class.
     name : str
-        What their table is called in messages.
+        Name of their table in messages.
 
     Raises
     ------
     InputError
-        As for anchors.
+        As for anchors in :func:`encode_labels`.
     """
     problems, item_count = Problems(name), max(len(problem.items), 1)
     unit = problem.unit_criterion * item_count + problem.unit_item
@@ -335,11 +334,11 @@ def _known_classes(
     table: Labels,
     anchors: Labels | None,
     unit: Ints,
-    wide: int,
+    item_count: int,
     classes: tuple[str, ...],
     problems: Problems,
 ) -> Ints:
-    """Class of each unit that an anchor names, -1 for the others."""
+    """Class of each unit that an anchor names, -1 for other units."""
     known = np.full(len(unit), -1, dtype=np.int64)
     if anchors is None:
         return known
@@ -355,7 +354,7 @@ def _known_classes(
     for row in range(anchors.rows):
         item, label = anchors.items[anchors.item[row]], anchors.labels[anchors.label[row]]
         criterion = anchors.criteria[anchors.criterion[row]] if anchors.has_criteria else table.criteria[0]
-        code = criteria.get(criterion, -1) * wide + items.get(item, -1)
+        code = criteria.get(criterion, -1) * item_count + items.get(item, -1)
         this_row = [row + 1]
         if item not in items or criterion not in criteria or code not in row_of:
             suffix = f" under criterion {criterion!r}" if anchors.has_criteria else ""

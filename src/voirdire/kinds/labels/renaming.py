@@ -1,8 +1,8 @@
 """Renamings of classes: the best one, and the sum over all.
 
-Where a score of a renaming g is a sum of entries c[j, g(j)] of a square matrix, the best renaming is a linear
+The score of a renaming g is a sum of entries c[j, g(j)] of a square matrix. So the best renaming is a linear
 assignment, and the sum of exp(score) over all renamings is the permanent of exp(c). The permanent of J classes is
-computed by adding one row at a time for every set of columns already used, which takes J 2^(J-1) steps in place of J!.
+computed by adding one row at a time for every set of used columns, which takes J 2^(J-1) steps instead of J!.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def log_permanent(scores: Array, size: int, xp: Any) -> Array:
     for row in range(size):
         position = {columns: column for column, columns in enumerate(sets)}
         sets = list(combinations(range(size), row + 1))
-        # the column of this row, and the set of those of the rows before it
+        # the column of this row, and the set of columns of earlier rows
         column_sets = np.array(sets)
         previous = np.array(
             [
@@ -52,7 +52,7 @@ def log_permanent(scores: Array, size: int, xp: Any) -> Array:
 
 
 def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:
-    """The renaming of the highest score, of each matrix; the identity where it is as good.
+    """Find the renaming with the highest score for each matrix; the identity if it has the same score.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:
     Returns
     -------
     array, shape (n, size)
-        Row j's new name g(j).
+        New name g(j) of each row j.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:
     size = scores.shape[-1]
     identity = np.arange(size)
     names = np.tile(identity, (len(scores), 1))
-    # where each class scores highest by its own name, no renaming is better
+    # if each class has the highest score under its own name, no renaming is better
     uncertain = np.flatnonzero((scores.max(axis=-1) > scores[:, identity, identity]).any(axis=1))
     if not len(uncertain):
         return names

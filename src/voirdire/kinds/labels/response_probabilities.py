@@ -1,7 +1,4 @@
-"""Probability of every label that a judge may give an item, by what is known of its class; and labels drawn by it.
-
-Labels that a model generates, of items of which no more is known than by people; see :mod:`.infer.outcomes`.
-"""
+"""Probabilities of all possible labels of an item by a judge, and simulated labels; see :mod:`.infer.outcomes`."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from voirdire.typing import Floats, Ints
 def label_probabilities(problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """P(label l) = sum_j P(j | the item's labels) rate_k,j,l of each row, shape (rows, labels).
 
-    Of an item without labels under a criterion, the class has the criterion's shares.
+    For an item without labels under a criterion, class probabilities are the shares of the criterion.
 
     Parameters
     ----------
@@ -36,7 +33,7 @@ def label_probabilities(problem: LabelsProblem, values: Values, rows: tuple[Ints
     Raises
     ------
     InputError
-        The model knows no classes, from which labels could be predicted.
+        The model has no classes to predict labels from.
     """
     density, (judge, criterion, item) = problem.density, rows
     if not density.latent:
@@ -59,7 +56,7 @@ def label_probabilities(problem: LabelsProblem, values: Values, rows: tuple[Ints
 def _repeat_probabilities(
     problem: LabelsProblem, values: Values, judge: Ints, criterion: Ints, row: Ints
 ) -> Floats:
-    """P(label) of judges, given all labels of the items; ``row`` is -1 for items without any."""
+    """P(label) of judges given all labels of the items, (rows, labels); ``row`` is -1 for items without labels."""
     density, part = problem.density, problem.data["labels"]
     empty = {
         "counts": np.zeros((len(problem.criteria), part["counts"].shape[1])),
@@ -76,7 +73,7 @@ def _repeat_probabilities(
 
 
 def check_answer_probabilities(problem: LabelsProblem) -> None:
-    """Refuse models that know no classes.
+    """Refuse models without classes.
 
     Raises
     ------
@@ -89,18 +86,19 @@ def check_answer_probabilities(problem: LabelsProblem) -> None:
 def draw_labels(
     problem: LabelsProblem, values: Values, rng: np.random.Generator, *, anew: bool = False
 ) -> Labels:
-    """The labels of a problem, drawn anew under one set of values.
+    """Simulate the labels of a problem under one set of values.
 
     Parameters
     ----------
     anew : bool
-        Draw classes by their shares alone, as of other items; by default by P(class | the item's labels).
+        True to draw classes from their shares, as for new items; by default they are drawn from P(class | the item's
+        labels).
     """
     density, table, part = problem.density, problem.table, problem.data["labels"]
     judge, unit = table.judge, label_units(problem)
     seen = {"labels": part | {"counts": part["counts"] * 0 if anew else part["counts"]}}
     if density.shares_errors:
-        of_unit = expand_units(seen, problem.unit_row)  # items with the same labels are drawn each by itself
+        of_unit = expand_units(seen, problem.unit_row)  # items with the same labels are drawn separately
         probabilities = np.empty((len(judge), density.labels))
         for k, rates in drawn_rates(density, values, of_unit, rng)[1]:
             probabilities[judge == k] = rates[unit[judge == k]]
@@ -116,7 +114,7 @@ def draw_labels(
 
 
 def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
-    """Counts of labels by item, judge and label (of all judges together where they are alike)."""
+    """List the outcomes: counts of labels by item, judge and label (over all judges if they are alike)."""
     density, part, row = problem.density, problem.data["labels"], problem.unit_row
     unit_data = {name: array[row] for name, array in part.items() if name != "weight"} | {
         "weight": np.ones(len(row))
@@ -135,7 +133,7 @@ def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
 
 
 def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
-    """Counts by item (under a criterion), judge and label, shape (units, judges, labels)."""
+    """Counts of labels by item (under a criterion), judge and label, shape (units, judges, labels)."""
     item_count = max(len(table.items), 1)
     unit = np.unique(table.criterion * item_count + table.item, return_inverse=True)[1]
     counts = np.zeros((len(problem.unit_row), judges, len(problem.labels)))

@@ -17,25 +17,25 @@ from voirdire.typing import Floats
 def item_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Items: the most probable class, its probability, and P(class | all labels) for every class.
 
-    The probabilities are about the panel's target (:mod:`.labels.target`), or those of the posterior, averaged over its
-    draws (at the mode alone under ``map``), where the fit is about the panel; ``probability_panel``, or
-    ``probability_target``, is the other's of the same class. Anchored items have ``known`` True. ``criterion`` is there
-    where the table has criteria.
+    Probabilities are about the target of the panel (:mod:`.labels.target`). If the fit is about the panel, they are
+    those of the posterior, averaged over its draws (at the mode under ``map``). ``probability_panel``, or
+    ``probability_target``, is the probability of the same class about the other subject. Anchored items have ``known``
+    True. A table with criteria has the column ``criterion``.
     """
-    chance, other = shown_probabilities(problem, posterior)
+    chance, other_probability = shown_probabilities(problem, posterior)
     columns: Columns = {"item": name_array(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:
         columns["criterion"] = name_array(problem.criteria)[problem.unit_criterion]
-    return columns | class_columns(problem, chance, other) | {"known": problem.known >= 0}
+    return columns | class_columns(problem, chance, other_probability) | {"known": problem.known >= 0}
 
 
 def judge_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
-    """Judges: labels given, reliability and accuracy with intervals; with two classes sensitivity and specificity.
+    """Judges: number of labels, reliability and accuracy with intervals; with two classes sensitivity and specificity.
 
-    ``reliability`` is P(right label | class), averaged over the classes with equal weights (balanced accuracy), and
-    ``accuracy`` the same weighted by the classes' shares (their average over criteria). With two classes of which one
-    counts as a success (:mod:`.labels.success`): ``sensitivity`` = P(says it | it is so), ``specificity`` = P(says the
-    other | the other). All are missing where the model takes judges alike and knows no classes.
+    ``reliability`` is P(right label | class), averaged over the classes with equal weights (balanced accuracy);
+    ``accuracy`` is the average weighted by the classes' shares (their mean over criteria). With two classes and a known
+    success class (:mod:`.labels.success`), ``sensitivity`` = P(label success | class success), and ``specificity`` =
+    P(label failure | class failure). All are missing if the model has no classes.
     """
     size = len(problem.judges)
     columns: Columns = {"judge": name_array(problem.judges), "votes": problem.judge_votes}
@@ -43,7 +43,7 @@ def judge_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Co
 
 
 def confusion_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
-    """P(label | class) of every judge with interval, one row per cell; nothing where the model has no classes."""
+    """P(label | class) of every judge with interval, one row per cell; empty if the model has no classes."""
     if not problem.density.latent:
         return empty_table(("judge", "class", "label"), ("probability", "low", "high"))
     names = {"judge": problem.judges, "class": problem.labels[: problem.classes], "label": problem.labels}
@@ -55,7 +55,7 @@ def confusion_table(problem: LabelsProblem, posterior: Posterior, prob: float) -
 
 
 def class_share_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
-    """Share of every class among the items of each criterion, with interval; nothing without latent classes."""
+    """Share of every class among the items of each criterion, with interval; empty without latent classes."""
     if not problem.density.latent:
         return empty_table(("criterion", "class"), ("share", "low", "high"))
     levels = level_columns(**{"criterion": problem.criteria, "class": problem.labels[: problem.classes]})
@@ -67,7 +67,7 @@ def class_share_table(problem: LabelsProblem, posterior: Posterior, prob: float)
 
 
 def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
-    """Values that :func:`judge_table` shows, shape (..., judges)."""
+    """Values in :func:`judge_table`, shape (..., judges)."""
     density = problem.density
     if not density.latent:
         lead = values["tendency"].shape[:-2]
@@ -84,7 +84,7 @@ def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
 
 
 def class_quantities(problem: LabelsProblem, values: Values) -> Quantities:
-    """Confusion matrices and shares of the classes as the tables have them."""
+    """Confusion matrices and shares of the classes; empty without latent classes."""
     density = problem.density
     if not density.latent:
         return {}

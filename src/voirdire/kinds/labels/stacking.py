@@ -1,20 +1,20 @@
-"""Stacking: the class of items from judges' labels, by a multinomial regression on items whose class people know.
+"""Stacking: the class of items from judges' labels, by a multinomial regression on items of known class.
 
-Of item i let q_i,c be what the panel says of it, and x_i,k,l the share of label l among judge k's labels of it. Then
+For item i let q_i,c be the panel's P(class c), and x_i,k,l the share of label l among judge k's labels of it. Then
 
     P(class c) = exp(f_i,c) / sum_b exp(f_i,b),   f_i,c = m_i,c + alpha_c + sum_k,l beta_k,l,c x_i,k,l,
 
-alpha_c ~ Normal(0, 1), beta_k,l,c ~ Normal(0, t^2), t in units in which the sum has mean square t^2 over the items,
-known or not. What people say is pulled towards m, which is one of
+with alpha_c ~ Normal(0, 1) and beta_k,l,c ~ Normal(0, t^2); t is in units in which the sum has mean square t^2 over all
+items. The prior mean m is one of
 
-    the panel:  s log q_i,c, q what a fit says of the item, its class unknown, or shares of labels;
+    the panel:  s log q_i,c, with q from a fit without the item's class, or shares of labels;
                 s one of ``SLOPE_PRIORS``,
-    one judge:  1.5 for the class that is its label, with beta_k,l,c ~ Normal(0, 1.5^2) for its own labels besides,
+    one judge:  1.5 for the class that is its label, with a further beta_k,l,c ~ Normal(0, 1.5^2) for its own labels.
 
-of the panel's answers each as likely as all judges together, who are alike. With t one of ``PRIOR_SPREADS``, all are
-averaged by their evidence (:mod:`voirdire.infer.multinomial`): a few known items leave the panel's answer as it is but
-for how sure it is, and many let judges speak whom the panel outvotes. P(class) of known items that are left out follows
-from the same regressions.
+Each q of the panel has the same prior probability as all judges together, and judges have equal ones. With t one of
+``PRIOR_SPREADS``, all priors are averaged by their evidence (:mod:`voirdire.infer.multinomial`). A few known items
+change only the certainty of the panel's answer; with many, judges whom the panel outvotes have influence. P(class) of
+held-out known items follows from the same regressions.
 """
 
 from __future__ import annotations
@@ -28,33 +28,35 @@ from scipy.special import logsumexp
 from voirdire.infer.multinomial import Multinomial, answer_probabilities, fit_multinomial
 from voirdire.typing import Floats, Ints
 
-MIN_KNOWN_ITEMS = 3  # known items that labels are stacked from
+MIN_KNOWN_ITEMS = 3  # smallest number of known items for stacking
 SLOPE_PRIORS = {
     0.1: 0.15,
     0.3: 0.25,
     1.0: 0.6,
-}  # that what the panel says is raised to, and how likely each is
-PRIOR_SPREADS = (0.0, 0.5, 1.0, 2.0)  # of what single labels say beside
-JUDGE_LOG_ODDS = 1.5  # log-odds of the label of a judge that is believed by itself
-MAX_KNOWN_ITEMS = 400  # known items that are learned from
-MAX_SINGLE_JUDGES = 24  # judges that may be believed by themselves: those right about most known items
-MAX_EVIDENCE_GAP = 4.0  # log evidence below the best from which a prior is left out
-MIN_PROBABILITY = 1e-9  # probability that the panel gives any class
+}  # powers of the panel's probabilities, with prior probabilities
+PRIOR_SPREADS = (0.0, 0.5, 1.0, 2.0)  # values of t, standard deviation of the effect of single labels
+JUDGE_LOG_ODDS = 1.5  # log-odds of a judge's label if its answers are the prior mean
+MAX_KNOWN_ITEMS = 400  # largest number of known items to learn from
+MAX_SINGLE_JUDGES = 24  # largest number of judges as prior means: those right about most known items
+MAX_EVIDENCE_GAP = 4.0  # difference in log evidence from the best prior above which a prior is left out
+MIN_PROBABILITY = 1e-9  # lower bound of the panel's probabilities of classes
 INTERCEPT_SD = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class StackingPrior:
-    """A prior of the functions: where they are pulled, and the weight of every kernel.
+    """A prior of the functions f: their mean and the weights of kernels.
 
     Attributes
     ----------
     mean : array, shape (items, classes)
+        Prior mean m.
     spread : float
-        Of what single labels say.
+        Standard deviation t of the effect of single labels.
     judge : int
-        The judge that is believed by itself, -1 for the panel.
+        The judge with answers as prior mean, -1 for the panel.
     log_weight : float
+        Log of the prior probability.
     """
 
     mean: Floats
@@ -65,22 +67,22 @@ class StackingPrior:
 
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """Data that stacking learns from.
+    """Data for stacking.
 
     Attributes
     ----------
     shares : array, shape (items, judges, labels)
-        Shares of the labels that a judge gave an item, zero where it gave none; the classes come first.
+        Shares of each judge's labels of an item, zero without labels; the classes come first.
     panel : tuple of array, shape (items, classes)
-        What the panel says, in several ways.
+        P(class) by the panel, from several methods.
     known_items : int array, shape (known,)
-        Items whose class is known.
+        Items of known class.
     answer : int array, shape (known,)
-        Their classes.
+        Classes of the known items.
     scale_items : int, optional
-        How many of the items, the first ones, set the scale of what single labels say; by default all.
+        Number of items, from the first, that set the unit of t; by default all.
     duplicate_group : int array, shape (items,), optional
-        The same number for items with the same shares and panel, which are computed once.
+        Code of groups of items with the same shares and panel, which are computed once.
 
     Examples
     --------
@@ -100,10 +102,10 @@ class Stacking:
     duplicate_group: Ints | None = None
 
     def stacked_probabilities(self) -> tuple[Floats, Floats]:
-        """P(class) of all items, and of the known ones, each left out: shapes (items, classes) and (known, classes).
+        """P(class) of all items, shape (items, classes), and of held-out known items, shape (known, classes).
 
-        Of more than ``MAX_KNOWN_ITEMS`` known items it learns from as many, evenly spaced; the others need not be left
-        out.
+        If there are more than ``MAX_KNOWN_ITEMS`` known items, that many, evenly spaced, are used; the others are held
+        out anyway.
         """
         if len(self.known_items) > MAX_KNOWN_ITEMS:
             sample = np.linspace(0, len(self.known_items) - 1, MAX_KNOWN_ITEMS).astype(int)
@@ -131,9 +133,9 @@ class Stacking:
         return total[row_of], np.einsum("gi,gic->ic", left_weight, left_probabilities)
 
     def _plausible_priors(self) -> tuple[list[StackingPrior], list[Multinomial]]:
-        """Priors that people's answers do not speak clearly against, with their posteriors.
+        """Priors with evidence near that of the best, with their posteriors.
 
-        Each is tried with one spread first, and where that is far below the best with no other.
+        Each is fitted with one spread first, and with other spreads only if its evidence is not far below the best.
         """
         middle, groups = len(PRIOR_SPREADS) // 2, self._grouped_priors()
         first_fits = [self._fit_prior(group[middle]) for group in groups]
@@ -153,9 +155,9 @@ class Stacking:
         return [p for p, _ in plausible], [fit for _, fit in plausible]
 
     def _grouped_priors(self) -> list[list[StackingPrior]]:
-        """All priors, those that differ in spread alone together."""
+        """All priors, in groups that differ only in spread."""
         groups = []
-        way_count = len(self.panel) + 1.0  # single judges are one
+        way_count = len(self.panel) + 1.0  # all single judges count as one method
         log_share = -np.log(way_count * len(PRIOR_SPREADS))
         for panel in self.panel:
             log = np.log(np.maximum(panel, MIN_PROBABILITY))
@@ -195,7 +197,7 @@ class Stacking:
 
     @cached_property
     def _label_covariance(self) -> tuple[Floats, Floats]:
-        """The same of single labels, with mean variance 1."""
+        """Covariance with the known items and variances from single labels, with mean variance 1."""
         x = (self.shares - self.shares[: self.scale_items].mean(axis=0)).reshape(len(self.shares), -1)
         variance = (x**2).sum(axis=1)
         scale = max(float(variance[: self.scale_items].mean()), 1e-12)

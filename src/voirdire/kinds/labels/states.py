@@ -1,9 +1,9 @@
-"""Hidden state of an item behind its labels, and the effects of families, where judges share errors.
+"""Latent states of items, and effects of families, in models with shared errors.
 
-The state is the item's class, or the node of its value; families of judges are independent given it, and each one's
-effect, which takes one of a few values, is summed out (:mod:`voirdire.model.terms.shared_errors`,
-:mod:`voirdire.model.terms.family_labels`). A family is a block of judges who are handled
-together; a judge of no family who labels no item twice needs none, as its effect can be summed out beforehand.
+The state of an item is its class, or the node of its value. Given the state, families of judges are independent, and
+the effect of each family, which takes one of a few values, is summed out (:mod:`voirdire.model.terms.shared_errors`,
+:mod:`voirdire.model.terms.family_labels`). The judges of a family form a block. A judge without family that labels no
+item twice needs no block, as its effect can be summed out beforehand.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
         total = xp.dot(counts[:, density.columns(alone)], _flatten_rates(rates.transpose(0, 2, 1)))
     for number, block in enumerate(density.blocks):
         judges = np.array(block)
-        if isinstance(counts, np.ndarray):  # not traced: each pattern of answers once
+        if isinstance(counts, np.ndarray):  # not traced: each distinct pattern is computed once
             patterns = Patterns.from_counts(counts[:, density.columns(judges)])
             block_log = _log_block_effects(density, values, patterns.counts, judges, number, xp)
             total = total + log_expectation(block_log, 0.0, xp)[patterns.of_item]
@@ -46,7 +46,7 @@ def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
 
 
 def log_rates(density: Any, values: Values, xp: Any) -> Array:
-    """Log P(label | state) of every judge, effects summed out, shape (judges, states, labels)."""
+    """Log P(label | state) of every judge, with effects summed out, shape (judges, states, labels)."""
     rates_by_judge: list[Array] = [None] * sum(len(judges) for judges, _ in _effect_groups(density))
     for judges, number in _effect_groups(density):
         rates = _log_marginal_rates(density, values, judges, number, xp)
@@ -56,7 +56,7 @@ def log_rates(density: Any, values: Values, xp: Any) -> Array:
 
 
 def _effect_groups(density: Any) -> list[tuple[Ints, int | None]]:
-    """Judges whose effects are the same, with the number of their block; None of judges alone."""
+    """Groups of judges with a common effect, with the number of their block; None for a judge alone."""
     blocks = [(np.array(block), number) for number, block in enumerate(density.blocks)]
     return [*blocks, *((np.array([k]), None) for k in density.unblocked_judges)]
 
@@ -78,22 +78,22 @@ def _log_effect_probabilities(
 def _log_block_effects(
     density: Any, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
-    """As :func:`_log_effect_probabilities`, of counts of the labels of these judges alone."""
+    """As :func:`_log_effect_probabilities`, with counts of the labels of these judges only."""
     nodes = density.nodes(values, judges, xp)
     log = xp.dot(counts, _flatten_rates(nodes.transpose(0, 3, 1, 2)))
     return log.reshape((-1, nodes.shape[1], nodes.shape[2])) + density.effects(values, block, xp)
 
 
 def _flatten_rates(rates: Array) -> Array:
-    """Axes of judges and labels as one, and all others as one."""
+    """Flatten rates to two axes: judges and labels, and all other axes."""
     shape = rates.shape
     return rates.reshape((shape[0] * shape[1], -1))
 
 
 def repeat_probabilities(density: Any, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
-    """Yield each judge's number with P(label if asked again | all labels of an item), shape (distinct, labels).
+    """Yield each judge's number with P(repeated label | all labels of an item), shape (distinct, labels).
 
-    A judge brings along what its family makes of the item.
+    The probability includes the effect of the judge's family on the item.
     """
     part, state = data["labels"], density.state_probabilities(values, data)
     for judges, number in _effect_groups(density):
@@ -107,7 +107,7 @@ def repeat_probabilities(density: Any, values: Values, data: Data) -> Iterator[t
 
 
 def panel_class_probabilities(density: Any, values: Values, data: Data) -> Floats:
-    """P(class | labels): what a judge of the panel, any of them, says if asked anew; shape (distinct, classes)."""
+    """P(class | labels): distribution of a new label by a random judge of the panel, shape (distinct, classes)."""
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
     for _, chance in repeat_probabilities(density, values, data):
         total += chance[:, : density.classes]
@@ -117,9 +117,9 @@ def panel_class_probabilities(density: Any, values: Values, data: Data) -> Float
 
 
 def without_judge(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
-    """Beliefs about items without one judge's labels: P(state), and P(label of the judge).
+    """P(state) of items without one judge's labels, (distinct, states), and P(label of the judge), (distinct, labels).
 
-    Shapes (distinct, states) and (distinct, labels). Shares and rates stay those of all labels.
+    Shares and rates stay those of all labels.
     """
     counts = data["labels"]["counts"].copy()
     counts[:, density.columns(np.array([judge]))] = 0.0
@@ -127,7 +127,7 @@ def without_judge(density: Any, values: Values, data: Data, judge: int) -> tuple
 
 
 def beliefs_of_others(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
-    """As :func:`without_judge`, of labels among which the judge's are not."""
+    """As :func:`without_judge`, for data without the judge's labels."""
     state = density.state_probabilities(values, data)
     judges, number = next(group for group in _effect_groups(density) if judge in group[0])
     log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)
@@ -140,9 +140,9 @@ def beliefs_of_others(density: Any, values: Values, data: Data, judge: int) -> t
 def drawn_rates(
     density: Any, values: Values, data: Data, rng: np.random.Generator
 ) -> tuple[Ints, Iterator[tuple[int, Floats]]]:
-    """States of items drawn from what their labels leave open; and of each judge, P(label | state, effect drawn).
+    """Draw states of items given their labels, shape (distinct,), and yield each judge's P(label | state, effect).
 
-    Shapes (distinct,) and (distinct, labels). Effects of families are drawn too, given their labels.
+    Probabilities have shape (distinct, labels). Effects of families are drawn given their labels.
     """
     belief = density.state_probabilities(values, data)
     state = sample_categorical(belief, rng)
@@ -161,6 +161,6 @@ def drawn_rates(
 
 
 def expand_units(data: Data, row: Ints) -> Data:
-    """The data of all units, of which ``row`` says where each stands among the distinct ones."""
+    """Expand data from distinct items to all units; ``row`` is the index of each unit among the distinct items."""
     part = {name: column[row] for name, column in data["labels"].items()}
     return {"labels": part | {"weight": np.ones(len(row))}}

@@ -1,10 +1,10 @@
-"""Class that counts as a success, where labels are rates of something: the class that was named, or a known word.
+"""Class that counts as a success: the class that the user named, or a known word.
 
-A word is known where it has one meaning: of the labels one is a word of success, and every other one is a word of
-failure or of neither, or its own negation. Of two labels the other may be any where nothing is better than the word
-(right, made up), but not where something may be (good, excellent; safe, harmless). Single letters and numbers need
-their counterpart (C and I, 1 and 0). Labels that name a thing (spam, toxic) are no known words: whether more of it is
-better is not in them.
+A word is recognised if it is unambiguous: one label is a word of success, and all others are words of failure, neutral
+words, or its negation. With two labels the other may be any word if no word is better than the success word (right,
+made up), but not if some may be (good, excellent; safe, harmless). Single letters and numbers need their counterpart
+(C and I, 1 and 0). Labels that name a property (spam, toxic) are not recognised: they do not say if more of it is
+better.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.ratings import known_names
 
-#: Words of success, each with its words of failure.
+#: Words of success, each with its opposites.
 SUCCESS_WORDS = {
     "right": ("wrong",),
     "correct": ("incorrect", "wrong"),
@@ -43,11 +43,11 @@ SUCCESS_WORDS = {
     "helpful": ("unhelpful", "not helpful"),
     "satisfied": ("unsatisfied", "not satisfied"),
 }
-#: Words of success than which no label is better.
+#: Words of success without a better label.
 BEST_WORDS = ("right", "correct", "yes", "true", "success", "successful", "succeeded", "solved")
-#: Letters and numbers of success, with those that must stand beside them.
+#: Letters and numbers of success, each with the counterparts of which one must occur.
 SHORT_WORDS = {"c": ("i",), "p": ("f",), "y": ("n",), "t": ("f",), "w": ("l",), "1": ("0", "-1"), "+": ("-",)}
-#: Words of neither success nor failure; in Inspect's scores P is partial, N no answer.
+#: Neutral words; in Inspect's scores P is partial, N no answer.
 NEUTRAL_WORDS = (
     *("unsure", "not sure", "unknown", "unclear", "undecided", "maybe", "neutral", "mixed", "borderline"),
     *("partial", "partially", "partly", "partially correct", "partly correct"),
@@ -58,7 +58,7 @@ FAILURE_WORDS = frozenset(word for words in SUCCESS_WORDS.values() for word in w
 
 
 def known_success(classes: Sequence[str]) -> str | None:
-    """The class of success by its word, None where there is no known one.
+    """The class of success by its word, or None.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def known_success(classes: Sequence[str]) -> str | None:
 
 
 def success_class(classes: Sequence[str], positive: object = None) -> str | None:
-    """The class that counts as a success: the one that was named, or the known one.
+    """The class that counts as a success: the named class, else the class with a known word.
 
     Raises
     ------
     InputError
-        The class that was named is none.
+        The named class does not exist.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def success_class(classes: Sequence[str], positive: object = None) -> str | None
 
 
 def success_note(classes: Sequence[str], chosen: str) -> str:
-    """Note on a fit where success was recognised by a word.
+    """Note on a fit with success recognised by a word.
 
     Examples
     --------
@@ -125,9 +125,9 @@ def success_note(classes: Sequence[str], chosen: str) -> str:
 
 
 def positive_example(classes: Sequence[str]) -> str:
-    """Example of how to name the class that counts as a success, by the one that is likely to be it.
+    """Example option that names the most likely success class.
 
-    That is a word of success, else the highest number, else the first without a word of failure and not of neither.
+    That is a word of success, else the highest number, else the first label without a word of failure and not neutral.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def positive_example(classes: Sequence[str]) -> str:
 
 
 def unknown_success_error(classes: Sequence[str]) -> InputError:
-    """The error for a board, or a rate, of classes of which none is known to be better.
+    """The error for a board, or a rate, if no class is known to be better.
 
     Examples
     --------
@@ -170,13 +170,13 @@ def unknown_success_error(classes: Sequence[str]) -> InputError:
     )
 
 
-def _is_worse(word: str, success: str, alone: bool) -> bool:
-    """True if a label is worse than a word of success, or neither, by its words."""
+def _is_worse(word: str, success: str, only_other: bool) -> bool:
+    """True if the words of a label make it worse than a word of success, or neutral."""
     if word in FAILURE_WORDS or word in NEUTRAL_WORDS:
         return True
     if word in {f"{no}{success}" for no in ("not ", "no ", "non ", "non", "un", "in", "ir", "im", "dis")}:
         return True
-    return alone and success in BEST_WORDS and success not in word.split()
+    return only_other and success in BEST_WORDS and success not in word.split()
 
 
 def _is_number(word: str) -> bool:

@@ -1,21 +1,22 @@
-"""Systems over contexts: how often a system's answers are of each class.
+"""Systems over contexts: the share of each class among a system's answers.
 
-The fit draws every item to the shares c of all systems together, with P(j | labels of i) ~ c_j L_ij. Systems have
-shares of their own: in each draw of the fit those of system s, and the classes y of its items, are drawn in turns,
+The fit shrinks every item to the shares c of all systems together, with P(j | labels of i) ~ c_j L_ij. Each system has
+shares of its own. In each draw of the fit the shares of system s and the classes y of its items are drawn in turns,
 
     P(y_i = j) ~ pi_sj L_ij,   pi_s ~ Dirichlet(1 / classes + number of its items of class j),
 
-from the most probable pi_s on (data augmentation: Tanner and Wong 1987, JASA 82), which frees them of c. Over these
-contexts the share of class j is that of its items; over contexts like these (``over="new"``) every draw also reweighs
-the contexts, all systems alike (Bayesian bootstrap, Rubin 1981), beside one context of unknown class,
+starting at the most probable pi_s (data augmentation: Tanner and Wong 1987, JASA 82), which removes the shrinkage to c.
+Over these contexts the share of class j is that among the system's items. Over contexts like these (``over="new"``)
+every draw also reweights the contexts, equally for all systems (Bayesian bootstrap, Rubin 1981), and adds one context
+of unknown class,
 
     share_sj ~ h_sj + sum_x g_x y_sxj,   g_x ~ Exponential(1),   h_sj ~ Gamma(1 / classes),
 
-with y_sxj the part of the system's items in context x that are of class j: Dirichlet(1 / classes + number) for each
-system, and what contexts share stays between systems.
+with y_sxj the share of class j among the system's items in context x. The result is Dirichlet(1 / classes + number) for
+each system, and effects of contexts that are common to systems correlate their shares.
 
-A system's score is the share of the class that counts as a success (:mod:`.labels.success`), and where none is known
-the mean grade, of labels that are numbers and grades; other classes have shares alone.
+A system's score is the share of the class that counts as a success (:mod:`.labels.success`), or, if none is known and
+labels are numeric grades, the mean grade. Without either there are shares but no scores.
 """
 
 from __future__ import annotations
@@ -36,22 +37,22 @@ from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 
 SYSTEM_DRAWS = 1000
-MAX_BELIEF_BYTES = 4 * 2**30  # bytes of what is believed of items of large tables
-GRADED_DRAWS = 25  # draws of the fit, of ordered labels
-AVERAGED_DRAWS = 5  # draws of the fit of which the mean is taken
+MAX_BELIEF_BYTES = 4 * 2**30  # largest size of class probabilities of large tables
+GRADED_DRAWS = 25  # draws of the fit for ordered labels
+AVERAGED_DRAWS = 5  # draws of the fit in a mean
 GIBBS_TURNS = 4
-EM_STEPS = 30  # to the most probable shares
-MAX_SHARE_NUMBERS = 10**8  # numbers that are computed for shares in each draw
-BATCH_SIZE = 2_000_000  # numbers of draws, units and classes that are held at once
-SEED_STREAM = 1987  # of random numbers that no simulation with the same seed has drawn
+EM_STEPS = 30  # steps to the most probable shares
+MAX_SHARE_NUMBERS = 10**8  # largest number of draws x units x classes for shares
+BATCH_SIZE = 2_000_000  # largest number of draws x units x classes in memory
+SEED_STREAM = 1987  # makes the random numbers different from those of simulations with the same seed
 
 
 def system_shares(
-    problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each: bool = False
+    problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, per_draw: bool = False
 ) -> Floats:
     """Draws of the share of every class in every system, shape (draws, systems, classes); see the module.
 
-    ``each``: one for each draw of the fit, in its order; else 1,000 or more, of some draws of it.
+    With ``per_draw``, one draw for each draw of the fit, in its order; else 1,000 or more, from a subset of its draws.
 
     Raises
     ------
@@ -62,8 +63,8 @@ def system_shares(
     assert posterior.values is not None  # else refused
     rng = np.random.default_rng((seed, SEED_STREAM))
     system, context = layout.system[problem.unit_item], layout.context[problem.unit_item]
-    draw_count = len(next(iter(posterior.values.values()))) if each else SYSTEM_DRAWS
-    beliefs = _draw_beliefs(problem, posterior, draw_count if each else None)
+    draw_count = len(next(iter(posterior.values.values()))) if per_draw else SYSTEM_DRAWS
+    beliefs = _draw_beliefs(problem, posterior, draw_count if per_draw else None)
     repeats = -(-draw_count // len(beliefs))
     batch_size = max(1, BATCH_SIZE // max(1, repeats * beliefs[0].size))
     shares = [
@@ -74,7 +75,7 @@ def system_shares(
 
 
 def check_size(problem: LabelsProblem) -> None:
-    """Refuse large tables of systems over contexts, as beliefs about all items in all draws are held.
+    """Refuse large tables of systems over contexts, as class probabilities of all items in all draws need memory.
 
     Raises
     ------
@@ -83,7 +84,7 @@ def check_size(problem: LabelsProblem) -> None:
     size = 8 * MAX_DRAWS * len(problem.unit_item) * problem.classes
     if problem.is_sparse and size > MAX_BELIEF_BYTES:
         raise InputError(
-            f"labels: of {len(problem.unit_item):,} items of systems over contexts probabilities in {MAX_DRAWS} "
+            f"labels: class probabilities of {len(problem.unit_item):,} items of systems over contexts in {MAX_DRAWS} "
             f"draws would take {size / 2**30:.3g} GiB, more than {MAX_BELIEF_BYTES / 2**30:.3g} GiB; fit without the "
             "columns context and system, or parts of the table"
         )
@@ -92,8 +93,8 @@ def check_size(problem: LabelsProblem) -> None:
 def _draw_beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | None) -> list[Floats]:
     """P(class) of every unit in draws of the fit, shape (units, classes) each; ``wanted`` draws, or a few.
 
-    By the panel where no item is known: shares of systems take them for what answers say beside the shares, which
-    probabilities about the target, that are drawn to shares of votes, are not.
+    Without known items they are about the panel. Shares of systems need the evidence of labels, and probabilities about
+    the target are mixed with shares of labels.
     """
     if problem.about == TARGET and problem.answered is not None:
         return [problem.answered]
@@ -107,9 +108,9 @@ def _draw_beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | No
 def _draw_shares(
     belief: Floats, system: Ints, context: Ints, problem: LabelsProblem, times: int, rng: np.random.Generator
 ) -> Floats:
-    """Shares in some draws of the fit, shape (draws, units, classes), several times in each.
+    """Draw shares of systems, shape (draws x times, systems, classes), ``times`` for each draw of the fit.
 
-    Shape (draws x times, systems, classes).
+    ``belief`` is P(class) in draws of the fit, shape (draws, units, classes).
     """
     classes, member = problem.classes, np.eye(len(problem.table.systems))[system]
     pi, evidence = (np.repeat(array, times, axis=0) for array in probable_shares(problem, belief, system))
@@ -121,7 +122,7 @@ def _draw_shares(
             pi = rng.gamma(member.T @ is_class + 1.0 / classes)
             pi /= pi.sum(axis=-1, keepdims=True)
     cell = system * len(problem.table.contexts) + context
-    part = is_class / np.bincount(cell)[cell][:, None]  # of the system's items in the context
+    part = is_class / np.bincount(cell)[cell][:, None]  # share of the system's items in the context
     if problem.over == "new":
         g = rng.exponential(size=(len(part), len(problem.table.contexts)))
         part *= g[:, context, None]
@@ -132,16 +133,19 @@ def _draw_shares(
 
 
 def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tuple[Floats, Floats]:
-    """The most probable shares of every system, and the evidence of labels on every unit beside the shares of all.
+    """The most probable shares of every system, and the likelihood ratios of labels on every unit.
 
     Parameters
     ----------
     belief : array, shape (draws, units, classes)
+        P(class).
     system : int array, shape (units,)
 
     Returns
     -------
-    array, shape (draws, systems, classes), and array, shape (draws, units, classes)
+    shares : array, shape (draws, systems, classes)
+    evidence : array, shape (draws, units, classes)
+        P(class) divided by the shares of all systems together.
     """
     size, classes = len(problem.table.systems), problem.classes
     in_criterion = np.eye(len(problem.criteria))[problem.unit_criterion]
@@ -158,11 +162,11 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
 
 
 def difference_variance_over_contexts(
-    problem: LabelsProblem, posterior: Posterior, two: tuple[str, str]
+    problem: LabelsProblem, posterior: Posterior, pair: tuple[str, str]
 ) -> float:
-    """Variance over contexts of the difference of two systems' grades there, what labels leave open of them included.
+    """Variance over contexts of the difference between two systems' grades, including the uncertainty about classes.
 
-    0 where no class is known to be better, or fewer than two contexts have both systems.
+    0 if no class is known to be better, or fewer than two contexts have both systems.
     """
     layout, grades = systems_and_contexts(problem.table), class_grades(problem)
     if layout is None or grades is None:
@@ -175,7 +179,7 @@ def difference_variance_over_contexts(
     mean = chance @ grades
     variance = chance @ grades**2 - mean**2
     difference, uncertainty = np.zeros((2, len(problem.table.contexts)))
-    for sign, name in zip((1.0, -1.0), two, strict=True):
+    for sign, name in zip((1.0, -1.0), pair, strict=True):
         of_system = system == problem.table.systems.index(name)
         count = np.bincount(context[of_system], minlength=len(difference))
         with np.errstate(invalid="ignore"):
@@ -188,7 +192,7 @@ def difference_variance_over_contexts(
 
 
 def class_grades(problem: LabelsProblem) -> Floats | None:
-    """Value of each class in a system's score, shape (classes,); None where none is known to be better."""
+    """Value of each class in a system's score, shape (classes,); None if no class is known to be better."""
     names = problem.labels[: problem.classes]
     if problem.positive is not None:
         return np.array([float(name == problem.positive) for name in names])
@@ -201,17 +205,17 @@ def class_grades(problem: LabelsProblem) -> Floats | None:
 
 
 def score_unit(problem: LabelsProblem) -> str:
-    """Meaning of a score, in words."""
+    """Name of the unit of a score."""
     return "mean grade" if problem.positive is None else f"share of {problem.positive}"
 
 
 def known_grades(problem: LabelsProblem) -> Floats:
-    """As :func:`class_grades`, of tables of which it is known what is better.
+    """Value of each class in a system's score; see :func:`class_grades`.
 
     Raises
     ------
     InputError
-        It is not.
+        No class is known to be better.
     """
     grades = class_grades(problem)
     if grades is None:
@@ -220,21 +224,21 @@ def known_grades(problem: LabelsProblem) -> Floats:
 
 
 def system_quantities(problem: LabelsProblem, posterior: Posterior) -> Quantities:
-    """Shares of every class in systems in each draw of the fit, and their scores where it is known what is better.
+    """Shares of every class in systems in each draw of the fit, and scores if a class is known to be better.
 
-    Nothing where the table is not about systems, or the classes of all items in all draws are too many numbers.
+    Empty if the table is not about systems, or too large for class probabilities of all items in all draws.
     """
-    assert posterior.draws is not None  # of a container of draws
+    assert posterior.draws is not None  # a container of draws has them
     beliefs = posterior.draws[..., 0].size * len(problem.unit_item) * problem.classes
     if systems_and_contexts(problem.table) is None or beliefs > MAX_SHARE_NUMBERS:
         return {}
-    shares, grades = system_shares(problem, posterior, each=True), class_grades(problem)
+    shares, grades = system_shares(problem, posterior, per_draw=True), class_grades(problem)
     scores = {} if grades is None else {"system_score": Quantity(np.asarray(shares @ grades), ("system",))}
     return scores | {"system_share": Quantity(shares, ("system", "class"))}
 
 
 def check_columns(table: Labels) -> None:
-    """Refuse a board of labels that are not about systems over contexts: which columns it needs, and has.
+    """Refuse a board of labels that are not about systems over contexts; name the columns that it needs, and has.
 
     Raises
     ------
@@ -278,10 +282,10 @@ def check_columns(table: Labels) -> None:
 def system_table(
     problem: LabelsProblem, posterior: Posterior, prob: float, drawn: Floats | None = None
 ) -> Columns:
-    """Systems, best first where it is known what is better: system, contexts, score and what a ranking has, and shares.
+    """Systems, best first if a class is known to be better: system, contexts, score, columns of a ranking, and shares.
 
-    ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` of every class. ``drawn`` are the
-    :func:`system_shares`, where they are there.
+    Shares are ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` for every class. ``drawn`` is the result of
+    :func:`system_shares`, if available.
     """
     drawn, grades = system_shares(problem, posterior) if drawn is None else drawn, class_grades(problem)
     layout = systems_and_contexts(problem.table)

@@ -1,23 +1,20 @@
-"""Certainty about the target: what the panel stands in for (the truth, experts, people), not what it will say.
+"""Class probabilities about the target that the panel represents (the truth, experts, people), not about the panel.
 
-A panel's labels cannot tell how far the panel is from its target: mistakes that all judges share look like agreement.
-Other panels, of which the target is known, can. Let p be what a model says of the class of an item that has n labels,
-by Bayes' rule, and s the shares of these, one more label shared out among the classes evenly. Then
+A panel's labels do not identify the distance of the panel from its target: mistakes that all judges share look like
+agreement. Other panels with a known target give a prior. Let p be the model's class probabilities of an item with n
+labels, by Bayes' rule, and s the shares of these labels, with one more label divided evenly among the classes. Then
 
     P(class c) = (1 - share) p_c^w / sum_b p_b^w + share s_c,      w = 1 / (1 + (n - 1) dependence):
 
-n labels count as n w independent ones (Kish 1965), and the shares of labels are taken for what they are. dependence and
-share are not known: their prior (below) was learned from public tables with known classes, it is
-wide, and known items of the panel's own update it from the first one on, by importance weights on a grid. Of ordered
-labels p is what a judge of the panel says if asked anew, one label, and w is 1.
+n labels count as n w independent ones (Kish 1965), and the shares of labels enter directly. dependence and share are
+unknown. Their prior is wide; known items of the panel update it, by importance weights on a grid. For ordered labels p
+is the distribution of a new label by a judge of the panel, n is one, and w is 1.
 
-Where several ways to say p are at hand (with known items: as if none were known, with judges learned from them jointly
-or alone, by stacking) each has its own update, and they are averaged by how well they predict the known items left out.
+With known items several methods give p (without known classes, with judges learned from known items jointly or alone,
+by stacking). Each has its own update, and they are averaged by their predictions of held-out known items.
 
-The prior of how far panels of labels are from what they stand in for, learned across public tables.
-
-That prior is as ``benchmarks/label_targets.py`` gives it (results in benchmarks/README.md): moments, over the tables,
-of the dependence and the share that suit each table's known classes.
+The prior was learned from public tables with known classes by ``benchmarks/label_targets.py`` (results in
+benchmarks/README.md): it has the moments, over the tables, of the dependence and the share that fit each table best.
 """
 
 from __future__ import annotations
@@ -32,28 +29,28 @@ from voirdire.typing import Floats, Ints
 
 LOG_DEPENDENCE_MEAN = -0.97
 LOG_DEPENDENCE_SD = 1.63
-SHARE_A = 0.95  # of a beta distribution
+SHARE_A = 0.95  # parameters of a beta distribution
 SHARE_B = 0.98
 
 
 DEPENDENCE_GRID = np.geomspace(0.03, 6.0, 12)
 SHARE_GRID = np.linspace(0.05, 0.95, 7)
-MIN_PROBABILITY = 1e-12  # probability that a panel gives any class
+MIN_PROBABILITY = 1e-12  # lower bound of a panel's probabilities of classes
 ASSUMED_PANELS = "panels with known answers in public tables"
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Probabilities and labels that a panel gives to items.
+    """Class probabilities and labels of items by a panel.
 
     Attributes
     ----------
     chance : array, shape (items, classes)
         P(class) by a model.
     labels : array, shape (items, classes)
-        Labels that name each class.
+        Number of labels that name each class.
     count : array, shape (items,)
-        Labels that count as evidence; one each, where the chance is what one judge says.
+        Number of labels that count as evidence; 1 if the probability is that of one judge.
     """
 
     chance: Floats
@@ -61,22 +58,26 @@ class Panel:
     count: Floats
 
     def select_rows(self, rows: Ints) -> Panel:
-        """The panel of some items."""
+        """Select some items."""
         return Panel(self.chance[rows], self.labels[rows], self.count[rows])
 
-    def with_items(self, more: Panel) -> Panel:
-        """The panel with other items after its own."""
-        pairs = ((self.chance, more.chance), (self.labels, more.labels), (self.count, more.count))
+    def with_items(self, new_items: Panel) -> Panel:
+        """Append other items."""
+        pairs = (
+            (self.chance, new_items.chance),
+            (self.labels, new_items.labels),
+            (self.count, new_items.count),
+        )
         return Panel(*(np.concatenate(pair) for pair in pairs))
 
     @cached_property
     def shares(self) -> Floats:
-        """Shares of labels, one more shared out evenly."""
+        """Shares of labels, with one more label divided evenly among the classes, shape (items, classes)."""
         smoothed = self.labels + 1.0 / self.labels.shape[1]
         return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
 
     def discounted_probabilities(self, dependence: float) -> Floats:
-        """The model's P(class) of labels that depend on each other so far."""
+        """The model's P(class) with the weight w of labels for ``dependence``, shape (items, classes)."""
         weight = 1.0 / (1.0 + np.maximum(self.count - 1.0, 0.0) * dependence)
         log = weight[:, None] * np.log(np.maximum(self.chance, MIN_PROBABILITY))
         powers = np.exp(log - log.max(axis=1, keepdims=True))
@@ -85,7 +86,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Distribution of how far a panel is from its target.
+    """Distribution of the distance of a panel from its target: of dependence and share, on a grid.
 
     Attributes
     ----------
@@ -103,11 +104,11 @@ class Target:
         a: float = SHARE_A,
         b: float = SHARE_B,
     ) -> Target:
-        """Before any item is known: dependence is log-normal, share beta-distributed.
+        """The prior: dependence is log-normal, share beta-distributed.
 
         Examples
         --------
-        Ten of ten judges, surely right by a model of judges who err independently:
+        Ten of ten judges agree, certainly right under a model of judges who err independently:
 
         >>> panel = Panel(np.array([[1.0 - 1e-9, 1e-9]]), np.array([[10.0, 0.0]]), np.array([10.0]))
         >>> bool(0.9 < Target.prior().to_target(panel)[0, 0] < 0.99)
@@ -131,7 +132,7 @@ class Target:
         return np.asarray(total)
 
     def learned(self, panel: Panel, answer: Ints) -> Target:
-        """Update with the classes of items: the weights sum to the probability of these classes."""
+        """Update with known classes of items; the new weights sum to the probability of these classes."""
         rows = np.arange(len(answer))
         by_share = panel.shares[rows, answer]
         by_model = np.stack(
@@ -142,28 +143,27 @@ class Target:
 
     @property
     def evidence(self) -> float:
-        """Log of the sum of the weights: of the probability of the classes that were learned from."""
+        """Log of the sum of the weights: the log probability of the classes in the updates."""
         return float(np.logaddexp.reduce(self.log_weight.ravel()))
 
 
-def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
-    """P(class) about the target by several ways, by how well each predicts known items left out.
+def average_predictions(panels: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
+    """P(class) about the target, averaged over several methods by their predictions of held-out known items.
 
-    Each way is also charged for one more item that it gets wrong, as surely as it answers on average: of a few known
-    items one that is too sure gets all by luck. The first way, which knows no item's class, has half of the weight
-    beforehand.
+    Each method is also charged for one further wrong prediction with its mean certainty, because with few known items
+    an overconfident method may be right by luck. The first method, without known classes, has prior weight 1/2.
 
     Parameters
     ----------
-    ways : sequence of Panel
-        What each says of all items, of each known one as if it were not known.
+    panels : sequence of Panel
+        Probabilities of all items by each method, with known items held out.
     known, answer : int array, shape (known,)
-        Which items are known, and their classes.
+        Indices of the known items, and their classes.
     """
-    other_ways = max(len(ways) - 1, 1)
-    log = np.log([0.5] + [0.5 / other_ways] * (len(ways) - 1))
+    other_ways = max(len(panels) - 1, 1)
+    log = np.log([0.5] + [0.5 / other_ways] * (len(panels) - 1))
     predictions = []
-    for number, panel in enumerate(ways):
+    for number, panel in enumerate(panels):
         known_panel = panel.select_rows(known)
         target = Target.prior().learned(known_panel, answer)
         error_probability = 1.0 - target.to_target(known_panel).max(axis=1)

@@ -1,10 +1,8 @@
-"""Residuals of judges of large tables of labels, of which only sums over pairs of judges are held.
+"""Residuals of judges of large tables of labels, as sums over the common items of each pair of judges.
 
-As :func:`.labels.dependence.label_residuals`, of judges who are independent given the class. Judges have few items in
-common, so that a table of all judges and items would be zeros. Items are put into ``ITEM_GROUPS`` groups by lot, and
-intervals come from these groups drawn with replacement in the place of the items.
-
-Sums over the items that two judges both labelled, for all pairs of judges, of large tables.
+Residuals are as in :func:`.labels.dependence.label_residuals`, for judges who are independent given the class. Judges
+have few common items, so that a table of all judges and items would be mostly zeros. Items are divided into
+``ITEM_GROUPS`` random groups, and intervals come from a bootstrap of these groups instead of items.
 """
 
 from __future__ import annotations
@@ -26,17 +24,17 @@ from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
 
 MAX_LABEL_PAIRS = (
-    25_000_000  # pairs of labels of one item that are looked at: of larger tables of items drawn by lot
+    25_000_000  # largest number of pairs of labels of one item; larger tables use a random sample of items
 )
 
 
 def sampled_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:
-    """Units that are looked at: all, or some drawn by lot that have as many pairs of labels, in order.
+    """Sorted units to examine: all, or a random sample with at most ``MAX_LABEL_PAIRS`` pairs of labels.
 
     Parameters
     ----------
     unit : int array, shape (labels,)
-        Of each label.
+        Unit of each label.
 
     Examples
     --------
@@ -51,20 +49,20 @@ def sampled_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:
 
 
 def judge_unit_matrix(judge: Ints, unit: Ints, values: Floats, shape: tuple[int, int]) -> Any:
-    """Numbers of labels as a compressed matrix of judges and units, in which those of one cell are added."""
+    """Sum values of labels by judge and unit in a compressed matrix, shape (judges, units)."""
     from scipy.sparse import coo_array
 
     return coo_array((values, (judge.astype(np.int32), unit.astype(np.int32))), shape).tocsr()
 
 
-def row_products(one: Any, other: Any) -> Floats:
-    """Sums of products of all pairs of rows of two compressed matrices, shape (rows, rows)."""
-    return np.asarray((one @ other.T).toarray(), dtype=float)
+def row_products(first: Any, second: Any) -> Floats:
+    """Inner products of all pairs of rows of two compressed matrices, shape (rows, rows)."""
+    return np.asarray((first @ second.T).toarray(), dtype=float)
 
 
-ITEM_GROUPS = 20  # of items
-MIN_JUDGES = 100  # who are looked at, at least, where all would take long
-BATCH_PAIRS = 20_000  # pairs of judges
+ITEM_GROUPS = 20  # groups of items
+MIN_JUDGES = 100  # smallest number of judges if all would take long
+BATCH_PAIRS = 20_000  # pairs of judges in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +73,11 @@ class WideResiduals:
     ----------
     judges : int array, shape (judges,)
     units : int
-        Items that were looked at.
+        Number of examined items.
     groups : array, shape (3, groups, pairs of judges)
-        T, its variance and its scale of each group of items, at the centre of the posterior.
+        T, its variance and its scale for each group of items, at the centre of the posterior.
     all_sums : array, shape (3, judges, judges)
-        The same of all items.
+        The same for all items together.
     """
 
     judges: Ints
@@ -89,7 +87,7 @@ class WideResiduals:
 
     @property
     def comparison_count(self) -> int:
-        """Number of groups that intervals are resampled from."""
+        """Number of groups in the bootstrap."""
         return int(self.groups.shape[1])
 
     def sums(self) -> tuple[Floats, Floats, Floats]:
@@ -98,7 +96,7 @@ class WideResiduals:
         return t, var, scale
 
     def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """T, its variance and its scale under weights of groups, shape (resamples, groups), some pairs at a time.
+        """Yield T, its variance and its scale under weights of groups, shape (resamples, groups), in batches of pairs.
 
         A group that is drawn twice counts four times in the variance.
         """
@@ -108,28 +106,26 @@ class WideResiduals:
 
 
 def wide_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> WideResiduals:
-    """Right answers beyond expectation, of the judges with most labels and of some items where there are very many."""
+    """Numbers of right labels minus expectation; of very many judges those with most labels, of items a sample."""
     density, table, units = problem.density, problem.table, len(problem.unit_item)
     unit, chosen = units_of(problem), examined_judges(problem.judge_votes, 1)
     row, seen = _chosen_rows(problem, chosen)
     pairs = float((np.bincount(unit[seen]).astype(float) ** 2).sum())
     if pairs > MAX_LABEL_PAIRS and len(chosen) > MIN_JUDGES:
-        # of fewer judges what two have in common is known better than of fewer items
+        # fewer judges lose less information about each pair than fewer items
         judge_count = max(MIN_JUDGES, int(len(chosen) * np.sqrt(MAX_LABEL_PAIRS / pairs)))
         chosen = np.sort(np.argsort(-problem.judge_votes, kind="stable")[:judge_count])
         row, seen = _chosen_rows(problem, chosen)
     sampled = sampled_units(unit[seen], units, rng)
     position = np.full(units, -1)
-    position[rng.permutation(sampled)] = np.arange(
-        len(sampled)
-    )  # so that neighbours are a group drawn by lot
+    position[rng.permutation(sampled)] = np.arange(len(sampled))  # neighbours form a random group
     rows = np.flatnonzero(seen & (position[unit] >= 0))
     judge, unit, label = row[table.judge[rows]], unit[rows], problem.answer_codes(table)[rows]
     column, shape = position[unit], (len(chosen), len(sampled))
     edges = np.linspace(0, len(sampled), min(ITEM_GROUPS, len(sampled)) + 1).astype(int)
     upper = np.triu_indices(len(chosen), 1)
     groups = np.zeros((3, len(edges) - 1, len(upper[0])))
-    values = posterior.central_values  # draws of many labels are near it
+    values = posterior.central_values  # with many labels, draws are near the centre
     belief = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
     drawn_class = sample_categorical(belief[problem.unit_row], rng)[unit]
     right = np.diagonal(np.exp(density.rates(values, np))[..., : problem.classes], axis1=-2, axis2=-1)
@@ -147,7 +143,7 @@ def wide_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.
 
 
 def _chosen_rows(problem: LabelsProblem, chosen: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Row of each judge among those who are chosen, -1 for others; and which labels are theirs."""
+    """Row of each judge among the chosen ones, -1 for others, and True for the labels of chosen judges."""
     row = np.full(len(problem.judges), -1)
     row[chosen] = np.arange(len(chosen))
     return row, row[problem.table.judge] >= 0

@@ -1,11 +1,11 @@
-"""Scores one by one, votes on criteria and people's scores; what a judge scores repeatedly is one answer.
+"""Answers of a fit of scores with their predictive probabilities; see :mod:`voirdire.kinds.answers`.
 
-Probability of scores that a model has not seen; see :mod:`voirdire.kinds.answers`.
+Answers are single scores, votes on criteria and human scores. Repeated scores of a judge for an item under a criterion
+are one answer. Probabilities are held-out (of scores that the model has not seen) or leave-one-out (of each score given
+all others).
 
-Where judges have tastes it is the mean over draws: of an item that a judge was not seen to score the mode of its taste
-is zero, as if judges had none.
-
-Probability of each score by all the others, from a fit of scores.
+Predictions with tastes are means over draws: the mode of a judge's taste for an item that it was not seen to score is
+zero, as if judges had no tastes.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from voirdire.typing import Bools, Floats, Ints
 
 PREDICTION_DRAWS = 100
 DENSITY_DRAWS = (
-    1000  # of a density, which is sharper than the spread of what a judge was not seen to make of items
+    1000  # of a continuous scale, on which densities are narrower than the spread of unseen perceptions
 )
 
 
 def score_held_out(
     model: Model,
     table: Scores,
-    here: Bools,
+    held_out: Bools,
     levels: Sequence[object] | None = None,
     families: dict[str, str] | None = None,
 ) -> PredictionScores:
-    """Log probability of some scores, of a fit that has not seen them, and whether each was the most probable.
+    """Return the log probability of held-out scores, and True where the score was the most probable one.
 
-    On a continuous scale no score is the most probable: NaN.
+    On a continuous scale no score is the most probable: the second value is NaN.
 
     Raises
     ------
@@ -65,28 +65,28 @@ def score_held_out(
     }
     options["families"] = families
     options["contexts"] = problem.density.contexts > 0
-    seen = encode_scores(model, table.subset(~here), **options)  # type: ignore[arg-type]
+    seen = encode_scores(model, table.subset(~held_out), **options)  # type: ignore[arg-type]
     draws = _prediction_values(seen)
-    held_out = {name: code[here] for name, code in names.items()}
-    if "context" in held_out:  # one that was not seen is any
-        is_known = np.isin(held_out["context"], names["context"][~here])
-        held_out["context"] = np.where(is_known, held_out["context"], -1)
-    # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
+    held_out_codes = {name: code[held_out] for name, code in names.items()}
+    if "context" in held_out_codes:  # -1: a new context
+        is_known = np.isin(held_out_codes["context"], names["context"][~held_out])
+        held_out_codes["context"] = np.where(is_known, held_out_codes["context"], -1)
+    # the problem of the whole table knows the group of a judge whose scores are all held out
     if form is continuous:
         logs = [
-            log_score_density(problem, values, table.score[here], tuple(held_out.values()))
+            log_score_density(problem, values, table.score[held_out], tuple(held_out_codes.values()))
             for values in draws
         ]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
     probability = np.mean(
-        [score_probabilities(problem, values, tuple(held_out.values())) for values in draws], axis=0
+        [score_probabilities(problem, values, tuple(held_out_codes.values())) for values in draws], axis=0
     )
-    return score_predictions(probability, np.searchsorted(problem.scale.levels, table.score[here]))
+    return score_predictions(probability, np.searchsorted(problem.scale.levels, table.score[held_out]))
 
 
 def _prediction_values(problem: ScoresProblem) -> list[Values]:
-    """Values by which other scores are predicted: those at the mode, or draws."""
+    """Parameter values from which held-out scores are predicted: the mode's, or draws."""
     mode, density = find_mode(problem), problem.density
     if not isinstance(mode, LatentMode):
         return [density.values(mode.x, np)]
@@ -94,15 +94,14 @@ def _prediction_values(problem: ScoresProblem) -> list[Values]:
     return [density.values(x, np) for x in draw_about_mode(mode, np.random.default_rng(0), count)]
 
 
-MAX_PROBABILITIES = 20_000_000  # probabilities that calibration computes, about
+MAX_PROBABILITIES = 20_000_000  # approximate number of probabilities that calibration computes
 
 
 def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibration:
-    """Scores by the probability of exceeding a level that the other scores give, shape (cells, levels - 1).
+    """Calibration of P(score > level | all other scores), shape (cells, levels - 1).
 
-    Every score counts once for each level but the highest: P(score > level | all other scores). What a fit says of the
-    very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
-    has no draws (``map``).
+    Every score counts once for each level but the highest. Probabilities given the score itself would lie off the
+    diagonal where items have few scores; without draws (``map``) there are no others.
     """
     counts, probability = leave_one_out_probabilities(
         problem, thinned_draws(posterior, _affordable_draws(problem))
@@ -113,20 +112,20 @@ def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibrati
 
 
 def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Floats]:
-    """Counts of the levels that each judge gave to an item by a criterion, and their probability by all other scores.
+    """Counts of the levels in each cell, and the levels' probabilities given the scores of all other cells.
 
-    With y what the judge scored there and p_s(.) under draw s, the draws are weighted by 1 / p_s(y), as if that had not
-    been seen (Gelfand, Dey and Chang 1992); no weight is above the square root of their number times their mean
-    (Ionides 2008, JCGS 17).
+    A cell is a combination of judge, criterion, item and context. With y the scores of the cell and p_s(.) their
+    probability under draw s, draws are weighted by 1 / p_s(y), as if y had not been seen (Gelfand, Dey and Chang 1992).
+    Weights are at most their mean times the square root of the number of draws (Ionides 2008, JCGS 17).
 
     Returns
     -------
-    counts, chance : array, shape (combinations of judge, criterion, item and context, levels)
+    counts, probability : array, shape (cells, levels)
     """
     table, part = problem.table, problem.data["scores"]
-    about = problem.codes(table)
+    row_codes = problem.codes(table)
     combinations, cell = distinct_combinations(
-        {name: np.concatenate([code, part[name]]) for name, code in about.items()}
+        {name: np.concatenate([code, part[name]]) for name, code in row_codes.items()}
     )
     row, answers, codes = (
         cell[: table.rows],
@@ -150,7 +149,7 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
 
 
 def _affordable_draws(problem: ScoresProblem) -> int:
-    """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
+    """Number of draws, 100 to 1,000, that takes seconds; each repeated score costs a quadrature rule."""
     numbers_per_draw = (
         problem.table.rows
         * len(problem.scale.levels)
@@ -163,9 +162,9 @@ ITEM_SCORES, PEOPLE_SCORES = "scores", "scores of people"
 
 
 def score_answers(problem: ScoresProblem) -> list[Answers]:
-    """Every score; of repeated ones the mean of the judge's for the item under the criterion.
+    """List the answers of a problem; repeated scores of a judge for an item under a criterion give their mean.
 
-    None where a model pools scores before it looks at them.
+    Empty for baselines, which pool scores.
     """
     density, part = problem.density, problem.data["scores"]
     if problem.form is baseline:
@@ -196,7 +195,7 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
 
 
 def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
-    """Scores on their own scale, shape (rows,)."""
+    """Scores in the units of the table, shape (rows,)."""
     scale = problem.scale
     levels = np.array(scale.levels, dtype=float)
     if "level" in part:
@@ -212,9 +211,9 @@ def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
     return np.asarray(origin + unit * mean)
 
 
-def _answer_names(problem: ScoresProblem, part: dict[str, Ints], which: Ints) -> dict[str, np.ndarray]:
+def _answer_names(problem: ScoresProblem, part: dict[str, Ints], rows: Ints) -> dict[str, np.ndarray]:
     names = {"judge": problem.judges, "criterion": problem.criteria, "item": problem.items}
-    columns = {name: np.array(levels)[part[name]][which] for name, levels in names.items() if name in part}
+    columns = {name: np.array(levels)[part[name]][rows] for name, levels in names.items() if name in part}
     if "context" in part and problem.density.contexts:
-        columns["context"] = np.array(problem.table.contexts)[part["context"]][which]
+        columns["context"] = np.array(problem.table.contexts)[part["context"]][rows]
     return columns

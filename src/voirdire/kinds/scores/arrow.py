@@ -1,10 +1,10 @@
-"""Second derivatives in the shape of an arrow, factored: few parameters beside many items, independent given them.
+"""Factored arrow-shaped Hessians: few parameters g, and many items that are independent given g.
 
     [ H   B ]        D diagonal
-    [ B'  D ]        H - B P B' what is left of g, P = D^-1 - D^-1 1 1' D^-1 / (1' D^-1 1) under every criterion,
+    [ B'  D ]        Schur complement of g: H - B P B', P = D^-1 - D^-1 1 1' D^-1 / (1' D^-1 1) under every criterion
 
-P the inverse of D among values of zero sum. One factor costs the square of the number of the others times that of the
-items, in place of the cube of both.
+P is the inverse of D restricted to values of zero sum. A factor costs the square of the number of parameters g times
+the number of items, instead of the cube of both together.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from voirdire.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class ZeroSumInverse:
-    """The inverse of a diagonal matrix among values that sum to zero over the items of each criterion.
+    """The inverse of a diagonal matrix restricted to values that sum to zero over the items of each criterion.
 
     Attributes
     ----------
     inverse : array, shape (criteria, items)
-        Of the diagonal.
+        Reciprocals of the diagonal.
 
     Examples
     --------
@@ -40,19 +40,19 @@ class ZeroSumInverse:
         return np.asarray(self.inverse / self.inverse.sum(axis=-1, keepdims=True))
 
     def divide(self, psi: Floats) -> Floats:
-        """The inverse times values, shape (..., criteria, items)."""
+        """Multiply values, shape (..., criteria, items), by the inverse."""
         scaled = self.inverse * psi
         return np.asarray(scaled - self.share * scaled.sum(axis=-1, keepdims=True))
 
     def draws(self, count: int, rng: np.random.Generator) -> Floats:
-        """Values of which it is the covariance, shape (count, criteria, items)."""
+        """Draw normal values with the inverse as covariance, shape (count, criteria, items)."""
         noise = np.sqrt(self.inverse) * rng.standard_normal((count, *self.inverse.shape))
         return np.asarray(noise - self.share * noise.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
 class ArrowFactor:
-    """Minus the second derivatives at a point, factored; see :func:`factor_arrow`.
+    """Factored Hessian of minus the log density at a point; see :func:`factor_arrow`.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class ArrowFactor:
     across : array, shape (g, criteria, items)
         B.
     root : array, shape (g, g)
-        Lower triangular factor of what is left of g.
+        Lower triangular factor of the Schur complement of g.
     shifted : bool
-        Whether something was added to make it positive definite.
+        True if its eigenvalues were changed to make it positive definite.
     """
 
     items: ZeroSumInverse
@@ -72,7 +72,7 @@ class ArrowFactor:
     shifted: bool
 
     def divide(self, g: Floats, psi: Floats) -> tuple[Floats, Floats]:
-        """The inverse times a vector, items as values of zero sum."""
+        """Multiply a vector by the inverse; the values of items sum to zero."""
         from scipy.linalg import cho_solve
 
         among = self.items.divide(psi)
@@ -80,7 +80,7 @@ class ArrowFactor:
         return g_solution, self.items.divide(psi - np.einsum("gci,g->ci", self.across, g_solution))
 
     def draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Vectors of which this is the inverse covariance, shapes (count, g) and (count, criteria, items)."""
+        """Draw normal vectors with the inverse as covariance, shapes (count, g) and (count, criteria, items)."""
         from scipy.linalg import solve_triangular
 
         white = rng.standard_normal((len(self.root), count))
@@ -90,8 +90,8 @@ class ArrowFactor:
         return g_draws, noise - self.items.divide(shift)
 
 
-def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> ArrowFactor:
-    """Factor an arrow.
+def factor_arrow(matrix: Floats, across: Floats, diagonal: Floats) -> ArrowFactor:
+    """Factor an arrow-shaped Hessian.
 
     Parameters
     ----------
@@ -99,10 +99,10 @@ def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> ArrowFactor:
         H.
     across : array, shape (g, criteria, items)
         B.
-    own : array, shape (criteria, items)
+    diagonal : array, shape (criteria, items)
         The diagonal of D.
     """
-    items = ZeroSumInverse(1.0 / own)
+    items = ZeroSumInverse(1.0 / diagonal)
     scaled = across * items.inverse
     reduced = matrix - scaled.reshape(len(matrix), -1) @ across.reshape(len(matrix), -1).T
     sums = scaled.sum(axis=-1)
@@ -112,7 +112,7 @@ def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> ArrowFactor:
 
 
 def _cholesky_root(matrix: Floats) -> tuple[Floats, bool]:
-    """Lower triangular factor; of a matrix that is not positive definite, with its eigenvalues made positive."""
+    """Lower triangular factor, and True if eigenvalues were made positive because the matrix was not definite."""
     try:
         return np.asarray(np.linalg.cholesky(matrix), dtype=float), False
     except np.linalg.LinAlgError:

@@ -1,15 +1,16 @@
 """Baselines: the mean or the median of each item's scores, with a standard error from the judges' disagreement.
 
-A judge's scores of one item are averaged first, so runs are not taken for judges; with groups of judges the groups are
-averaged, each counting once (as MAJ-EVAL averages its stakeholders). Then
+A judge's scores of one item are averaged first, so that runs do not count as judges. With groups of judges the means of
+groups are averaged, and each group counts once (as MAJ-EVAL averages its stakeholders). Then
 
     centre_c,i ~ Normal(theta_c,i, error_c,i)
 
-under a prior so wide that theta is the centre. With r the differences of judges' scores from the mean of their item
-(and group), corrected by sqrt(n / (n - 1)) for the n of them it was taken of, the error of the mean of n judges is
-sd(r) / sqrt(n), and that of their median the standard deviation of medians of n differences drawn from r with
-replacement; r is pooled over the items of a criterion. The error takes in what judges differ in severity: it is that
-of another panel's score for the item.
+under a prior so wide that the estimate of theta is the centre.
+
+Residuals r are the differences of judges' scores from the mean of their item (and group), times sqrt(n / (n - 1)) for a
+mean of n judges; they are pooled over the items of a criterion. The error of the mean of n judges is sd(r) / sqrt(n).
+The error of their median is the standard deviation of medians of n residuals drawn with replacement. Errors include
+differences in severity: they predict another panel's score for the item.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 RESAMPLES = 2000
-MIN_ERROR = 1e-3  # error of one judge, in parts of the scale: where all agree fully, the density needs one
-UNKNOWN_ERROR = 1.0  # and where no item has two judges of a group: the length of the scale
+# In parts of the scale's length.
+MIN_ERROR = 1e-3  # error of one judge where all judges agree fully: the density needs an error above zero
+UNKNOWN_ERROR = 1.0  # error where no item has two judges of a group
 
 
 def single_scores_message(model: str) -> str:
-    """Say that predictions need another model than a baseline."""
+    """Message that a baseline makes no predictions, with the models that do."""
     return (
-        f"predict() needs a model of single scores, and {model} has none; take another (--model rating-continuous of "
+        f"predict() needs a model of single scores, and {model} has none; take another (--model rating-continuous for "
         "scores between levels, else rating-learned)"
     )
 
@@ -54,8 +56,8 @@ def encode_centres(
     Returns
     -------
     dict
-        ``criterion``, ``item``, ``centre``, ``error``, ``weight`` (one each), and ``known``: whether the error could be
-        estimated.
+        ``criterion``, ``item``, ``centre``, ``error``, ``weight`` (one each), and ``known``: 1 where the error could be
+        estimated, else 0.
 
     Examples
     --------
@@ -100,10 +102,10 @@ def encode_centres(
 
 
 class _Errors:
-    """Standard error of the mean or median of n judges, from the differences of one criterion."""
+    """Standard errors of the mean or median of n judges, from the residuals of one criterion."""
 
-    def __init__(self, left: Floats, pool: str) -> None:
-        self.left, self.pool = left, pool
+    def __init__(self, residuals: Floats, pool: str) -> None:
+        self.left, self.pool = residuals, pool
         self.known: dict[int, float] = {}
 
     def standard_error(self, n: int) -> float:
@@ -114,7 +116,7 @@ class _Errors:
     def _standard_error(self, n: int) -> float:
         if not len(self.left):
             return UNKNOWN_ERROR
-        # their mean is zero in every item
+        # residuals have mean zero in every item
         judge_error = max(float(np.sqrt(np.mean(self.left**2))), MIN_ERROR)
         if self.pool == "mean":
             return judge_error / math.sqrt(n)
@@ -130,7 +132,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:
-    """The centres."""
+    """Start at the centres of the items."""
     part = data["scores"]
     strength = np.zeros((density.criteria, density.items))
     strength[part["criterion"], part["item"]] = part["centre"]

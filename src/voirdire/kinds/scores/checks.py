@@ -1,13 +1,11 @@
 """Checks of a fit of scores.
 
-Terms that a table of scores supports and the model of a fit omits, where intervals are too narrow without them.
+One check names terms that the table supports and the model omits, if intervals are too narrow without them.
 
-Judges who score on another scale than the rest: a metric from 0 to 1 beside people's 1 to 5.
-
-A model of scores gives every judge a severity, and takes one unit to be the same for all. A judge's scores under a
-criterion are on another scale where they reach less than half as far as the scores of all others, or more than twice
-as far, and most of them are numbers that no other judge ever gave; one who uses a part of the levels that others use
-is severe or lenient.
+Another finds judges on a different scale, such as a metric from 0 to 1 among people's scores from 1 to 5. A model of
+scores gives every judge a severity, and assumes the same unit for all. A judge's scores under a criterion are on a
+different scale if their range is less than half or more than twice the range of all others, and most of them are
+numbers that no other judge gave. A judge that uses a part of the others' levels is severe or lenient.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ from voirdire.typing import Floats, Ints
 
 
 def missing_terms_check(problem: ScoresProblem) -> list[Check]:
-    """A warning for the terms that are left out, if any.
+    """Warn of terms that the model omits, if any.
 
     Examples
     --------
@@ -59,18 +57,18 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
     halo_reason = reason_without_continuous_halo if problem.in_points else reason_without_halo
     if problem.anchors is not None and problem.model.taste is None and halo_reason(problem.table) is None:
         messages.append(
-            "Beside human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
+            "With human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
             "several criteria counts as several, and intervals are too narrow. Fit without human scores, too, and "
             "trust the wider intervals."
         )
     return [Check("missing-terms", "warn", float(len(messages)), " ".join(messages))] if messages else []
 
 
-MAX_RANGE_RATIO = 2.0  # of the ranges, from which scales differ
-#: Share of a judge's scores that no other judge ever gave, from which its numbers are its own.
+MAX_RANGE_RATIO = 2.0  # ratio of ranges above which scales differ
+#: Share of a judge's scores that no other judge gave, above which its scale differs.
 MIN_OWN_SHARE = 0.5
-MIN_SCORES = 5  # scores of a judge of which this can be said
-MAX_NAMES = 5  # judges that are named
+MIN_SCORES = 5  # scores that a judge needs for this check
+MAX_NAMES = 5  # judges named in the message
 
 
 def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
@@ -84,7 +82,7 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
     >>> scores = pd.DataFrame(rows, columns=["judge", "item", "score"])
     >>> result = fit(scores, model="mean-score")
     >>> [check.message.split(":")[0] for check in result.all_checks if check.check == "ranges"]
-    ['Scores of different scales are taken as of one']
+    ['Scores on different scales are treated as one scale']
     """
     table = problem.table
     ranges: dict[str, str] = {}
@@ -100,15 +98,15 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
     examples = ", ".join(list(ranges.values())[:MAX_NAMES])
     suffix = f" and {len(ranges) - MAX_NAMES} more" if len(ranges) > MAX_NAMES else ""
     message = (
-        f"Scores of different scales are taken as of one: {examples}{suffix}. How reliable judges are, and whose "
-        "scores decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare "
+        f"Scores on different scales are treated as one scale: {examples}{suffix}. Reliability and influence of "
+        "judges then depend on the scale. Bring them to one scale, leave such a judge out, or compare "
         "rankings (voirdire metaeval)."
     )
     return [Check("ranges", "warn", float(len(ranges)), message)]
 
 
 def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
-    """Warn of criteria on another scale than the others where their scores are averaged as they are."""
+    """Warn of criteria on a different scale where scores of criteria are averaged unchanged."""
     table = problem.table
     if not problem.in_points:  # each criterion has its own cutpoints
         return []
@@ -119,30 +117,30 @@ def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
         f"{table.criteria[criterion]} {low:.3g} to {high:.3g}" for criterion, (low, high) in ranges.items()
     )
     message = (
-        f"Criteria have different scales: {examples}. Their mean follows the widest, and takes more for better. "
-        "Take one (--where criterion=NAME), or bring them to one scale."
+        f"Criteria have different scales: {examples}. Their mean follows the widest scale, and counts higher as "
+        "better. Take one (--where criterion=NAME), or bring them to one scale."
     )
     return [Check("ranges", "warn", float(len(ranges)), message)]
 
 
 def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[float, float]]:
-    """Lowest and highest score of each judge, by number, on another scale than the others."""
+    """Lowest and highest score, by judge number, of the judges on a different scale than the others."""
     low, high = np.full(judges, np.inf), np.full(judges, -np.inf)
     np.minimum.at(low, judge, score)
     np.maximum.at(high, judge, score)
-    # severe and lenient judges reach farther together than each alone
+    # the joint range of severe and lenient judges is wider than the range of each
     reach, widest = _largest_of_others(high) + _largest_of_others(-low), _largest_of_others(high - low)
     values, code = np.unique(score, return_inverse=True)
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
     count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
     differs = ((high - low) * MAX_RANGE_RATIO < widest) | (high - low > MAX_RANGE_RATIO * reach)
-    enough = (count >= MIN_SCORES) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
+    enough = (count >= MIN_SCORES) & (high > low) & (reach > 0.0)  # reach is -inf without other judges
     odd = enough & differs & (common < (1.0 - MIN_OWN_SHARE) * count)
     return {int(index): (float(low[index]), float(high[index])) for index in np.flatnonzero(odd)}
 
 
 def _largest_of_others(largest: Floats) -> Floats:
-    """The largest of all others, for each."""
+    """For each entry, the largest of all other entries."""
     if len(largest) < 2:
         return np.full(len(largest), -np.inf)
     second, first = np.sort(largest)[-2:]
@@ -151,7 +149,7 @@ def _largest_of_others(largest: Floats) -> Floats:
 
 
 def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
-    """Checks that every fit of scores makes, after those of its method."""
+    """List the checks of a fit of scores: those of its method, then those of its scores."""
     entries = [
         connectivity_check(problem),
         *constant_judges_check(problem),
@@ -178,7 +176,7 @@ def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
 
 
 def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
-    """Check whether scores tell items apart at all, and whether those of every judge do."""
+    """Check that the scores, and the scores of every judge, distinguish items."""
     randomness = estimate_randomness(problem, posterior)
     if randomness is None:  # the noise of every judge is learned
         return []
@@ -186,13 +184,13 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
     if randomness.shared is not None:
         share = randomness.shared.share
         summary, ending = (
-            f"{100 * max(share, 0.0):.0f}% of the variance of single scores is what judges share",
+            f"{100 * max(share, 0.0):.0f}% of the variance of single scores is shared by judges",
             ".",
         )
         if not randomness.is_identified:
             ending = (
-                ", which is not told from nothing: these scores do not tell items apart. Ask for something that judges "
-                "can see alike, or compare items side by side."
+                ", which cannot be distinguished from 0%: these scores do not distinguish items. Ask for something "
+                "that judges can see alike, or compare items side by side."
             )
         checked.append(
             Check("reliability", "ok" if randomness.is_identified else "warn", share, summary + ending)
@@ -200,16 +198,16 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
     if randomness.odds is not None:
         names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > MIN_NOISE_ODDS)]
         message = (
-            f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
-            "its prompt and answers."
+            f"{list_names(names)} scoring items nearly at random compared with the others: leave such a judge out, or "
+            "read its prompt and answers."
         )
-        ok_message = "No judge scores items at random beside the others."
+        ok_message = "No judge scores items at random."
         checked.append(checks.names_check("noise", names, ok_message, message))
     return checked
 
 
 def connectivity_check(problem: ScoresProblem) -> Check:
-    """Check whether judges can be compared with each other through the items that they score."""
+    """Check that common items link all judges, so that their severities can be compared."""
     table, size = problem.table, len(problem.judges)
     group = checks.connected_groups(table.judge, table.item, size, len(problem.items))
     scoring = np.unique(table.judge)
@@ -228,14 +226,14 @@ def connectivity_check(problem: ScoresProblem) -> Check:
 
 
 def constant_judges_check(problem: ScoresProblem) -> list[Check]:
-    """Judges that gave one score to everything."""
+    """Warn of judges that gave the same score to everything."""
     table = problem.table
     effect = "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
     return checks.constant_judges(table.judges, table.judge, table.score, "score", effect)
 
 
 def separation_check(problem: ScoresProblem) -> Check:
-    """Items all of whose scores stand at one end of the scale."""
+    """Check for items with all their scores at one end of the scale."""
     table, scale = problem.table, problem.scale
     shape = (len(problem.criteria), len(problem.items))
     low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
@@ -266,9 +264,9 @@ def unknown_error_check(problem: ScoresProblem) -> list[Check]:
 
 
 def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination") -> list[Check]:
-    """Warn if criterion weights rest on nothing; ``instead`` is the model that counts criteria equally.
+    """Warn if no data determine the criterion weights; ``instead`` names the model that counts criteria equally.
 
-    Of models in which all judges count alike there is no other: they take weights as equal without votes on criteria.
+    Models in which all judges count alike have no such alternative: without votes on criteria their weights are equal.
     """
     model, density = problem.model, problem.density
     equal_judges = model.reliability.kind == AlikeRaters.kind or density.uses_marginal_likelihood

@@ -1,10 +1,10 @@
 """Concordance of the judges, taken together, with people in the order of items.
 
-Of two anchored items to which people give different scores (under one criterion) the judges' mean scores have the same
-order, or the other, or are equal, which counts half. The share of pairs in people's order is the concordance index,
-(tau + 1) / 2 of Kendall's tau without pairs that people tie (Kendall 1938, Biometrika 30). Its interval is that of a
-bootstrap of items, as pairs that share one are not independent. As few items give a bootstrap nothing to vary, chance
-is also asked by permutation: how often human scores, dealt to the anchored items at random, agree as much.
+Two anchored items with different human scores (under one criterion) form a pair. The judges' mean scores order a pair
+as people do, or the other way, or are equal, which counts half. The share of pairs in people's order is the concordance
+index, (tau + 1) / 2 with Kendall's tau without pairs that people tie (Kendall 1938, Biometrika 30). Its interval comes
+from a bootstrap of items, because pairs with a common item are dependent. With few items a bootstrap varies too little,
+so a permutation test also gives the probability of the share by chance, with human scores assigned to items at random.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from voirdire.model.problem import Check, list_names
 from voirdire.typing import Floats
 
 RESAMPLES = 1000
-TAIL_PROBABILITY = 0.05  # on either side of the interval, and of the permutations
-MAX_ITEMS = 300  # anchored items from which pairs are formed; of more, as many drawn at random
-MIN_MORE_ITEMS = 20  # more items that people are asked to score
-ENOUGH_ITEMS = 40  # anchored items from which what more would tell is known
+TAIL_PROBABILITY = 0.05  # on either side of the interval, and in the permutation test
+MAX_ITEMS = 300  # anchored items used; of more items a random sample of this size
+MIN_MORE_ITEMS = 20  # smallest number of further items that people are asked to score
+ENOUGH_ITEMS = 40  # anchored items from which the number of further items needed can be estimated
 _MAX_NAMES = 3
 
 
 def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
-    """The check of a fit with human scores, nothing without.
+    """Check the order of the judges' mean scores against human scores; an empty list without human scores.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
 
 
 def _panel_means(problem: ScoresProblem) -> Floats:
-    """Mean over judges of each judge's mean score, shape (criteria, items); NaN where there is none."""
+    """Mean over judges of each judge's mean score, shape (criteria, items); NaN without scores."""
     table = problem.table
     size = (len(problem.judges) * len(problem.criteria), len(problem.items))
     means, scored = _cell_means(
@@ -101,7 +101,7 @@ def _cell_means(
 
 
 def _pair_order(score: Floats) -> Floats:
-    """+1 where the first item is above the second, -1 below, 0 equal (to rounding) or unknown."""
+    """Order of item pairs, shape (criteria, items, items): +1 first above second, -1 below, 0 equal or unknown."""
     gap = score[:, :, None] - score[:, None, :]
     return np.asarray(np.where(np.abs(gap) > 1e-9, np.sign(gap), 0.0))
 
@@ -110,9 +110,11 @@ def _concordant_share(agreed: float, pairs: float) -> float:
     return float(0.5 + 0.5 * agreed / pairs)
 
 
-def _bootstrap_interval(same: Floats, theirs: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    count = same.shape[1]
-    agreed, decided = (same * theirs).sum(axis=0), np.abs(theirs).sum(axis=0)
+def _bootstrap_interval(
+    panel_order: Floats, people_order: Floats, rng: np.random.Generator
+) -> tuple[float, float]:
+    count = panel_order.shape[1]
+    agreed, decided = (panel_order * people_order).sum(axis=0), np.abs(people_order).sum(axis=0)
     weight = rng.multinomial(count, np.full(count, 1.0 / count), RESAMPLES).astype(float)
     agreed_total, decided_total = (((weight @ matrix) * weight).sum(axis=1) for matrix in (agreed, decided))
     shares = 0.5 + 0.5 * agreed_total[decided_total > 0] / decided_total[decided_total > 0]
@@ -121,12 +123,18 @@ def _bootstrap_interval(same: Floats, theirs: Floats, rng: np.random.Generator) 
 
 
 def _chance_concordance(
-    same: Floats, human: Floats, known: npt.NDArray[np.bool_], share: float, rng: np.random.Generator
+    panel_pair_order: Floats,
+    human: Floats,
+    has_score: npt.NDArray[np.bool_],
+    share: float,
+    rng: np.random.Generator,
 ) -> tuple[float, float]:
-    """Probability that human scores dealt at random agree as much as they do, and as little."""
+    """Probabilities that human scores permuted over items give at least, and at most, the share ``share``."""
     above, below = 1, 1
-    known_items = [np.flatnonzero(row) for row in known]
-    panel_orders = [order[np.ix_(items, items)] for order, items in zip(same, known_items, strict=True)]
+    known_items = [np.flatnonzero(row) for row in has_score]
+    panel_orders = [
+        order[np.ix_(items, items)] for order, items in zip(panel_pair_order, known_items, strict=True)
+    ]
     people_orders = [_pair_order(row[None, items])[0] for row, items in zip(human, known_items, strict=True)]
     pairs = sum(float(np.abs(order).sum()) for order in people_orders)
     for _ in range(RESAMPLES):
@@ -140,7 +148,7 @@ def _chance_concordance(
 
 
 def _remedy_text(problem: ScoresProblem, share: float, width: float, items: int) -> str:
-    """Remedy: to score as many more items as tell the share from chance; of many that do not, to do without."""
+    """Advice to score the number of items that distinguishes the share from chance, or not to rely on the judges."""
     distance = abs(share - 0.5)
     more_items = items * ((0.5 * width / distance) ** 2 - 1.0) if distance > 0.0 else math.inf
     if items >= ENOUGH_ITEMS and more_items > items:
@@ -150,7 +158,7 @@ def _remedy_text(problem: ScoresProblem, share: float, width: float, items: int)
 
 
 def _items_to_ask(problem: ScoresProblem) -> str:
-    """The items without a human score on which judges differ most, in words."""
+    """Clause that names the items without a human score on which judges differ most."""
     table = problem.table
     unit = table.criterion * len(problem.items) + table.item
     size = len(problem.criteria) * len(problem.items)

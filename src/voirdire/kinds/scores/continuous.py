@@ -1,4 +1,4 @@
-"""Scores on a bounded continuous scale: their counted form, their density, and where the search starts.
+"""Scores on a bounded continuous scale: encoding, density, and starting values.
 
 Scores are measured from the middle of the scale in parts of its length; see :mod:`voirdire.model.terms.censored`.
 """
@@ -22,18 +22,18 @@ from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-MIN_SPREAD = 0.03  # of the first guess
-INITIAL_SPREAD = 0.1  # of tastes and severities there
+MIN_SPREAD = 0.03  # smallest starting value of the spread of strengths
+INITIAL_SPREAD = 0.1  # starting value of the spreads of tastes and severities
 SCORE_COLUMNS = ("score", "end", "weight")
 
 
-def encode_numbers(about: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
-    """Scores one by one.
+def encode_numbers(codes: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
+    """Encode single scores.
 
     Parameters
     ----------
-    about : dict of str to int array, shape (rows,)
-        Judge, criterion and item of each score, and what else it is about.
+    codes : dict of str to int array, shape (rows,)
+        Judge, criterion, item and further codes of each score.
     score : array, shape (rows,)
         From -1/2 to 1/2.
 
@@ -44,7 +44,7 @@ def encode_numbers(about: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
     [1, 0, -1]
     """
     end = np.where(score <= -HALF_RANGE, -1, np.where(score >= HALF_RANGE, 1, 0))
-    return {**about, "score": score, "end": end, "weight": np.ones(len(score))}
+    return {**codes, "score": score, "end": end, "weight": np.ones(len(score))}
 
 
 def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
@@ -74,7 +74,7 @@ def people_mean(density: ScoresLayout, values: Values, part: Mapping[str, Array]
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:
-    """Each item's mean score, their level and spread, and the prior's mean of all else."""
+    """Start at the items' mean scores, their level and spread, and the prior means of all other parameters."""
     part = data["scores"]
     weight, total = part["weight"], part["weight"] * part["score"]
     unit, size = part["criterion"] * density.items + part["item"], density.criteria * density.items
@@ -98,10 +98,9 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
 
 
 def cells(density: ScoresLayout, data: Data) -> ScoreCells:
-    """Every score by itself: what its mean and the logarithm of its noise depend on, beside strengths and tastes.
+    """Terms in the mean and the log noise of each score, other than strengths and tastes.
 
-    Human scores come after those of the judges, of judge -1, with people's severity in the place of a judge's and a
-    noise of their own.
+    Human scores follow those of the judges; they have judge -1, the severity of people and a noise of their own.
     """
     parts = density.score_parts(data)
     joined = {

@@ -1,26 +1,26 @@
-"""The cut posterior of scores: judges' discriminations from the anchors alone, then strengths given these.
+"""The cut posterior of scores: judges' discriminations from the anchors alone, then strengths given discriminations.
 
-In the joint posterior judges who agree with each other look sharp, whether people agree with them or not. The cut
-posterior (Plummer 2015, Statistics and Computing 25) forbids that feedback:
+In the joint posterior judges who agree with each other have high discriminations, even if people disagree with them.
+The cut posterior (Plummer 2015, Statistics and Computing 25) removes that feedback:
 
     p_cut(b, rest) = prod_k p(b_k | people's scores, judge k's scores of the same items) p(rest | b, scores, anchors).
 
-Each judge is compared with people alone, never with another judge. With strengths theta ~ Normal(0, S), of which
-people perceive a_people theta (both at their prior's centre, as two raters tell no more than how far they agree),
-judge k's factor is
+Each judge is compared with people alone, never with another judge. Strengths are theta ~ Normal(0, S), and people
+perceive a_people theta. S and a_people are at their prior centres, as two raters identify only their agreement. The
+factor of judge k is
 
     prod_i sum_q w_q P(people's score of i | theta_q) P(judge's score of i | b_k theta_q)
 
-over a rule for theta, on a grid of b_k: exact up to the grid, with two peaks where the anchors leave the direction
-open. The cutpoints of both follow from the shares of the levels that each gave to these items, so that only their
-association speaks (the two steps of Olsson 1979, Psychometrika 44, with logistic noise).
+with a quadrature rule for theta, on a grid of b_k. It is exact up to the grid, and has two peaks if the anchors do not
+determine the sign of b_k. The cutpoints of both raters follow from the shares of levels that each gave to these items,
+so that only the association informs b_k (the two steps of Olsson 1979, Psychometrika 44, with logistic noise).
 
 For each draw of b the rest (strengths, severities, cutpoints, weights) has the Laplace approximation of the second
-factor. There b, people's discrimination and the spread of the strengths are held: the scale of a_k = b_k / r is the
-panel's (root mean square 1), so that S becomes r S and a_people becomes a_people / r. Were the spread learned, judges
-who agree with each other would grow it, and with it what their scores weigh.
+factor. There b, people's discrimination and the spread of the strengths are fixed. The panel sets the scale of
+a_k = b_k / r (root mean square 1), so that S becomes r S and a_people becomes a_people / r. If the spread were learned,
+judges who agree with each other would increase it, and with it the weight of their scores.
 
-Human scores of some items: what the joint and the cut posterior of scores say of them, left out.
+The module also predicts held-out human scores by the joint and the cut posterior.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from voirdire.typing import Bools, Floats, Ints
 
 CUT_KIND = "rater-discrimination"
 GRID = np.linspace(-4.0, 4.0, 81)
-DISCRIMINATION_DRAWS = 24  # of the discriminations, each with a Laplace approximation of the rest
-SMOOTHING = 0.5  # scores added to each level
-MAX_CUTPOINT = 60.0  # cutpoints are sought within it
+DISCRIMINATION_DRAWS = 24  # draws of discriminations, each with a Laplace approximation of the rest
+SMOOTHING = 0.5  # pseudo-count of scores added to each level
+MAX_CUTPOINT = 60.0  # bound of the search for cutpoints, in log-odds
 BISECTION_STEPS = 40
 FIXED_PARAMETERS = ("raw_discrimination", "log_people", "log_spread")
 
 
 def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> Floats:
-    """Log posterior of each judge's discrimination on ``GRID``, shape (judges, grid); normalised.
+    """Normalised log posterior of each judge's discrimination on ``GRID``, shape (judges, grid).
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
     log_people = np.zeros((len(cells), len(theta)))
     np.add.at(log_people, position, people_logs[people.criterion, human, 0])
     log_people = log_people + log_weight
-    # log weight of each strength, given people
+    # log weight of each strength given the human scores
     log_people = log_people - logsumexp(log_people, axis=1, keepdims=True)
     judge_cell = table.criterion * items + table.item
     log_posterior = np.empty((len(problem.judges), len(GRID)))
@@ -100,9 +100,9 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
         rows = np.flatnonzero((table.judge == judge) & np.isin(judge_cell, cells))
         log_posterior[judge] = log_prior
         if not len(rows):
-            continue  # known by the prior alone
+            continue  # the posterior is the prior
         scored_cells, run = np.unique(judge_cell[rows], return_inverse=True)
-        run_weight = 1.0 / np.bincount(run)[run]  # several runs are one opinion
+        run_weight = 1.0 / np.bincount(run)[run]  # repeated runs of a cell have total weight 1
         level, criterion = np.searchsorted(scale, table.score[rows]), table.criterion[rows]
         logs = _log_levels(
             GRID[:, None] * theta, _shares_above(criterion, level, run_weight, len(problem.criteria), levels)
@@ -115,42 +115,46 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
 
 
 def _shares_above(criterion: Ints, level: Ints, weight: Floats, criteria: int, levels: int) -> Floats:
-    """Share of the scores above each level but the last, shape (criteria, levels - 1); smoothed."""
+    """Smoothed share of the scores above each level but the last, shape (criteria, levels - 1)."""
     count = np.full((criteria, levels), SMOOTHING)
     np.add.at(count, (criterion, level), weight)
     return np.asarray(1.0 - count.cumsum(axis=1)[:, :-1] / count.sum(axis=1, keepdims=True))
 
 
-def _log_levels(seen: Floats, above: Floats) -> Floats:
-    """Log probability of each level given what is perceived, shape (criteria, levels, grid, nodes).
+def _log_levels(perceived: Floats, above: Floats) -> Floats:
+    """Log probability of each level given the perceived strength, shape (criteria, levels, grid, nodes).
 
-    The cutpoints are those under which the mean of P(y > level) over the nodes is the share ``above``.
+    Cutpoints are such that the mean of P(y > level) over the nodes is the share ``above``.
 
     Parameters
     ----------
-    seen : array, shape (grid, nodes)
+    perceived : array, shape (grid, nodes)
+        Perceived strengths.
     above : array, shape (criteria, levels - 1)
+        Shares of the scores above each level.
     """
     weight = np.exp(normal_quadrature()[1])
-    low = np.full((*above.shape, len(seen)), -MAX_CUTPOINT)
+    low = np.full((*above.shape, len(perceived)), -MAX_CUTPOINT)
     high = -low
     for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
-        is_higher = expit(seen - middle[..., None]) @ weight > above[..., None]  # the cutpoint lies higher
+        is_higher = (
+            expit(perceived - middle[..., None]) @ weight > above[..., None]
+        )  # the cutpoint lies higher
         low, high = np.where(is_higher, middle, low), np.where(is_higher, high, middle)
-    upper = expit(seen - (0.5 * (low + high))[..., None])  # criteria, levels - 1, grid, nodes
-    ends = np.zeros((len(above), 1, *seen.shape))
+    upper = expit(perceived - (0.5 * (low + high))[..., None])  # criteria, levels - 1, grid, nodes
+    ends = np.zeros((len(above), 1, *perceived.shape))
     probability = np.concatenate([ends + 1.0, upper], axis=1) - np.concatenate([upper, ends], axis=1)
     return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
 
 def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | None = None) -> Mode:
-    """Mode of the rest given the discriminations' posterior means.
+    """Mode of all other parameters given the posterior means of discriminations.
 
     Parameters
     ----------
     hidden : bool array, shape (human scores,), optional
-        Human scores that are left out of what teaches discriminations.
+        Human scores that do not inform discriminations.
     data : Data, optional
         The tables, by default the problem's.
     """
@@ -160,7 +164,7 @@ def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | N
 
 
 def fix_discriminations(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
-    """The tables with the judges' discriminations b, people's and the spread of strengths fixed; see the module."""
+    """The tables with judges' discriminations b, that of people and the spread of strengths fixed; see the module."""
     density, model = problem.density, problem.model
     assert model.anchors is not None
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
@@ -213,20 +217,20 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         tables = [fix_discriminations(problem, b) for b in draws]
         modes = [
             find_modes(problem.density, [table])[0] for table in tables
-        ]  # small ones need no compilation
+        ]  # small problems need no compilation
         return draws_given_fixed(problem, tables, modes, count, rng), modes
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """Predictions of human scores left out: by people's own shares of the levels, the joint and the cut mode.
+        """Predictions of held-out human scores: by people's shares of the levels, the joint mode and the cut mode.
 
-        An item's scores under a criterion are left out together, in up to 20 parts of such cells.
+        Scores of an item under a criterion are left out together, in up to 20 folds of such cells.
         """
         problem = self.problem
         assert problem.anchors is not None
         people = problem.anchors.table
         level = np.searchsorted(problem.scale.levels, people.score)
         cells, cell = np.unique(people.criterion * len(problem.items) + people.item, return_inverse=True)
-        about = problem.codes(people)
+        codes = problem.codes(people)
         probabilities = {
             name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)
         }
@@ -238,7 +242,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
             joint_mode = find_modes(problem.density, [data], starts=[joint])[0]
             for name, mode in ((JOINT, joint_mode), (CUT, cut_mode(problem, hidden, data))):
                 probabilities[name][rows] = _level_probabilities(
-                    problem, mode.x, {n: c[rows] for n, c in about.items()}
+                    problem, mode.x, {n: c[rows] for n, c in codes.items()}
                 )
         return {
             name: LeftOut.from_answer_probabilities(p, level, name != BASELINE)
@@ -254,15 +258,15 @@ def _level_shares(problem: ScoresProblem, level: Ints, hidden: Bools) -> Floats:
 
 
 def _hide_cells(problem: ScoresProblem, cells: Ints) -> Data:
-    """The problem's tables with the human scores of some cells weighing nothing."""
+    """The problem's tables with weight 0 for the human scores of some cells."""
     part = problem.data["anchors"]
     hidden = np.isin(part["criterion"] * len(problem.items) + part["item"], cells)
     return problem.data | {"anchors": part | {"weight": part["weight"] * ~hidden}}
 
 
-def _level_probabilities(problem: ScoresProblem, x: Floats, about: dict[str, Ints]) -> Floats:
-    """Probability of every level of each human score, shape (scores, levels)."""
+def _level_probabilities(problem: ScoresProblem, x: Floats, codes: dict[str, Ints]) -> Floats:
+    """Probability of every level for each human score, shape (scores, levels)."""
     density = problem.density
-    eta, cuts = ordinal.people_perceptions(density, density.values(x, np), about, np)
-    logs = level_log_probabilities(eta, cuts[about["criterion"]], density.levels, np)
+    eta, cuts = ordinal.people_perceptions(density, density.values(x, np), codes, np)
+    logs = level_log_probabilities(eta, cuts[codes["criterion"]], density.levels, np)
     return np.asarray(np.exp(np.stack(logs, axis=-1)))

@@ -1,30 +1,30 @@
 """The density of a model of scores.
 
-Judge k gives item i under criterion c the score y. A model is made of sections: what items are worth
-(``strength`` theta_c,i), what judges take off it (``severity``), how they perceive it (``reliability``), and, for
-scores on an ordered scale, where the limits between its levels lie (``cutpoints``):
+Judge k gives item i under criterion c the score y. A model consists of sections: strengths of items (``strength``,
+theta_c,i), severities of judges (``severity``), their discrimination or noise (``reliability``), and, for scores on an
+ordered scale, the limits between its levels (``cutpoints``):
 
     P(y above level l) = sigmoid(eta - kappa_l),   eta = a_k theta_c,i - severity_k            (:mod:`.ordinal`)
 
-on a scale between whose ends every number may be a score
+on a continuous scale between two ends
 
-    y = mu + exp(log_noise_k) e, set to the ends beyond them,   mu = theta_c,i - severity_k   (:mod:`.continuous`)
+    y = mu + exp(log_noise_k) e, censored at the ends,   mu = theta_c,i - severity_k   (:mod:`.continuous`)
 
 and for the baselines the mean or the median of each item's scores with a known error (:mod:`.baseline`). Where judges
-score an item repeatedly, what a judge makes of the item is integrated out (``repeats``); where they score it in several
-contexts, theta_c,i + u_c,i,x stands for theta_c,i in context x (``context``). Votes on criteria, if any, are
-P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
+score an item repeatedly, the judge's effect on the item is integrated out (``repeats``). Where they score it in several
+contexts, theta_c,i + u_c,i,x replaces theta_c,i in context x (``context``). Votes on criteria, if any, are
+P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination a_k of the judge's scores.
 
-Strengths sum to zero over the items of each criterion and severities over the judges: the cutpoints have the location.
+Strengths sum to zero over the items of each criterion and severities over the judges: cutpoints carry the location.
 
 Human scores (``anchors``) are those of one more rater, with the panel's cutpoints:
 
     P(y above level l) = sigmoid(eta - kappa_c,l),   eta = a_people theta_c,i - severity_people_c,   a_people > 0
 
-(on a continuous scale with a noise of their own). Severities of the judges sum to zero, so people's is how much more
-severe they are than the panel; the scale of the strengths is the panel's (the root mean square of a_k is 1, or every
-a_k is), so that the differences between anchored items tell a_people. It keeps its sign where strengths and
-discriminations change theirs: human scores have one orientation, and break the mirror.
+(on a continuous scale with a noise of their own). Severities of the judges sum to zero, so severity_people is relative
+to the panel. The panel sets the scale of the strengths (the root mean square of a_k is 1, or every a_k is 1), so that
+differences between anchored items identify a_people. a_people keeps its sign if strengths and discriminations change
+theirs: human scores fix the orientation.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import SharedStrength, SharedStrengthLevel
 from voirdire.typing import Floats
 
-#: Kinds of strengths whose spreads are learned.
+#: Kinds of strengths with learned spreads.
 LEARNED_SPREAD_KINDS = (SharedStrength.kind, SharedStrengthLevel.kind)
-#: What one log-odds is like in parts of the scale's length, of priors of terms that no model file has.
+#: One log-odds in parts of the scale's length, for priors of terms that no model file has.
 SCALE_PER_LOG_ODDS = 1 / 6
 
 
@@ -78,7 +78,7 @@ class ScoresDensity(ScoresLayout):
     Parameters
     ----------
     over : "new" or "these"
-        Whether scores (of items, or of systems) are over contexts like those of the table, or over these alone.
+        Scores (of items, or of systems) refer to contexts like those of the table, or to these alone.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class ScoresDensity(ScoresLayout):
         model = self.model
         parameters = self._term_parameters(SCORE_STRENGTH, model.strength)
         if self.repeats and model.strength.kind == "normal":
-            # else the mode of strengths and judges' own components together would let strengths follow one judge
+            # otherwise the joint mode of strengths and judges' effects would let strengths follow one judge
             parameters = (replace(parameters[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
         for registry, section in (
             (WEIGHTS, model.weights if self.voted else None),
@@ -124,19 +124,19 @@ class ScoresDensity(ScoresLayout):
         return parameters
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About what the answers say of an item's strength, shape (..., criteria or 1, 1, 1).
+        """Approximate information of the answers on an item's strength, shape (..., criteria or 1, 1, 1).
 
-        Nothing, where spreads are found by their marginal likelihood.
+        Zero where spreads are estimated by their marginal likelihood.
         """
         if self.uses_marginal_likelihood:
             return np.zeros(1)
         return self.form.information(self, values, xp)[..., None, None]
 
     def log_unit(self, parameter: Parameter, values: Values, xp: Any) -> tuple[Array, Array]:
-        """As of every program; with human scores the mean over cells, of which the anchored ones are better known.
+        """Log unit and log ratio as in every density; with human scores the mean over cells, anchored or not.
 
-        The mean of the logarithms is what stands in the determinant (:class:`.Spread`): without it, strengths would
-        follow the people at the mode, and people would look too sharp.
+        The determinant (:class:`.Spread`) contains the mean of the logarithms. Without it the mode of strengths would
+        follow people, and their discrimination would be too large.
         """
         prior = parameter.prior
         assert isinstance(prior, Spread)  # no others have units
@@ -153,7 +153,7 @@ class ScoresDensity(ScoresLayout):
 
     @property
     def uses_marginal_likelihood(self) -> bool:
-        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.latent_gaussian`)."""
+        """True if spreads are estimated by their marginal likelihood (:mod:`voirdire.infer.latent_gaussian`)."""
         return self.model.strength.kind in LEARNED_SPREAD_KINDS
 
     def item_strengths(self, values: Values) -> Array:
@@ -166,12 +166,12 @@ class ScoresDensity(ScoresLayout):
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
-        """Weights of the criteria that the user gave."""
+        """Weights of the criteria set by the user."""
         return self.fixed_weights
 
     @property
     def form(self) -> Any:
-        """The module of the form that scores have: on an ordered scale, continuous, or pooled by a baseline."""
+        """Module for the form of scores: on an ordered scale, continuous, or pooled by a baseline."""
         return score_form_module(self.model)
 
     @property
@@ -190,7 +190,7 @@ class ScoresDensity(ScoresLayout):
         return self.flat(values, xp)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """Log probability of each distinct score (or of a judge's scores of one item), and how often it was given."""
+        """Log probability of each distinct score (or of a judge's scores of one item), and its count."""
         parts = [self.form.log_part(self, values, data, xp)]
         if self.voted:
             rater = RATERS[self.model.reliability.kind]
@@ -205,7 +205,7 @@ class ScoresDensity(ScoresLayout):
         return parts
 
     def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_probabilities_and_counts`, of human scores; leading axes of the values (draws) are kept."""
+        """As :meth:`log_probabilities_and_counts`, for human scores; leading axes of the values (draws) are kept."""
         return [self.form.people_part(self, values, data["anchors"], xp)] if self.anchors else []
 
     def outcome_names(self, data: Data) -> list[str]:
@@ -217,7 +217,7 @@ class ScoresDensity(ScoresLayout):
         return ["anchors"] * bool(self.anchors)
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """Derivatives with the items eliminated, of levels; see :class:`.scores.eliminated.EliminatedItems`."""
+        """Derivatives with items eliminated, for ordered levels; see :class:`.scores.eliminated.EliminatedItems`."""
         if not can_eliminate_items(self, data):
             return None
         elimination = EliminatedItems(self, data)
@@ -229,12 +229,12 @@ class ScoresDensity(ScoresLayout):
         )
 
     def starts(self, data: Data) -> list[Floats]:
-        """Points from which the mode is searched."""
+        """Starting points of the search for the mode, each of shape (size,)."""
         return [np.asarray(self.flat(values, np), dtype=float) for values in self.form.starts(self, data)]
 
 
 def score_form_module(model: Model) -> Any:
-    """The module of the form that a model takes scores in: :mod:`.ordinal`, :mod:`.continuous` or :mod:`.baseline`.
+    """Module for the form of a model's scores: :mod:`.ordinal`, :mod:`.continuous` or :mod:`.baseline`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def score_form_module(model: Model) -> Any:
 
 
 def log_odds_unit(model: Model) -> float:
-    """About what one log-odds is like in the unit of what judges perceive: 1, or of scores as numbers a sixth.
+    """Approximate size of one log-odds in the unit of perceived strengths: 1, or 1/6 for continuous scores.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Simulation of scores from a model: each judge's perception of an item with noise, on the scale.
 
-Where judges score an item repeatedly, what a judge makes of it is drawn anew for every judge, criterion and item.
+Where judges score an item repeatedly, the judge's effect on the item is drawn for every judge, criterion and item.
 
-Scores that a model generates, votes on criteria and people's scores; see :mod:`voirdire.infer.outcomes`.
+Outcomes are scores, votes on criteria and human scores; see :mod:`voirdire.infer.outcomes`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from voirdire.typing import Floats, Ints
 
 
 def score_outcomes(problem: ScoresProblem) -> list[Outcome]:
-    """Counts of levels in each cell, or scores; none of baselines.
+    """List the outcomes: counts of levels in each cell, or scores; empty for baselines.
 
     Scores on a continuous scale are measured from its middle in parts of its length.
     """
@@ -53,7 +53,7 @@ ArrayPair = tuple[Array, Array]
 def _level_outcome(
     problem: ScoresProblem, name: str, part: dict[str, Any], seen: Callable[[Values, Any, Any], ArrayPair]
 ) -> Outcome:
-    """Counts of levels by what they depend on: what is perceived of it, and cutpoints, are ``seen``."""
+    """Counts of levels for each combination of codes; ``seen`` gives perceived strengths and cutpoints."""
     levels = problem.density.levels
     names = [name for name in part if name not in ("level", "lower", "upper", "weight")]
     about, row = distinct_combinations({name: part[name] for name in names})
@@ -86,7 +86,7 @@ def _people_levels(problem: ScoresProblem) -> Outcome:
 
 
 def _repeated_outcome(problem: ScoresProblem) -> Outcome:
-    """Counts of the levels that a judge gave an item; the judge's own effect on the item is integrated out."""
+    """Counts of the levels that a judge gave an item; the judge's effect on the item is integrated out."""
     density, part = problem.density, problem.data["scores"]
     counts = np.asarray(part["counts"], dtype=float)
     total, judge = counts.sum(axis=1).astype(np.int64), part["judge"]
@@ -112,7 +112,7 @@ def _score_outcome(
     log_part: Callable[[dict[str, Any], Values, Any], ArrayPair],
     moments: Callable[[Values], tuple[Floats, Floats]],
 ) -> Outcome:
-    """Scores on a continuous scale by their log density with weights, and by mean and noise."""
+    """Scores on a continuous scale, with functions for their log density and weights, and for mean and noise."""
 
     def log_density(value: Any, values: Values, xp: Any) -> Array:
         ends = xp.where(value <= -HALF_RANGE, -1, xp.where(value >= HALF_RANGE, 1, 0))
@@ -210,12 +210,12 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
 
 
 def resample_scores(problem: ScoresProblem, rng: np.random.Generator) -> Data:
-    """The tables of a problem with as many opinions, drawn with replacement; of the same shapes each time.
+    """Resample the answers of a problem with replacement, as many as there are; shapes stay the same.
 
     Raises
     ------
     InputError
-        The model pools scores before it looks at them.
+        The model is a baseline, which pools scores.
 
     Examples
     --------

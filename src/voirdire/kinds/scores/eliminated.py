@@ -1,26 +1,24 @@
 """Derivatives of scores on an ordered scale with the items eliminated.
 
-Given what is known of judges and the scale, g, items are independent but for their sum, so that minus the log density
-has second derivatives in the shape of an arrow: with psi the items' coordinates (:class:`.Spread`) as values of zero
-sum,
+Given the parameters g of judges and the scale, items are independent except for their sum. So minus the log density has
+an arrow-shaped Hessian: with psi the items' coordinates (:class:`.Spread`) as values of zero sum,
 
     [ H   B ]
     [ B'  D ]    D diagonal: an answer is about one item.
 
-Answers depend on g through few effects h(g) alone, slopes a_k u_c, severities and cutpoints (:mod:`.judge_effects`):
+Answers depend on g only through a few effects h(g): slopes a_k u_c, severities and cutpoints (:mod:`.judge_effects`):
 
     log P(y | eta, kappa),   eta = a_k u_c psi_c,i - severity_k    (:mod:`.level_answers`).
 
-The mode is searched with products of the second derivatives (:mod:`voirdire.infer.trust_region`), which take memory for
-the answers alone. Draws around it are made from the arrow written out (:mod:`.arrow`); of many judges from products
-with what is left of g, H - B P B' (:mod:`voirdire.infer.krylov`, preconditioned by blocks of judges), given which items
-are independent but for their sum.
+The search for the mode uses products with the Hessian (:mod:`voirdire.infer.trust_region`), which need memory for the
+answers only. Draws around the mode use the dense arrow (:mod:`.arrow`). With many judges they use products with the
+Schur complement of g, H - B P B' (:mod:`voirdire.infer.krylov`, preconditioned by blocks of judges); given g, items are
+independent except for their sum.
 
-Directions along which scores on an ordered scale stay probable though each parameter by itself is well known.
-
-Strengths, severities and cutpoints that all grow alike leave the noise of answers smaller beside them, and nothing else
-changes; slopes b_k that grow alike leave a_k as they are (:class:`.RaterDiscrimination`). Where judges seldom err, or
-agree in nothing, the mode lies far along these: a search that measures steps one parameter at a time gets there slowly.
+Some directions change the likelihood little, although each parameter by itself is well identified. If strengths,
+severities and cutpoints grow by one factor, only the relative noise of answers decreases. If slopes b_k grow by one
+factor, a_k stay the same (:class:`.RaterDiscrimination`). Where judges seldom err, or do not agree, the mode lies far
+along these directions, and a search that scales steps one parameter at a time converges slowly.
 """
 
 from __future__ import annotations
@@ -43,9 +41,9 @@ from voirdire.typing import Floats
 
 
 def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
-    """Directions at a flat vector, shape (directions, size).
+    """Poorly identified directions at a flat vector, shape (directions, size).
 
-    All slopes; all severities; under each criterion its strengths, locations and gaps; and the spread of strengths.
+    They scale all slopes; all severities; per criterion the strengths, locations and gaps; per criterion the spread.
     """
     parameters = {p.name: p for p in density.parameters}
 
@@ -70,15 +68,17 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
     return np.array([row for row in rows if row.any()])
 
 
-#: Numbers times parameters up to which the Hessian takes seconds.
+#: Data numbers times parameters up to which the Hessian takes seconds.
 MAX_HESSIAN_WORK = 3e8
-MAX_DRAW_NUMBERS = 2e7  # that draws may hold,
-MIN_DRAWS = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
-MAX_DENSE_PARAMETERS = 1500  # parameters but items from which draws take products in the place of a matrix
+MAX_DRAW_NUMBERS = 2e7  # largest number of values in all draws
+MIN_DRAWS = 250  # smallest number of draws: the error of a standard deviation is 4.5%
+MAX_DENSE_PARAMETERS = (
+    1500  # number of parameters other than items above which draws use products, not a matrix
+)
 
 
 def can_eliminate_items(density: ScoresLayout, data: Data) -> bool:
-    """True if a table's answers are levels that judges give once, and the model's parameters those known here."""
+    """True if answers are levels, given once, and :class:`EliminatedItems` supports all parameters of the model."""
     is_plain = not (density.repeats or density.voted or density.anchors or "pinned" in data)
     return (
         is_plain
@@ -94,7 +94,7 @@ class EliminatedItems:
     Parameters
     ----------
     density : ScoresLayout
-        Of a table that is :func:`can_eliminate_items`.
+        A density for which :func:`can_eliminate_items` is true.
     data : dict
     """
 
@@ -104,14 +104,14 @@ class EliminatedItems:
         self._here = density.parameter_slices["strength"]
 
     def parts(self, x: Floats) -> tuple[Floats, Floats]:
-        """All but items of flat vectors, shape (..., size), and the items' coordinates as values of zero sum."""
+        """Split flat vectors, shape (..., size), into g and the items' coordinates as values of zero sum."""
         free = x[..., self._here].reshape((*x.shape[:-1], self._shape[0], self._shape[1] - 1))
         return np.delete(x, np.arange(self._here.start, self._here.stop), axis=-1), zero_sum(
             free, self._shape[1], np
         )
 
     def flat(self, g: Floats, psi: Floats) -> Floats:
-        """Flat vectors; inverse of :meth:`parts`. Of a gradient by items what is left among values of zero sum."""
+        """Join g and items to flat vectors; inverse of :meth:`parts`. Gradients by items are projected to zero sum."""
         free = zero_sum_free(psi - psi.mean(axis=-1, keepdims=True)).reshape((*g.shape[:-1], -1))
         start = self._here.start
         return np.concatenate([g[..., :start], free, g[..., start:]], axis=-1)
@@ -127,7 +127,7 @@ class EliminatedItems:
         return point.value + prior_value, self.flat(g_gradient, point.by_psi)
 
     def curvature(self, x: Floats) -> Curvature:
-        """The second derivatives, and near them blocks of judges and the diagonal of items."""
+        """The Hessian, with blocks of judges and the diagonal of items as preconditioner."""
         g, psi = self.parts(x)
         point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
@@ -150,7 +150,7 @@ class EliminatedItems:
         )
 
     def draws_about_mode(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
-        """Up to ``count`` draws of the normal approximation at a mode, and whether it is a proper maximum."""
+        """Up to ``count`` draws of the normal approximation at a mode, and True if the mode is a proper maximum."""
         count = int(np.clip(MAX_DRAW_NUMBERS / len(x), MIN_DRAWS, count))
         if self._effects.size > MAX_DENSE_PARAMETERS:
             return self._draws_without_matrix(x, count, rng)
@@ -158,7 +158,7 @@ class EliminatedItems:
         return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
 
     def _draws_without_matrix(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
-        """As :meth:`draws_about_mode`, of many judges: products in the place of a matrix."""
+        """As :meth:`draws_about_mode`, for many judges: with products instead of a matrix."""
         g, psi = self.parts(x)
         point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
@@ -170,7 +170,7 @@ class EliminatedItems:
         transposed = across.T.tocsr()
 
         def effect_changes(of_g: Floats) -> tuple[Floats, Floats]:
-            """Change of effects with that of g, and of items with them, g being what is changed."""
+            """Changes of effects and of the conditional mode of items with a change of g."""
             by_h = effects.ahead(of_g)
             return by_h, -items.divide((transposed @ by_h).reshape(self._shape))
 
@@ -187,7 +187,7 @@ class EliminatedItems:
         return out, smallest > 0
 
     def factored_hessian(self, x: Floats) -> ArrowFactor:
-        """The second derivatives, written out and factored."""
+        """The dense Hessian, factored."""
         g, psi = self.parts(x)
         point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
@@ -205,11 +205,11 @@ class _Point:
     Attributes
     ----------
     value : float
-        Minus the log likelihood and the log prior of items.
+        Minus the sum of the log likelihood and the log prior of items.
     by_h : array, shape (effects + criteria,)
-        Its gradient by effects, the logarithms of units over spreads among them.
+        Gradient of ``value`` by effects, including the logarithms of units over spreads.
     by_psi, own : array, shape (criteria, items)
-        Its gradient and its second derivatives by each item.
+        Gradient of ``value`` by items, and its second derivatives by each item alone.
     """
 
     def __init__(self, answers: LevelAnswers, h: Floats, psi: Floats) -> None:
@@ -227,7 +227,7 @@ class _Point:
         self.own = self.answers.item_curvature.reshape(psi.shape) + self._precision
 
     def product(self, h: Floats, psi: Floats) -> tuple[Floats, Floats]:
-        """Second derivatives by effects and items times a change of both."""
+        """Multiply a change of effects and items by the second derivatives."""
         by_h, by_psi = self.answers.product(h[: self._effects], psi.ravel())
         ratio = h[self._effects :, None]
         by_ratio = 2.0 * (self._precision * self._psi * (self._psi * ratio + psi)).sum(axis=-1)

@@ -1,7 +1,4 @@
-"""Tastes of judges and errors shared by families: reasons not to learn them from a table of scores.
-
-Contexts of a table of scores: reasons not to learn strengths and tastes in each.
-"""
+"""Reasons not to learn tastes of judges, errors shared by families, or strengths per context from a table of scores."""
 
 from __future__ import annotations
 
@@ -15,17 +12,18 @@ from voirdire.tables.scores import Scores
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Ints
 
-MAX_LATENT_VALUES = 20_000  # strengths and tastes of a default
+# Limits of default models, which must end within minutes.
+MAX_LATENT_VALUES = 20_000  # strengths and tastes
 MAX_SCORES = 50_000
-MAX_NOISES = 200  # of judges under each criterion, likewise
-#: Judges with repeated scores, each with a spread of what it makes of items in all its runs.
+MAX_NOISES = 200  # judges times criteria, each with a noise
+#: Judges with repeated scores; each has a spread of its effects on items.
 MAX_REPEATING_JUDGES = 60
-#: Share of judges' items that must be scored under several criteria, and of items that need several judges.
+#: Smallest share of (judge, item) pairs scored under several criteria, and of items with several judges.
 MIN_OVERLAP_SHARE = 0.5
 
 
 def reason_without_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
-    """Reason not to learn shared errors of families by default; None if there is none, "" without families.
+    """Return a reason not to learn shared errors of families by default; None without reason, "" without families.
 
     Examples
     --------
@@ -47,7 +45,7 @@ def reason_without_shared_errors(table: Scores, families: dict[str, str]) -> str
 
 
 def reason_for_fixed_spread(table: Scores) -> str | None:
-    """Reason not to learn the spread of items by default; None if there is none.
+    """Return a reason not to learn the spread of items by default, or None.
 
     Examples
     --------
@@ -62,25 +60,25 @@ def reason_for_fixed_spread(table: Scores) -> str | None:
     return None
 
 
-def _is_large(table: Scores, each: int, contexts: int = 0) -> bool:
-    """True if a table would take minutes, with so many latent values of each item and those that repeats tell."""
+def _is_large(table: Scores, values_per_item: int, contexts: int = 0) -> bool:
+    """True if a table would take minutes, with ``values_per_item`` latent values and those for repeated scores."""
     opinions = _values_of_repeats(table, contexts)
     return (
-        (each + opinions) * len(table.items) > MAX_LATENT_VALUES
+        (values_per_item + opinions) * len(table.items) > MAX_LATENT_VALUES
         or table.rows > MAX_SCORES
         or (opinions > 0 and len(table.judges) > MAX_REPEATING_JUDGES)
     )
 
 
 def _values_of_repeats(table: Scores, contexts: int = 0) -> int:
-    """Values that tell what judges make of each item in all their runs, in so many contexts if there are any."""
+    """Number of effects of judges on each item that repeated scores identify, over ``contexts`` if there are any."""
     if len(np.unique(table.judge)) < 2 or not has_repeats(table, contexts > 0):
         return 0
     return len(table.judges) * len(table.criteria) * max(contexts, 1)
 
 
 def reason_without_halo(table: Scores) -> str | None:
-    """Reason not to learn tastes (halo) by default; None if there is none, "" where there is nothing to say.
+    """Return a reason not to learn tastes (halo) by default; None without reason, "" where tastes do not apply.
 
     Examples
     --------
@@ -97,14 +95,14 @@ def reason_without_halo(table: Scores) -> str | None:
     if (np.unique(cells // criteria, return_counts=True)[1] > 1).mean() <= MIN_OVERLAP_SHARE:
         return "most items have a judge's scores under one criterion alone"
     if (np.bincount(np.unique(pair) % items, minlength=items) > 1).mean() <= MIN_OVERLAP_SHARE:
-        return "most items have one judge, whose taste is then no other thing than what they are worth"
+        return "most items have one judge, so that taste and strength cannot be distinguished"
     if _is_large(table, criteria + judges):
         return f"{count_in_words(judges, 'judges')} and {items:,} items would take many minutes"
     return None
 
 
 def reason_without_continuous_halo(table: Scores) -> str | None:
-    """As :func:`reason_without_halo`, of scores between levels: each judge has a noise to learn under each criterion.
+    """As :func:`reason_without_halo`, for continuous scores: each judge has a noise to learn under each criterion.
 
     Examples
     --------
@@ -121,12 +119,12 @@ def reason_without_continuous_halo(table: Scores) -> str | None:
     return reason
 
 
-MAX_FACTOR_WORK = 2e9  # of a factor of the latent values, in numbers times numbers in a row
-MIN_ITEM_OVERLAP = 0.5  # share of the items above which must be scored in several contexts
+MAX_FACTOR_WORK = 2e9  # operations of a factor of the latent values
+MIN_ITEM_OVERLAP = 0.5  # more than this share of the items must be scored in several contexts
 
 
 def reason_contexts_unknown(table: Scores) -> str | None:
-    """Reason why strengths in each context are not identified; None where they are.
+    """Return the reason why strengths in each context are not identified; None if they are.
 
     Examples
     --------
@@ -144,7 +142,7 @@ def reason_contexts_unknown(table: Scores) -> str | None:
 
 
 def count_recurring_contexts(table: Scores) -> int:
-    """Number of contexts in which items recur, where they can be told; else 0."""
+    """Count the contexts in which items recur; 0 if strengths in contexts are not identified."""
     if reason_contexts_unknown(table) is not None:
         return 0
     assert table.context is not None  # else no contexts
@@ -159,16 +157,16 @@ def _contexts_per_item(table: Scores) -> Ints:
 
 
 def reason_without_contexts(table: Scores, learns_noise: bool = False) -> str | None:
-    """Reason not to use contexts by default; None if there is none, "" where there is nothing to say.
+    """Return a reason not to use contexts by default; None without reason, "" where contexts do not apply.
 
-    A context for each score, or items most of which stand in one context, would only widen everything; and a default
-    must end within minutes.
+    With a context for each score, or most items in one context, the term would only widen intervals; and a default must
+    end within minutes.
 
     Parameters
     ----------
     learns_noise : bool
-        Whether the model learns judges' noise, from which what an item is worth in a context is told by those alone
-        that have several scores there.
+        True if the model learns judges' noise. Only items with several scores in a context then distinguish strength in
+        the context from noise.
 
     Examples
     --------
@@ -191,7 +189,7 @@ def reason_without_contexts(table: Scores, learns_noise: bool = False) -> str | 
         return f"{several:,} of {items:,} items are scored in several of them"
     values_per_item = criteria * (1 + contexts) + judges + 1
     if learns_noise and has_one_score_per_context(table):
-        return "most items have one score in a context, where its worth there is no other thing than noise"
+        return "most items have one score in a context, where strength and noise cannot be distinguished"
     work = float(items) * (values_per_item + _values_of_repeats(table, contexts)) ** 3
     if _is_large(table, values_per_item, contexts) or work > MAX_FACTOR_WORK:
         judge_words = count_in_words(judges, "judges")
@@ -200,7 +198,7 @@ def reason_without_contexts(table: Scores, learns_noise: bool = False) -> str | 
 
 
 def has_one_score_per_context(table: Scores) -> bool:
-    """True if most items have one score in a context, so that noise, where it is learned, is over contexts, too.
+    """True if most items have one score in a context, so that learned noise includes variation over contexts.
 
     Examples
     --------
@@ -217,7 +215,7 @@ def has_one_score_per_context(table: Scores) -> bool:
 
 
 def can_learn_tastes(table: Scores, contexts: bool) -> bool:
-    """True if a table says something of judges' tastes: by criteria, or by ``contexts`` that are told apart.
+    """True if a table identifies judges' tastes: by several criteria, or by ``contexts`` if the model has them.
 
     Examples
     --------
@@ -233,5 +231,5 @@ def can_learn_tastes(table: Scores, contexts: bool) -> bool:
     if len(np.unique(table.judge)) < 2:
         return False
     pair = table.judge * len(table.items) + table.item
-    about = [pair, table.criterion, *([] if table.context is None else [table.context])]
-    return bool(np.unique(np.stack(about), axis=1).shape[1] > len(np.unique(pair)))
+    columns = [pair, table.criterion, *([] if table.context is None else [table.context])]
+    return bool(np.unique(np.stack(columns), axis=1).shape[1] > len(np.unique(pair)))

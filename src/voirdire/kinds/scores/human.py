@@ -23,7 +23,7 @@ from voirdire.tables.scores import Scores, read_scores
 
 
 def recode_contexts(people: PeopleTable[Scores], panel: Scores) -> PeopleTable[Scores]:
-    """The same with contexts in the panel's coding; scores in contexts that no judge has seen are left out.
+    """Recode contexts in the panel's coding; scores in contexts that no judge has seen are left out.
 
     Raises
     ------
@@ -51,29 +51,28 @@ def read_scored_anchors(
 ) -> PeopleTable[Scores]:
     """Read human scores and bring them into the coding of a panel's scores.
 
-    Several scores of one item under one criterion are several people's, and each counts: that people differ is
-    nothing wrong with a score.
+    Several scores of one item under one criterion are those of several people, and each counts.
 
     Parameters
     ----------
     table : path, dataframe or PeopleTable
         Columns ``score``, and ``item`` or both ``context`` and ``system``; ``criterion`` where the panel's scores have
-        several; no column ``judge``. Where the model tells contexts apart, a score with a ``context`` is of the item
-        there, one without of the item over contexts.
+        several; no column ``judge``. In models with contexts, a score with a ``context`` is of the item in it, and a
+        score without one is of the item over contexts.
     panel : Scores
         The scores of the judges.
     scale : Scale
         The scale of the judges' scores.
     ordinal : bool
-        Whether only the scale's levels may be scores, or any number between its ends.
+        True if only the scale's levels may be scores; else any number between its ends.
     declared : bool
-        Whether the user named the scale, which else is as far as the judges' scores go.
+        True if the user named the scale; else it is the range of the judges' scores.
 
     Raises
     ------
     InputError
-        A fault of the table, a score that the scale does not have, a criterion that the panel does not have, several
-        criteria and no column that says which is meant, no score of an item of the panel; all at once.
+        A fault of the table, a score outside the scale, a criterion unknown to the panel, several criteria without a
+        column ``criterion``, no score of an item of the panel; all faults at once.
 
     Examples
     --------
@@ -100,12 +99,12 @@ def read_scored_anchors(
 
 
 def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tuple[str, ...]]:
-    """Human scores on any scale as evidence on what people make of items, and what was left out, in words.
+    """Human scores on any scale, centred per criterion, as evidence on people's strengths of items; and notes.
 
     Raises
     ------
     InputError
-        As :func:`read_scored_anchors`, but for the scale.
+        As :func:`read_scored_anchors`, except for scores outside the scale.
     """
     matched = _match_people(read_scores(table, name="anchors", judge=PEOPLE), panel, Problems("anchors"))
     people = matched.table
@@ -117,7 +116,7 @@ def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tupl
 
 
 def _match_people(people: Scores, panel: Scores, problems: Problems) -> PeopleTable[Scores]:
-    """People's scores in the coding of a panel's."""
+    """People's scores in the coding of the panel's scores."""
     coded, message = match_items(people, panel, problems, "scored")
     kept = coded.item >= 0
     if not kept.any():

@@ -1,13 +1,13 @@
 """Block approximation of the Hessian of scores on an ordered scale, without items, that is cheap to invert.
 
-Judges have values of their own (slope, severity, place and widths of their cutpoints) and share others (the panel's
-cutpoints, severities of groups). The matrix is that of Gauss and Newton, which is never negative, with a block for each
-judge and one, with its border, for what is shared. What judges and items have in common is left out: conjugate
-gradients make up for it (:mod:`voirdire.infer.trust_region`). Memory follows judges times the square of the levels;
-where that is more than ``MAX_BLOCK_NUMBERS``, the widths of cutpoints stand by themselves.
+Each judge has parameters of its own (slope, severity, location and gaps of its cutpoints), and judges share others (the
+panel's cutpoints, severities of groups). The matrix is the Gauss-Newton approximation, which is positive semidefinite,
+with a block for each judge and a bordered block for shared parameters. Second derivatives by judges and items are left
+out: conjugate gradients correct for them (:mod:`voirdire.infer.trust_region`). Memory grows with judges times the
+square of the levels; above ``MAX_BLOCK_NUMBERS``, gaps of cutpoints are approximated by their diagonal.
 
-Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread_cutpoints`): with F
-derivatives by cutpoints, those by them are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
+Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread_cutpoints`). With F the
+derivatives by cutpoints, the derivatives by these are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from voirdire.model.terms.parameters import Normal, TwoSided
 from voirdire.model.terms.raters import slope_scale
 from voirdire.typing import Floats, Ints
 
-MAX_BLOCK_NUMBERS = 5e6  # numbers of the blocks
-NO_VALUE_PRECISION = 1e30  # precision of what is no value of a judge's
-#: Parameters that have a place in the matrix.
+MAX_BLOCK_NUMBERS = 5e6  # largest number of entries in the blocks
+NO_VALUE_PRECISION = 1e30  # precision of the dummy entry after the end of g
+#: Parameters that the matrix contains.
 BLOCK_PARAMETERS = frozenset(
     {"raw_discrimination", "severity", "severity_group", "cut_location", "log_gap", "shift", "log_gap_judge"}
 )
 
 
 class JudgeBlocks:
-    """The matrix at one point, factored.
+    """The factored matrix at one point.
 
     Parameters
     ----------
@@ -43,15 +43,15 @@ class JudgeBlocks:
     h : array, shape (effects + criteria,)
         Effects at g.
     at : AnswerDerivatives
-        Answers there.
+        Derivatives of the answers at h.
     by_h : array, shape (effects + criteria,)
         Gradient of minus the log likelihood.
     """
 
     def __init__(
-        self, effects: JudgeEffects, g: Floats, h: Floats, at: AnswerDerivatives, by_h: Floats
+        self, effects: JudgeEffects, g: Floats, h: Floats, derivatives: AnswerDerivatives, by_h: Floats
     ) -> None:
-        small, sums = effects.small, _derivative_sums(effects.small, h, at, by_h)
+        small, sums = effects.small, _derivative_sums(effects.small, h, derivatives, by_h)
         block_cuts = 1 if _count_numbers(small) > MAX_BLOCK_NUMBERS else small.levels - 1
         self._own, self._shared, self._alone = _parameter_places(small, block_cuts)
         judge_hessian, border, shared_hessian = _block_hessians(effects, g, sums, block_cuts)
@@ -68,11 +68,11 @@ class JudgeBlocks:
         self._scale = np.sqrt(all_widths[len(all_widths) - len(self._alone) :] + precision[self._alone])
 
     def divide(self, g: Floats) -> Floats:
-        """The inverse times a vector, shape (size,); what has no place in the matrix stays as it is."""
+        """Multiply a vector, shape (size,), by the inverse; parameters outside the matrix stay unchanged."""
         return self.from_white(self.to_white(g))
 
     def to_white(self, g: Floats) -> Floats:
-        """L^-1 times a vector, shape (size,), with L L' the matrix."""
+        """Multiply a vector, shape (size,), by L^-1, with L L' the matrix."""
         out = np.append(g, 0.0)
         out[self._alone] /= self._scale
         judge_values = np.einsum("kop,kp->ko", self._root, out[self._own])
@@ -83,7 +83,7 @@ class JudgeBlocks:
         return out[:-1]
 
     def from_white(self, white: Floats) -> Floats:
-        """L'^-1 times a vector, shape (size,): of white noise, what has the inverse for its covariance."""
+        """Multiply a vector, shape (size,), by L'^-1; white noise becomes noise with the inverse as covariance."""
         out = np.append(white, 0.0)
         out[self._alone] /= self._scale
         out[self._shared] = self._middle.T @ out[self._shared]
@@ -93,7 +93,7 @@ class JudgeBlocks:
 
 
 def _inverse_root(matrices: Floats) -> Floats:
-    """R with R' R the inverse, of positive definite matrices, shape (..., n, n); of others with eigenvalues made so."""
+    """R with R' R the inverse of matrices, shape (..., n, n); eigenvalues are made positive where necessary."""
     try:
         return np.linalg.inv(np.linalg.cholesky(matrices))
     except np.linalg.LinAlgError:
@@ -103,16 +103,16 @@ def _inverse_root(matrices: Floats) -> Floats:
 
 
 def _count_numbers(small: ScoresLayout) -> int:
-    """Count the numbers that the blocks of judges and their borders have with all cutpoints."""
+    """Count the entries of the blocks of judges and their borders with all cutpoints."""
     cuts = small.criteria * (small.levels - 1)
     block = 2 + cuts * ordinal.has_judge_cutpoints(small)
     return small.judges * block * (block + cuts + small.groups)
 
 
 def _parameter_places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]:
-    """Places in g of judges' own values, shape (judges, block), of what is shared, and of what stands by itself.
+    """Indices in g of judges' own parameters, shape (judges, block), of shared ones, and of those outside blocks.
 
-    ``kept`` coordinates of cutpoints are in blocks; the place after the end is that of no value.
+    ``kept`` coordinates of cutpoints are in blocks; the index after the end stands for no parameter.
     """
     judges, criteria, gaps = small.judges, small.criteria, small.levels - 2
 
@@ -140,7 +140,7 @@ def _parameter_places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]
 
 
 def _prior_precisions(small: ScoresLayout) -> Floats:
-    """Precisions of the priors, shape (size,); of two-sided ones that of either side."""
+    """Precisions of the priors, shape (size,); for two-sided priors that of one side."""
     precision = np.zeros(small.size)
     for parameter in small.parameters:
         if isinstance(parameter.prior, Normal | TwoSided):
@@ -151,7 +151,7 @@ def _prior_precisions(small: ScoresLayout) -> Floats:
 def _block_hessians(
     effects: JudgeEffects, g: Floats, sums: _DerivativeSums, kept: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Second derivatives of minus the log likelihood by judges' own values, by them and what is shared, and by that."""
+    """Second derivatives of minus the log likelihood: judges' own parameters, own by shared, and shared ones."""
     small = effects.small
     judges, values = small.judges, small.values(g, np)
     by_severity = _derivatives_by_gaps(sums.severity_cut, sums.gap)[..., :kept].reshape(judges, 1, -1)
@@ -184,11 +184,11 @@ def _block_hessians(
 
 
 class _DerivativeSums(NamedTuple):
-    """Second derivatives of minus the log likelihood by slopes, severities and cutpoints, of each judge and criterion.
+    """Second derivatives of minus the log likelihood by slopes, severities and cutpoints, per judge and criterion.
 
-    Shapes (judges, criteria), with cutpoints (judges, criteria, levels - 1). Of ``cut`` by themselves, of ``next_cut``
-    with those after them, and of the ``gap`` between: of the whole panel, shape (1, ...), where it has them in common,
-    and so ``pull``, the gradient by cutpoints.
+    Shapes are (judges, criteria), with cutpoints (judges, criteria, levels - 1). ``cut`` is by each cutpoint alone,
+    ``next_cut`` by neighbouring cutpoints. ``gap`` holds the gaps of cutpoints, ``pull`` the gradient by cutpoints.
+    These four have shape (1, ...), summed over the panel, if judges have common cutpoints.
     """
 
     slope: Floats
@@ -210,7 +210,7 @@ class _DerivativeSums(NamedTuple):
         return self.gap**2 * (0.25 * self.location()[..., None] - self.next_cut) + self._gap_curvature()
 
     def within(self) -> Floats:
-        """Second derivatives by location and log gaps, shape (judges or 1, cutpoints of all criteria, the same)."""
+        """Second derivatives by location and log gaps, shape (judges or 1, cuts, cuts), cuts of all criteria."""
         judges, criteria, top = self.cut.shape
         block = np.zeros((judges, criteria, top, top))
         cut, gap_index = np.arange(top), np.arange(top - 1)
@@ -225,12 +225,14 @@ class _DerivativeSums(NamedTuple):
         return matrix.reshape(judges, criteria * top, criteria * top)
 
     def _gap_curvature(self) -> Floats:
-        """Curvature that exponentials of log gaps add where a wider gap makes answers less probable."""
+        """Second derivatives from the exponential of log gaps if a wider gap makes answers less probable; else 0."""
         return np.maximum(_derivatives_by_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 
-def _derivative_sums(small: ScoresLayout, h: Floats, at: AnswerDerivatives, by_h: Floats) -> _DerivativeSums:
-    judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, at.answers
+def _derivative_sums(
+    small: ScoresLayout, h: Floats, derivatives: AnswerDerivatives, by_h: Floats
+) -> _DerivativeSums:
+    judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, derivatives.answers
     cells, no_cut = judges * criteria, judges * criteria * top
     lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, no_cut)
     upper = np.where(runs.level < top, runs.cell * top + runs.level, no_cut)
@@ -242,16 +244,19 @@ def _derivative_sums(small: ScoresLayout, h: Floats, at: AnswerDerivatives, by_h
         total = np.bincount(lower, below, no_cut + 1) + np.bincount(upper, above, no_cut + 1)
         return np.asarray(total[:-1].reshape(judges, criteria, top))
 
-    below, above = at.curvature_sums
-    slope_below, slope_above = runs.by_run(at.bend_below * at.z), runs.by_run(at.bend_above * at.z)
+    below, above = derivatives.curvature_sums
+    slope_below, slope_above = (
+        runs.by_run(derivatives.bend_below * derivatives.z),
+        runs.by_run(derivatives.bend_above * derivatives.z),
+    )
     cut_span = slice(judges * (criteria + 1), runs.effects)
     cuts, pull = (row[cut_span].reshape(-1, criteria, top) for row in (h, by_h))
-    cut = by_cut(below + at.bend_gap, above + at.bend_gap)
-    next_cut = by_cut(-at.bend_gap, 0.0 * at.bend_gap)[..., :-1]
+    cut = by_cut(below + derivatives.bend_gap, above + derivatives.bend_gap)
+    next_cut = by_cut(-derivatives.bend_gap, 0.0 * derivatives.bend_gap)[..., :-1]
     if not ordinal.has_judge_cutpoints(small):
         cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
     return _DerivativeSums(
-        by_cell(runs.by_run(at.bend * at.z**2)),
+        by_cell(runs.by_run(derivatives.bend * derivatives.z**2)),
         by_cell(-slope_below - slope_above),
         by_cell(below + above),
         by_cut(-slope_below, -slope_above),
@@ -264,7 +269,7 @@ def _derivative_sums(small: ScoresLayout, h: Floats, at: AnswerDerivatives, by_h
 
 
 def _derivatives_by_gaps(rows: Floats, gap: Floats) -> Floats:
-    """Derivatives by cutpoints, shape (..., cutpoints), as those by their location and the logarithms of gaps."""
+    """Transform derivatives by cutpoints, shape (..., cutpoints), to derivatives by location and log gaps."""
     total = rows.sum(axis=-1, keepdims=True)
     after = total - rows.cumsum(axis=-1)[..., :-1]
     return np.concatenate([total, gap * (after - 0.5 * total)], axis=-1)

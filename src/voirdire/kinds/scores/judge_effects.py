@@ -1,8 +1,8 @@
-"""Effects on answers on an ordered scale besides items: slopes, severities and cutpoints, as functions of the rest.
+"""Effects on answers on an ordered scale other than items: slopes, severities and cutpoints, as functions of g.
 
-The parameters but items' strengths, g, have few effects on answers, h(g): slopes a_k u_c (u_c the unit of strengths),
-severities, cutpoints, and the logarithm of the units over the spreads, which the prior of items depends on. Their
-derivatives follow from the terms' own formulas (:mod:`voirdire.infer.autodiff`).
+g are all parameters except items' strengths. Answers and the prior of items depend on g only through the effects h(g):
+slopes a_k u_c (u_c the unit of strengths), severities, cutpoints, and the logarithm of units over spreads. Derivatives
+come from automatic differentiation (:mod:`voirdire.infer.autodiff`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class JudgeEffects:
     Attributes
     ----------
     small : ScoresLayout
-        The density of a table of one item, whose flat vector is g.
+        The density of a table of one item; its flat vector is g.
     size : int
-        Of g.
+        Length of g.
     """
 
     def __init__(self, density: ScoresLayout, data: Data) -> None:
@@ -43,7 +43,7 @@ class JudgeEffects:
         self._strength = next(p for p in density.parameters if p.name == "strength")
 
     def to_effects(self, g: Any, xp: Any = np) -> Any:
-        """h, shape (effects + criteria,): slopes, severities, cutpoints, and logs of units over spreads, the last."""
+        """Compute h, shape (effects + criteria,): slopes, severities, cutpoints, then logs of units over spreads."""
         small = self.small
         values = small.values(g, xp)
         slope = judge_discriminations(values, xp)
@@ -55,7 +55,7 @@ class JudgeEffects:
         return xp.concatenate([slopes, total_severity(values, self.group), cuts, ratio], axis=-1)
 
     def unit(self, values: Values, xp: Any = np) -> tuple[Any, Any]:
-        """The unit of strengths and the logarithm of it over their spread, shape (criteria,) each."""
+        """The unit of strengths, and the logarithm of unit over spread, shape (criteria,) each."""
         prior = self._strength.prior
         if isinstance(prior, Spread):
             log_unit, log_ratio = self.small.log_unit(self._strength, values, xp)
@@ -65,13 +65,13 @@ class JudgeEffects:
         return unit, 0.0 * unit - math.log(prior.sd)
 
     def pulled(self, g: Floats, by_h: Floats) -> tuple[float, Floats]:
-        """Minus the log prior of g, and the gradient by g of that and what has the gradient ``by_h`` by h."""
+        """Minus the log prior of g, and the gradient by g of that plus a function of h with gradient ``by_h``."""
         with np.errstate(all="ignore"):
             _, gradient = autodiff.value_and_gradient(lambda vector: self._with(vector, by_h, []), g)
             return -float(self.small.log_prior(g, np)), gradient
 
     def effect_derivatives(self, g: Floats, by_h: Floats) -> EffectDerivatives:
-        """Second derivatives of minus the log prior plus h times ``by_h``, and first ones of h."""
+        """Second derivatives of minus the log prior plus h times ``by_h``, and first derivatives of h."""
         return EffectDerivatives(self, g, by_h)
 
     def _with(self, g: Any, by_h: Floats, kept: list[Any]) -> Any:
@@ -95,5 +95,5 @@ class EffectDerivatives:
         return self._tape.change_of(self._h)
 
     def back(self, by_h: Floats | None = None) -> Floats:
-        """Second derivatives of prior and h times the change of :meth:`ahead`, and the gradient by g of ``by_h``."""
+        """Second derivatives times the change of :meth:`ahead`, plus the gradient by g of h times ``by_h``."""
         return self._tape.back(self._h, by_h)

@@ -109,13 +109,13 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     time_series = staticmethod(score_series)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
-        """``rating-learned`` of most.
+        """Choose the default model, ``rating-learned`` for most tables, and give the reason.
 
-        ``rating-severity`` of large tables; ``rating-contexts`` where items recur in several contexts; ``rating-halo``
-        where judges score items under several criteria; ``rating-families`` where families of judges are named, and a
-        sum of terms where items recur in contexts, too, or scores are between levels; ``rating-continuous``,
-        ``rating-continuous-halo`` and ``rating-continuous-contexts`` of scores that are not whole numbers, or of too
-        many to be levels.
+        ``rating-severity`` for large tables; ``rating-contexts`` if items recur in several contexts; ``rating-halo`` if
+        judges score items under several criteria; ``rating-families`` if families of judges are named, or a sum of
+        terms if items also recur in contexts or scores are continuous. ``rating-continuous``,
+        ``rating-continuous-halo`` and ``rating-continuous-contexts`` for scores that are not whole numbers, or have too
+        many different values.
         """
         reason, is_continuous = "the table has scores", falls_between_levels(table.score, request.levels)
         if is_continuous:
@@ -193,14 +193,14 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             notes.append(f"Model {model.name} is fitted without contexts: {reason_contexts_unknown(table)}.")
         if model.families is not None and not problem.density.families:
             reason = reason_families_unknown(table, request)
-            notes.append(f"Model {model.name} is fitted without what families share: {reason}.")
+            notes.append(f"Model {model.name} is fitted without errors that families share: {reason}.")
         if system_contexts is not None:
             notes.append(systems_note(table, request.over))
         notes += [] if problem.density.has_mirror else weighed_note(problem.criteria_votes)
         return problem, notes
 
     def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """As in :class:`.TermsKind`, and the worth of systems, where the table is about systems."""
+        """As in :class:`.TermsKind`, with the scores of systems if the table is about systems."""
         tables = super().context_results(problem, posterior, prob)
         if systems_and_contexts(problem.table) is None or posterior.values is None:
             return tables
@@ -208,7 +208,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return {"over": problem.over, "systems": rows} | tables
 
     def board_entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
-        """Systems, where the table is about systems, else items."""
+        """Systems if the table is about systems, else items."""
         if systems_and_contexts(problem.table) is None or posterior.values is None:
             entrants = super().board_entrants(problem, posterior, prob)
             origin, unit_size = problem.unit
@@ -217,11 +217,11 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return system_entrants(problem, draws, systems.system_table(problem, posterior, prob))
 
     def board_names(self, problem: ScoresProblem) -> tuple[str, ...]:
-        """Systems, where the table is about systems."""
+        """Names of systems if the table is about systems, else of items."""
         return problem.items if systems_and_contexts(problem.table) is None else problem.table.systems
 
     def of_systems(self, problem: ScoresProblem, posterior: Posterior) -> Quantities:
-        """Worth of systems."""
+        """Scores of systems; empty if the table is not about systems."""
         if systems_and_contexts(problem.table) is None:
             return {}
         return {"system_score": Quantity(systems.system_draws_about_subject(problem, posterior), ("system",))}
@@ -233,13 +233,13 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     def context_difference_variance(
         self, problem: ScoresProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
-        """As in :class:`.Kind`; of systems, by the differences of their answers in each context."""
+        """As in :class:`.Kind`; for systems, from the differences of their answers in each context."""
         if systems_and_contexts(problem.table) is None:
             return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
         return systems.difference_variance_over_contexts(problem, posterior, items)
 
     def encode_again(self, problem: ScoresProblem, change: TableChange) -> ScoresProblem:
-        """As in :class:`.Kind`; the scale stays."""
+        """As in :class:`.Kind`; the scale stays the same."""
         options: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
         options |= {"families": problem.families, "anchors": problem.anchors if change.is_own_table else None}
         options["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
@@ -252,7 +252,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return read_criterion_importance(given, criteria).after(problem.criteria_votes)
 
     def items_called(self, problem: ScoresProblem) -> str:
-        """As in :class:`.Kind`: where systems are scored in contexts, what is scored are their answers."""
+        """As in :class:`.Kind`; "answers" if systems are scored in contexts."""
         return "items" if systems_and_contexts(problem.table) is None else "answers"
 
     def target_answers(self, table: Scores, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
@@ -271,7 +271,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "answers"})
 
     def unit(self, problem: ScoresProblem) -> str:
-        """Points of the scale, where scores are taken as numbers.
+        """Unit of results: points of the scale if the model takes scores as numbers, else log-odds.
 
         Examples
         --------
@@ -284,11 +284,11 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return "points" if problem.in_points else "log-odds"
 
     def middle(self, problem: ScoresProblem) -> float:
-        """The middle of the scale, or 0 of log-odds."""
+        """The middle of the scale, or 0 for log-odds."""
         return problem.unit[0]
 
     def can_weigh_answers(self, problem: ScoresProblem) -> bool:
-        """True if the model is one of single scores, and does not know by itself what judges share."""
+        """True if the model is one of single scores and has no term for errors that judges share."""
         return problem.model.pool == "none" and not problem.density.families
 
     def uses_families(self, problem: ScoresProblem) -> bool:
@@ -308,7 +308,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return score_held_out(model, table, here, request.levels, families)
 
     def pack(self, problem: ScoresProblem) -> Packed:
-        """Scores, scale, votes on criteria or their weights, human scores, what a judge's answers count for."""
+        """Pack scores, scale, votes on criteria or their weights, human scores, and weights of judges' answers."""
         names, arrays = pack_votes({"criteria": problem.criteria_votes})
         arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
         names["scores"], codes = pack_rated(problem.table, "scores")
@@ -320,7 +320,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return Packed(sections, arrays | codes | people_arrays)
 
     def unpack(self, model: Model, packed: Packed) -> ScoresProblem:
-        """The problem of :meth:`pack`."""
+        """Restore the problem from the result of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         anchors = unpack_people(Scores, names, arrays)
         table = Scores(**unpack_rated(names["scores"], arrays, "scores"))

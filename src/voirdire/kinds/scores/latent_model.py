@@ -1,13 +1,13 @@
 """A latent Gaussian model of scores with tastes of judges and of families.
 
-Scores of one judge and item by a criterion depend on a few sums: what the judge perceives, and what the form of the
-scores adds: on an ordered scale the middle of the cutpoints and logarithms of the gaps between these, on a continuous
-one the level of the scores, and noise, whose logarithm is learned as spreads are. Given judges and cutpoints items are
-independent; given strengths and cutpoints, judges are; and given all but what items are worth in them, contexts:
-whichever makes the cheapest factor are the blocks of the matrix of second derivatives.
+Scores of a judge and item under a criterion depend on a few sums: the perceived strength, and further sums by the form
+of scores. On an ordered scale these are the middle of the cutpoints and the logarithms of their gaps; on a continuous
+scale the level of the scores and log noise, which is learned as spreads are. Given judges and cutpoints, items are
+independent; given strengths and cutpoints, judges are; given all other values, strengths in different contexts are.
+The dimension with the cheapest factor gives the blocks of the Hessian.
 
-Latent strengths and severities have no sum of zero; the location has what they are on average. So its prior is wider
-here than in the density by the variance of those means: of cutpoints 9 + s^2 / items + 1 / judges in the place of 9.
+Latent strengths and severities do not sum to zero; their means move into the location. So the prior of the location is
+wider than in the density by the variance of these means: for cutpoints 9 + s^2 / items + 1 / judges instead of 9.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from voirdire.model.density import Data
 from voirdire.model.design import LatentPositions, Term, build_design
 from voirdire.model.terms.reliability import Values
 
-#: Of what a judge perceives.
+#: Terms of the perceived strength.
 PERCEPTION_TERMS = (
     Term("strength", ("criterion", "item"), 0),
     Term("general", ("item",), 0),
@@ -42,12 +42,12 @@ PERCEPTION_TERMS = (
 def build_scores_model(
     density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]
 ) -> LatentGaussianModel:
-    """Build the latent Gaussian model of a density and its table, whose ``cells`` depend on the form of the scores.
+    """Build the latent Gaussian model of a density and its table; ``cells`` depends on the form of the scores.
 
     Raises
     ------
     InputError
-        Its factor would take too much memory.
+        The factor of the Hessian would take too much memory.
     """
     places = LatentPositions(density)
     form = cells(density, data)
@@ -58,7 +58,7 @@ def build_scores_model(
         density,
         sums,
         [places.block(dim) for dim in ("item", "judge", "context")],
-        "name a model without tastes, such as rating-severity, or rating-continuous of scores between levels",
+        "name a model without tastes, such as rating-severity, or rating-continuous for scores between levels",
         well_identified=form.well_identified,
         to_latent=lambda values: subtract_general(values, form.location),
         to_density=lambda values: centre_values(values, form.location, form.sign),
@@ -78,12 +78,12 @@ def sums_of_scores(
         "family": np.where(judge < 0, -1, families[judge]),
         "group": np.where(judge < 0, -1, group[judge]),
     }
-    about = replace(form.codes, factors=factors)
+    cells = replace(form.codes, factors=factors)
     if "numbers" in factors:
-        about = replace(about, numbers=panel["numbers"][factors["numbers"]])
+        cells = replace(cells, numbers=panel["numbers"][factors["numbers"]])
     judge_item_term = Term("judge_item_effect", places.dims.get("judge_item_effect", ()), 0)
     terms = [*PERCEPTION_TERMS, judge_item_term, *form.terms, *density.added]
-    design, learned = (build_design(terms, about, layout) for layout in (places, places.of_learned))
+    design, learned = (build_design(terms, cells, layout) for layout in (places, places.of_learned))
     return AnsweredSums(design.used, form.answers, form.predictors, learned)
 
 
@@ -98,7 +98,7 @@ def subtract_general(values: Values, location: str) -> Values:
 
 
 def centre_values(values: Values, location: str, sign: float) -> Values:
-    """Strengths and severities with sum zero; the location takes what they are on average."""
+    """Centre strengths and severities at zero; their means move into the location."""
     centred = dict(values)
     strength = values["strength"]
     if "general" in values:
@@ -115,6 +115,6 @@ def centre_values(values: Values, location: str, sign: float) -> Values:
                 centred["severity_people"] = centred["severity_people"] - by_criterion
     centred[location] = level
     strength = strength - strength.mean(axis=-1, keepdims=True)
-    # where the strengths themselves are about the location
+    # with a level, strengths include the location
     centred["strength"] = strength + level[..., :, None] if location == "level" else strength
     return centred

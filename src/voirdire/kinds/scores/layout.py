@@ -1,7 +1,4 @@
-"""Sizes of a table of scores that the forms of its density need.
-
-Cells of answers of a table of scores, as the forms of a density give them to its latent Gaussian model.
-"""
+"""Sizes of a table of scores that the forms of its density need, and cells of answers for its latent Gaussian model."""
 
 from __future__ import annotations
 
@@ -27,22 +24,23 @@ from voirdire.typing import Ints
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """Answers whose probability depends on a few sums of latent values, with their terms beside strengths.
+    """Cells of answers that depend on a few sums of latent values, with terms other than the perceived strength.
 
     Attributes
     ----------
     codes : Cells
-        Judge, criterion and item (and context, -1 for none) of each.
+        Judge, criterion and item (and context, -1 for none) of each cell.
     terms : list of Term
-        Of the form's own.
+        Terms of the form of scores.
     predictors : int
+        Number of sums that a cell depends on.
     answers : CellAnswers
     location : str
-        The parameter that has the location of the scores under each criterion, and
+        The parameter that holds the location of the scores under each criterion.
     sign : float
-        whether strengths that are all larger make it larger (1) or smaller (-1).
+        1 if the location grows when all strengths grow, -1 if it falls.
     well_identified : set of str
-        Dimensions of values that many scores tell, so that they stay when the others are integrated out.
+        Dimensions of values that many scores inform; these values are not integrated out with the others.
     """
 
     codes: Cells
@@ -54,12 +52,12 @@ class ScoreCells:
     well_identified: frozenset[str]
 
 
-def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
-    """Distinct combinations of codes in their order, and which one each row is, shape (rows,).
+def distinct_combinations(codes: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
+    """Return the sorted distinct combinations of codes, and the combination of each row, shape (rows,).
 
     Parameters
     ----------
-    about : dict of str to int array, shape (rows,)
+    codes : dict of str to int array, shape (rows,)
         Codes by name; the first changes slowest.
 
     Examples
@@ -68,50 +66,50 @@ def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], I
     >>> {name: code.tolist() for name, code in found.items()}, row.tolist()
     ({'judge': [0, 1], 'item': [-1, 0]}, [1, 0, 1])
     """
-    lowest = {name: int(code.min(initial=0)) for name, code in about.items()}
-    shape = [int(code.max(initial=0)) + 1 - lowest[name] for name, code in about.items()]
-    number = np.ravel_multi_index([code - lowest[name] for name, code in about.items()], shape)
+    lowest = {name: int(code.min(initial=0)) for name, code in codes.items()}
+    shape = [int(code.max(initial=0)) + 1 - lowest[name] for name, code in codes.items()]
+    number = np.ravel_multi_index([code - lowest[name] for name, code in codes.items()], shape)
     numbers, row = np.unique(number, return_inverse=True)
-    codes = np.unravel_index(numbers, shape)
-    return {name: code + lowest[name] for name, code in zip(about, codes, strict=True)}, row
+    combination_codes = np.unravel_index(numbers, shape)
+    return {name: code + lowest[name] for name, code in zip(codes, combination_codes, strict=True)}, row
 
 
-FACTOR_NAMES = ("judge", "criterion", "item")  # what a score is about, beside its context
+FACTOR_NAMES = ("judge", "criterion", "item")  # factors of a score, except its context
 
 
 @dataclass(frozen=True)
 class ScoresLayout(LogDensity):
-    """Sizes and structure of its table that a density of scores knows.
+    """Sizes and structure of the table of a density of scores.
 
     Parameters
     ----------
     model : Model
     judges, criteria, items : int
     levels : int
-        Levels of the scale; 0 where the model takes scores as numbers.
+        Levels of the scale; 0 if the model takes scores as numbers.
     groups : int
-        Groups of judges; 1 where the table has no such column.
+        Groups of judges; 1 if the table has no column ``group``.
     repeats : bool
-        Whether some judge scored an item more than once (in a context, where the model tells these apart); without that
-        the term of repeats is left out.
+        True if some judge scored an item more than once (in one context, if the model has contexts); else the term for
+        repeated scores is left out.
     voted : bool
-        Whether there are votes on criteria.
+        True if there are votes on criteria.
     fixed_weights : tuple of float, optional
-        Weights of the criteria, where they are given; they sum to one.
+        Weights of the criteria set by the user; they sum to one.
     answers, runs : float
-        Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
+        Mean number of judges of an item under a criterion, and of scores of each; they set the units of strengths.
     families : tuple of int
-        Family of each judge whose errors are shared with others, -1 for the others; empty where none are shared.
+        Family of each judge that shares errors with others, -1 for other judges; empty if no errors are shared.
     contexts : int
-        Contexts that the model tells apart; 0 where it does not, or the table has none in which items recur.
+        Contexts in the model; 0 if it has none, or no items of the table recur in contexts.
     tastes : bool
-        Whether the model has tastes of judges, and the table something to say of them.
+        True if the model has tastes of judges and the table identifies them.
     added : tuple of Term
-        Terms beside those of the sections of the model.
+        Terms in addition to the sections of the model.
     added_levels : tuple of (str, int)
-        Number of levels of each factor of these that is none of the others.
+        Number of levels of each factor of added terms that is not among the dimensions above.
     anchors : tuple of (share, count)
-        Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
+        Share of the cells (items under criteria) with each count of human scores; empty without anchors.
     """
 
     levels: int
@@ -144,19 +142,19 @@ class ScoresLayout(LogDensity):
 
     @property
     def integrates_repeats(self) -> bool:
-        """True if what a judge makes of an item in all its runs is integrated out, no latent value."""
+        """True if effects of judges on items, common to all runs, are integrated out and not latent values."""
         return self.repeats and self.model.repeats is not None and self.model.repeats.kind == JudgeItem.kind
 
     @cached_property
     def code_names(self) -> tuple[str, ...]:
-        """Names of the codes of a score: its factors, and its row of numbers where there are such."""
+        """Names of the codes of a score: its factors, and ``numbers``, its row of covariates, if terms have any."""
         known = (*FACTOR_NAMES, "context") if self.contexts else FACTOR_NAMES
         factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
         numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()
         return (*known, *sorted(factors), *numbers)
 
     def score_parts(self, data: Data) -> list[dict[str, Any]]:
-        """Scores of the judges, then those of people where there are such, with -1 for what these are not about."""
+        """Scores of the judges, then those of people if any, with -1 for codes that these do not have."""
         parts = [data["scores"]]
         if self.anchors:
             people = data["anchors"]
@@ -164,7 +162,7 @@ class ScoresLayout(LogDensity):
         return parts
 
     def about_rows(self, rows: tuple[Ints, ...]) -> dict[str, Ints]:
-        """Codes by name of rows that are told by :attr:`code_names`, or by the first of these; -1 of all others."""
+        """Name the codes in ``rows``, which are in the order of :attr:`code_names`; missing codes are -1."""
         missing = rows[0] * 0 - 1
         return {
             **dict.fromkeys((*self.code_names, "context"), missing),
@@ -172,13 +170,13 @@ class ScoresLayout(LogDensity):
         }
 
 
-def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
-    """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 of context -1, and of models without contexts.
+def item_strengths(values: Values, codes: Mapping[str, Array], xp: Any = np) -> Array:
+    """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 for context -1, and in models without contexts.
 
     Parameters
     ----------
-    about : dict of str to int array, shape (answers,)
-        Codes: criterion and item, and context where the model tells contexts apart.
+    codes : dict of str to int array, shape (answers,)
+        Codes: criterion and item, and context if the model has contexts.
 
     Examples
     --------
@@ -187,15 +185,15 @@ def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> 
     >>> item_strengths(values, about).tolist()
     [1.25, 1.0]
     """
-    criterion, item = about["criterion"], about["item"]
+    criterion, item = codes["criterion"], codes["item"]
     strength = values["strength"][..., criterion, item]
     if "context_strength" not in values:
         return strength
-    return strength + _in_contexts(values["context_strength"], xp)[..., criterion, item, about["context"]]
+    return strength + _in_contexts(values["context_strength"], xp)[..., criterion, item, codes["context"]]
 
 
 def _in_contexts(values: Array, xp: Any) -> Array:
-    """Values whose last axis is contexts, with 0 for the last of these, -1, which is no context."""
+    """Append 0 to the last axis, contexts, so that context -1 (no context) has the value 0."""
     return xp.concatenate([values, 0.0 * values[..., :1]], axis=-1)
 
 
@@ -203,33 +201,33 @@ def perceived_strengths(
     density: ScoresLayout,
     values: Values,
     panel: Mapping[str, Array],
-    about: Mapping[str, Array],
+    codes: Mapping[str, Array],
     xp: Any = np,
 ) -> Array:
-    """Worth of an item as a judge sees it, of each answer, elementwise; a_k is 1 where judges are alike.
+    """Perceived strength of each answer: the item's strength as the judge perceives it; a_k is 1 if judges are alike.
 
-    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i,x + shared_f(k),i) - severity, and what added terms are.
+    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i,x + shared_f(k),i) - severity + added terms.
 
     Parameters
     ----------
     panel : dict of array
         ``group`` of every judge, shape (judges,), and ``numbers`` of added terms, by row.
-    about : dict of str to int array, shape (answers,)
-        As of :func:`item_strengths`, and judge, and what added terms are of.
+    codes : dict of str to int array, shape (answers,)
+        As of :func:`item_strengths`, and the judge and the factors of added terms.
 
     Returns
     -------
     array, shape (..., answers)
-        Leading axes of the values (draws) are kept. In the unit of strengths.
+        Leading axes of the values (draws) are kept; in the unit of strengths.
     """
-    judge, criterion, item = about["judge"], about["criterion"], about["item"]
-    strength = item_strengths(values, about, xp)
+    judge, criterion, item = codes["judge"], codes["criterion"], codes["item"]
+    strength = item_strengths(values, codes, xp)
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
     if "judge_item_effect" in values:
         judge_item = values["judge_item_effect"]
         if density.contexts:
-            judge_item = _in_contexts(judge_item, xp)[..., judge, criterion, item, about["context"]]
+            judge_item = _in_contexts(judge_item, xp)[..., judge, criterion, item, codes["context"]]
         else:
             judge_item = judge_item[..., judge, criterion, item]
         strength = strength + judge_item
@@ -238,14 +236,16 @@ def perceived_strengths(
         shared = values["family_item"][..., xp.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
     rater = RATERS[density.model.reliability.kind]
-    linked = rater.kind == LearnedLinkedPosition.kind  # a_k also of severities and of where the cutpoints are
+    linked = (
+        rater.kind == LearnedLinkedPosition.kind
+    )  # a_k also scales severities and the location of cutpoints
     perceived = strength if linked else rater.perceived_strength(values, strength, judge, xp)
     if "severity" in values:
         perceived = perceived - total_severity(values, panel["group"])[..., judge]
     if "severity_criterion" in values:
         perceived = perceived - values["severity_criterion"][..., criterion, judge]
-    numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
-    perceived = perceived + sum_of_terms(density.added, values, about, numbers)
+    numbers = panel["numbers"][codes["numbers"]] if "numbers" in codes else None
+    perceived = perceived + sum_of_terms(density.added, values, codes, numbers)
     if not linked:
         return perceived
     location = values["cut_location"][..., criterion]

@@ -1,18 +1,18 @@
-"""Answers on an ordered scale and their derivatives by what they depend on.
+"""Answers on an ordered scale and their derivatives by effects and items.
 
-An answer depends on what is perceived, eta = slope psi - severity, and on the cutpoints around its level. With below =
-eta - lower, above = upper - eta and gap = upper - lower, F the logistic function,
+An answer depends on the perceived strength, eta = slope psi - severity, and on the cutpoints around its level. With
+below = eta - lower, above = upper - eta, gap = upper - lower, and F the logistic function,
 
     log P = log F(below) + log F(above) + log(1 - exp(-gap))
 
-(:mod:`voirdire.model.terms.cumulative`; the ends of the scale have cutpoints at infinity), so that minus its second
-derivatives are three products of a difference with itself, which are never negative:
+(:mod:`voirdire.model.terms.cumulative`; the ends of the scale have cutpoints at infinity). Minus the second derivatives
+are a sum of three squares, which are never negative:
 
     F'(below) (d eta - d lower)^2 + F'(above) (d eta - d upper)^2 + r (1 + r) (d upper - d lower)^2,
 
-r = 1 / (exp(gap) - 1). Slopes, severities and cutpoints stand in one vector of effects h (:mod:`.judge_effects`), items
-in psi. Answers are sorted by judge, criterion and level, of which effects alone depend: what is summed by effects is
-summed over a run of answers, and what effects change is the same over it.
+r = 1 / (exp(gap) - 1). Slopes, severities and cutpoints form one vector of effects h (:mod:`.judge_effects`), items
+form psi. Answers are sorted by judge, criterion and level; a run is the answers with the same three, which depend on
+the same effects. Sums over effects are sums over runs.
 """
 
 from __future__ import annotations
@@ -28,25 +28,23 @@ from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
 from voirdire.typing import Floats, Ints
 
-MIN_GAP = 1e-140  # gap of cutpoints, so that its square is a number
+MIN_GAP = 1e-140  # smallest gap of cutpoints with a square above zero
 
 
 class LevelAnswers:
-    """The distinct answers of a table, with their places among effects and items.
+    """The distinct answers of a table, with their indices among effects and items.
 
     Attributes
     ----------
     unit : int array, shape (answers,)
-        Place among (criterion, item).
+        Index among (criterion, item).
     weight : array, shape (answers,)
-    run : int array, shape (runs,)
-        Where the answers of a judge under a criterion of one level begin, and
-    length : int array, shape (runs,)
-        how many there are.
+    run, length : int array, shape (runs,)
+        First answer, and number of answers, of each run: a judge's answers of one level under a criterion.
     cell, level : int array, shape (runs,)
-        Place among (judge, criterion), and the level.
+        Index among (judge, criterion), and the level.
     slope, severity, lower, upper : int array, shape (runs,)
-        Places in h; the two after its end are cutpoints at minus and plus infinity.
+        Indices in h; the two after its end are cutpoints at minus and plus infinity.
     effects, units : int
         Lengths of h and psi.
     """
@@ -99,19 +97,19 @@ class LevelAnswers:
         )
 
     def repeat_by_answer(self, runs: Floats) -> Floats:
-        """Values of runs, shape (runs,), as those of their answers."""
+        """Repeat values of runs, shape (runs,), for each of their answers, shape (answers,)."""
         return np.repeat(runs, self.length)
 
     def by_run(self, answers: Floats) -> Floats:
-        """Sums over runs of values of answers, shape (answers,)."""
+        """Sum values of answers, shape (answers,), over runs, shape (runs,)."""
         return np.add.reduceat(answers, self.run)
 
     def by_unit(self, answers: Floats) -> Floats:
-        """Sums over items of values of answers, shape (units,)."""
+        """Sum values of answers, shape (answers,), over items, shape (units,)."""
         return np.asarray(np.bincount(self.unit, answers, self.units), dtype=float)
 
     def by_effect(self, slope: Floats, severity: Floats, lower: Floats, upper: Floats) -> Floats:
-        """Sums over effects, shape (effects,), of values of runs at each of the four that they depend on."""
+        """Sum values of runs by slope, severity and both cutpoints, shape (runs,) each, over effects, (effects,)."""
         places = np.concatenate([self.slope, self.severity, self.lower, self.upper])
         sums = np.bincount(places, np.concatenate([slope, severity, lower, upper]), self.effects + 2)
         return np.asarray(sums[: self.effects])
@@ -127,11 +125,13 @@ class AnswerDerivatives:
         Slope and item of each answer.
     log_likelihood : float
     miss_below, miss_above : array, shape (answers,)
-        Derivatives of log F(below) and log F(above), times weights, and
+        Derivatives of log F(below) and log F(above), times weights.
     push : array, shape (runs,)
-        sums of those by the gap.
-    bend_below, bend_above, bend_gap : array
-        Minus the second derivatives, likewise.
+        Sums over runs of the derivatives by the gap, times weights.
+    bend_below, bend_above : array, shape (answers,)
+        Minus the second derivatives of log F(below) and log F(above), times weights.
+    bend_gap : array, shape (runs,)
+        Sums over runs of minus the second derivatives by the gap, times weights.
     """
 
     answers: LevelAnswers
@@ -167,7 +167,7 @@ class AnswerDerivatives:
 
     @cached_property
     def gradient(self) -> tuple[Floats, Floats]:
-        """Of minus the log likelihood by h, shape (effects,), and by psi, shape (units,)."""
+        """Gradient of minus the log likelihood by h, shape (effects,), and by psi, shape (units,)."""
         c = self.answers
         below, above = c.by_run(self.miss_below), c.by_run(self.miss_above)
         slope = c.by_run(self.by_eta * self.z)
@@ -175,7 +175,7 @@ class AnswerDerivatives:
         return by_h, c.by_unit(self.by_eta * self.slope)
 
     def product(self, h: Floats, psi: Floats) -> tuple[Floats, Floats]:
-        """Second derivatives of minus the log likelihood, by effects and items, times a change of both."""
+        """Multiply a change of effects and items by the second derivatives of minus the log likelihood."""
         c = self.answers
         ends = np.append(h, [0.0, 0.0])
         slope, severity, lower, upper = (ends[place] for place in (c.slope, c.severity, c.lower, c.upper))
@@ -202,7 +202,7 @@ class AnswerDerivatives:
 
         c, end = self.answers, self.answers.effects
         places = (c.slope, c.severity, c.lower, c.upper)
-        eta = (self.z, -1.0, 0.0, 0.0)  # how eta changes with what is at each of the four
+        eta = (self.z, -1.0, 0.0, 0.0)  # derivatives of eta by each of the four
         with_cut = (0.0, 0.0, -self.bend_below, -self.bend_above)
         cuts = {
             (2, 2): self.curvature_sums[0] + self.bend_gap,
@@ -222,7 +222,7 @@ class AnswerDerivatives:
 
         def sum_to_matrix(parts: list[tuple[Floats, Any, Ints]], columns: int) -> Any:
             value, row, column = (np.concatenate(fields) for fields in zip(*parts, strict=True))
-            kept = (row < end) & (column < columns)  # the others are cutpoints at infinity
+            kept = (row < end) & (column < columns)  # without cutpoints at infinity
             return coo_array((value[kept], (row[kept], column[kept])), shape=(end, columns)).tocsr()
 
         return sum_to_matrix(by_h, end), sum_to_matrix(across, c.units)

@@ -1,12 +1,12 @@
-"""Scores on an ordered scale: their probabilities, their counted form, and where the search for the mode starts.
+"""Scores on an ordered scale: probabilities, encoding, and starting values.
 
-The cost of a density follows the distinct (judge, criterion, item, score), and contexts where the model has some; where
-what a judge makes of an item in all its runs is integrated out, the distinct (judge, criterion, item), each with the
-counts of its levels n_l, of which
+The cost of a density is proportional to the number of distinct (judge, criterion, item, score), and contexts if the
+model has them. If effects of judges on items are integrated out, it is proportional to the number of distinct
+(judge, criterion, item), each with counts n_l of its levels; then
 
     P(n) = E_z prod_l P(l | eta + sigma_k z) ^ n_l,   z ~ Normal(0, 1),
 
-is computed by a rule of 41 points (:func:`voirdire.model.terms.cumulative.normal_quadrature`).
+is computed by a quadrature rule of 41 points (:func:`voirdire.model.terms.cumulative.normal_quadrature`).
 """
 
 from __future__ import annotations
@@ -43,20 +43,21 @@ from voirdire.model.terms.raters import judge_discriminations, scaled_discrimina
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-SMOOTHING = 0.5  # scores added to each level of the first guess
-MIN_GAP = 0.2  # of the first guess
-MIN_SPREAD = 0.3  # likewise
+# Of starting values.
+SMOOTHING = 0.5  # pseudo-count of scores added to each level
+MIN_GAP = 0.2  # smallest gap of cutpoints, in log-odds
+MIN_SPREAD = 0.3  # smallest spread of strengths, in log-odds
 POWER_ITERATIONS = 50
-WELL_IDENTIFIED = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
+WELL_IDENTIFIED = frozenset({"judge", "group", "criterion", "gap"})  # dimensions that many scores inform
 
 
-def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
-    """Distinct scores with their weights, or judges' distinct items with counts of levels.
+def encode_levels(codes: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
+    """Encode distinct scores with their weights or, with ``repeats``, judges' distinct items with counts of levels.
 
     Parameters
     ----------
-    about : dict of str to int array, shape (rows,)
-        Judge, criterion and item of each score; context where the model tells contexts apart.
+    codes : dict of str to int array, shape (rows,)
+        Judge, criterion and item of each score; context if the model has contexts.
     level : int array, shape (rows,)
     levels : int
     repeats : bool
@@ -70,14 +71,14 @@ def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: 
     [1.0, 2.0]
     """
     if repeats:
-        combinations, row = distinct_combinations(about)
+        combinations, row = distinct_combinations(codes)
         size = len(combinations["judge"])
         counts = np.bincount(row * levels + level, minlength=size * levels).reshape(size, levels)
         return {**combinations, "counts": counts.astype(float), "weight": np.ones(size)}
-    combinations, row = distinct_combinations({**about, "level": level})
+    combinations, row = distinct_combinations({**codes, "level": level})
     return {
         **combinations,
-        # places of the cutpoints on either side; see `log_level`
+        # indices of the cutpoints on either side; see `log_level_probability`
         "lower": np.maximum(combinations["level"] - 1, 0),
         "upper": np.minimum(combinations["level"], levels - 2),
         "weight": np.bincount(row).astype(float),
@@ -86,30 +87,30 @@ def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: 
 
 def has_judge_cutpoints(density: ScoresLayout) -> bool:
     """True if each judge has cutpoints of its own."""
-    assert density.model.cutpoints is not None  # of every model of an ordered scale
+    assert density.model.cutpoints is not None  # every model of an ordered scale has them
     return CUTPOINTS[density.model.cutpoints.kind].by_judge
 
 
 def judge_cutpoints(density: ScoresLayout, values: Values, xp: Any) -> Array:
     """Cutpoints, shape (..., judges or 1, criteria, levels - 1)."""
-    assert density.model.cutpoints is not None  # of every model of an ordered scale
+    assert density.model.cutpoints is not None  # every model of an ordered scale has them
     term = CUTPOINTS[density.model.cutpoints.kind]
     cuts = term.cutpoint_values(values, density.levels, xp)
     return cuts if term.by_judge else cuts[..., None, :, :]
 
 
-def answer_cutpoints(density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any) -> Array:
+def answer_cutpoints(density: ScoresLayout, values: Values, codes: Mapping[str, Array], xp: Any) -> Array:
     """Cutpoints of the judge and criterion of each answer, shape (..., answers, levels - 1)."""
-    judge = about["judge"] if has_judge_cutpoints(density) else about["judge"] * 0
-    return judge_cutpoints(density, values, xp)[..., judge, about["criterion"], :]
+    judge = codes["judge"] if has_judge_cutpoints(density) else codes["judge"] * 0
+    return judge_cutpoints(density, values, xp)[..., judge, codes["criterion"], :]
 
 
 def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
-    """Information of the answers about an item's strength, were the judges' perceptions themselves known.
+    """Information of the answers about an item's strength, as if perceptions of judges were observed.
 
-    What a judge perceives varies around a_k theta with the variance of the logistic distribution and of what it makes
-    of the item. What is left of it in levels is little less where there are several, and where a judge hardly uses more
-    than one, expecting less would leave strengths that may follow another judge alone at no cost. See :class:`.Spread`.
+    A perception varies around a_k theta with the variance of the logistic distribution and of the judge's effect on the
+    item. Several levels keep most of its information. For a judge that hardly uses more than one level a smaller value
+    would be right, but then strengths could follow another judge alone at no cost. See :class:`.Spread`.
     """
     slope = judge_discriminations(values, xp)
     if slope is None:
@@ -139,17 +140,17 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
 
 
 def people_perceptions(
-    density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any
+    density: ScoresLayout, values: Values, codes: Mapping[str, Array], xp: Any
 ) -> tuple[Array, Array]:
-    """Items as people perceive them, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
+    """Items as people perceive them, shape (..., scores), and panel cutpoints, shape (..., criteria, levels - 1)."""
     assert density.model.anchors is not None  # else there are no human scores
     term = SCORE_ANCHORS[density.model.anchors.kind]
-    eta = term.perceived_strength(values, item_strengths(values, about, xp), about["criterion"], xp)
+    eta = term.perceived_strength(values, item_strengths(values, codes, xp), codes["criterion"], xp)
     return eta, SharedCutpoints().cutpoint_values(values, density.levels, xp)
 
 
 def people_information(values: Values, xp: Any) -> Array:
-    """Information of one human score about an item's strength, as :func:`information`; shape (..., 1)."""
+    """Information of one human score about an item's strength, shape (..., 1); see :func:`information`."""
     log_people = values["log_people"] if "log_people" in values else 0.0 * values["severity_people"][..., 0]
     return xp.exp(2.0 * log_people)[..., None] / LOGISTIC_VARIANCE
 
@@ -164,11 +165,11 @@ def people_part(
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:
-    """Smoothed log-odds of each item's mean score; and, where judges may be reversed, by the signs of agreement.
+    """Start at smoothed log-odds of each item's mean score; where judges may be reversed, also at a signed mean.
 
-    The signs are those of the leading direction of the judges' agreement, oriented so that most scores count
-    straight; they give a second start where some are negative. With human scores either orientation is a start; where
-    discriminations are held (:meth:`.LogDensity.log_density`), theirs alone.
+    The signs come from the leading eigenvector of the judges' agreement, oriented so that most scores count
+    positively; they give a second start if some are negative. With human scores both orientations are starts. With
+    fixed discriminations (:meth:`.LogDensity.log_density`) their signs give the only start.
     """
     part, top = data["scores"], density.levels - 1
     if density.integrates_repeats:
@@ -218,7 +219,7 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
 def _starting_strengths(
     density: ScoresLayout, part: dict[str, Any], net: Floats, weight: Floats, signs: Floats
 ) -> Floats:
-    """Log-odds of a signed mean that is pulled to the middle by one score, sum zero per criterion."""
+    """Log-odds of a signed mean that one pseudo-score shrinks to the middle, with sum zero per criterion."""
     unit = part["criterion"] * density.items + part["item"]
     size = density.criteria * density.items
     share = np.bincount(unit, weight * signs[part["judge"]] * net, size) / (
@@ -229,14 +230,14 @@ def _starting_strengths(
 
 
 def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, weight: Floats) -> Floats:
-    """Each judge's direction in the consensus that explains most of the panel's agreement, in [-1, 1]."""
+    """Each judge's loading, in [-1, 1], on the consensus that explains most of the panel's agreement."""
     judge = part["judge"]
     judge_mean = _weighted_means(judge, net, weight, density.judges)
     unit = part["criterion"] * density.items + part["item"]
     judge_weight = np.bincount(judge, weight, density.judges)
     return consensus_signs(
         judge, unit, weight * (net - judge_mean[judge]), judge_weight, POWER_ITERATIONS
-    )  # severity is no agreement
+    )  # without severities
 
 
 def _weighted_means(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
@@ -245,9 +246,9 @@ def _weighted_means(code: Ints, value: Floats, weight: Floats, size: int) -> Flo
 
 
 def cells(density: ScoresLayout, data: Data) -> ScoreCells:
-    """Distinct (judge, criterion, item, context), with what their scores depend on beside what items are worth.
+    """Distinct (judge, criterion, item, context), with terms of their scores other than strengths.
 
-    Human scores come after those of the judges, of judge -1 and with people's severity in the place of a judge's.
+    Human scores follow those of the judges; they have judge -1 and the severity of people.
     """
     tables = [_count_levels(part, density) for part in density.score_parts(data)]
     about = {name: np.concatenate([codes[name] for codes, _ in tables]) for name in tables[0][0]}

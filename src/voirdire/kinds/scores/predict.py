@@ -1,4 +1,4 @@
-"""Probabilities of scores, from a fit."""
+"""Predicted scores and their probabilities, from a fit."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from voirdire.typing import Floats, Ints
 def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
     """Predict each score of a table: the posterior mean probability of every level, and the expected score.
 
-    On a continuous scale the levels are its two ends: the probabilities that a score stands there.
+    On a continuous scale the levels are its two ends, with the probability of a score at each end.
 
     Parameters
     ----------
     table : path, dataframe or Scores
-        Judges, items and criteria that the fit knows; ``score`` is not needed. Where the model tells contexts
-        apart, rows without a context, and those of one that the fit does not know, are of any context like those known.
+        Judges, items and criteria of the fit; ``score`` is not needed. In models with contexts, rows without a context,
+        or with an unknown one, are predicted for a new context like those of the fit.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     Raises
     ------
     InputError
-        An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
+        An unknown item, judge or criterion, or a baseline, which has no model of single scores.
     """
     problems, scores = Problems("scores"), read_scores(table, answered=False)
     form = problem.form
@@ -54,12 +54,14 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
         problems.stop(single_scores_message(problem.model.name))
     codes, columns = fit_codes(problem, scores, ("judge", "criterion", "item"), problems)
     problems.raise_any()
-    about = dict(codes)
+    row_codes = dict(codes)
     if problem.density.contexts and scores.context is not None:
-        about["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]
-    table_codes = {name: getattr(problem.table, name) for name in about}
-    draws = predictive_draws(posterior, _with_families(problem, table_codes), _with_families(problem, about))
-    rows = tuple(about.values())
+        row_codes["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]
+    table_codes = {name: getattr(problem.table, name) for name in row_codes}
+    draws = predictive_draws(
+        posterior, _with_families(problem, table_codes), _with_families(problem, row_codes)
+    )
+    rows = tuple(row_codes.values())
     if form is continuous:
         moments = np.mean([ends_and_mean(problem, values, rows) for values in draws], axis=0)
         probability, expected = moments[:, :2], problem.scale.scores(moments[:, 2])
@@ -71,7 +73,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
 
 
 def _with_families(problem: ScoresProblem, codes: dict[str, Ints]) -> dict[str, Ints]:
-    """Codes with the family of each judge, where judges share errors."""
+    """Codes with the family of each judge, if families share errors."""
     families = problem.density.families
     return codes | ({"family": np.array(families)[codes["judge"]]} if families else {})
 
@@ -80,29 +82,28 @@ JUDGE_SPECIFIC_TERMS = (
     "taste",
     "family_item",
     "judge_item_effect",
-)  # what single judges and families see in items, and others do not
+)  # effects of single judges and families on items
 
 
 def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
-    """Scores of the items of a table: expected, over the judges of the panel evenly, without their tastes.
+    """Expected scores of the items of a table: the mean over all judges of the panel, without their tastes.
 
     Parameters
     ----------
     problem : ScoresProblem
     table : path, dataframe or Scores
-        Column item (or context and system), and criterion where the fit has several; ``judge`` and ``score`` are not
-        looked at.
+        Column item (or context and system), and criterion if the fit has several; ``judge`` and ``score`` are ignored.
 
     Returns
     -------
     ItemQuestions
-        With expected, on the scale of the scores.
+        Questions with predictions ``expected``, on the scale of the scores.
 
     Raises
     ------
     InputError
-        The fit does not know an item or criterion, contexts are given to a fit that tells them apart, the criterion is
-        missing, or the model is one of a baseline.
+        An item or criterion is unknown, contexts are given to a fit with contexts, the criterion is missing, or the
+        model is a baseline.
     """
     form = problem.form
     if form not in (ordinal, continuous):
@@ -114,7 +115,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
         if len(problem.criteria) > 1:
             raise InputError(
                 "scores: the fit has several criteria, each with a scale of its own; give a column 'criterion' "
-                "(ranking() has what items are worth over all)"
+                "(ranking() has scores over all criteria)"
             )
         criterion = item * 0
     cells, row = np.unique(np.stack([criterion, item]), axis=1, return_inverse=True)
@@ -122,11 +123,11 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     judge = np.tile(np.arange(judges), cells.shape[1])
     rows = (judge, *np.repeat(cells, judges, axis=1))
 
-    def predict_answers(values: Values, worth: Floats) -> Predicted:
+    def predict_answers(values: Values, strengths: Floats) -> Predicted:
         shared = {name: value for name, value in values.items() if name not in JUDGE_SPECIFIC_TERMS}
         draws = [
-            {name: value[n] for name, value in shared.items()} | {"strength": worth[n, :-1]}
-            for n in range(len(worth))
+            {name: value[n] for name, value in shared.items()} | {"strength": strengths[n, :-1]}
+            for n in range(len(strengths))
         ]
         expected = np.stack([expected_scores(problem, draw, rows) for draw in draws])
         return {"expected": expected.reshape(len(expected), -1, judges).mean(axis=2)[:, row.ravel()]}
@@ -135,9 +136,9 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
 
 
 def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
-    """Score of every item under each criterion: the mean that the fit expects of the judges who scored it, or pooled.
+    """Score of every item under each criterion: the mean expected score of its judges, or the baseline's score.
 
-    The confidence is 1 / (1 + r), r the root mean square of the item's scores about that mean.
+    The confidence is 1 / (1 + r), with r the root mean square deviation of the item's scores from that score.
     """
     table = problem.table
     width = len(table.items)
@@ -149,7 +150,7 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
         origin, unit_size = problem.unit
         answer = origin + unit_size * posterior.central_values["strength"].ravel()[units]
     rms_deviation = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
-    about = {
+    columns = {
         "criterion": np.array(table.criteria)[units // width],
         "item": np.array(table.items)[units % width],
     }
@@ -157,4 +158,4 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
     if problem.anchors is not None:
         people = problem.anchors.table
         answered = np.isin(units, people.criterion * width + people.item)
-    return Claims(about, answer, 1.0 / (1.0 + rms_deviation), answered)
+    return Claims(columns, answer, 1.0 / (1.0 + rms_deviation), answered)

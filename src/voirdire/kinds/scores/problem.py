@@ -45,7 +45,7 @@ from voirdire.typing import Floats, Ints
 class ScoresProblem(Problem):
     """One model and one table of scores, ready for inference.
 
-    ``data["scores"]`` holds the distinct answers (``judge``, ``criterion``, ``item``, ``weight`` and what was answered)
+    ``data["scores"]`` holds the distinct answers (``judge``, ``criterion``, ``item``, ``weight`` and the encoded score)
     and ``data["panel"]`` the ``group`` of every judge.
 
     Attributes
@@ -53,17 +53,17 @@ class ScoresProblem(Problem):
     table : Scores
     scale : Scale
     groups : tuple of str
-        Names of the judges' groups; ``("all",)`` for a table without such a column.
+        Names of the judges' groups; ``("all",)`` for a table without column ``group``.
     judge_group : int array, shape (judges,)
     criteria_votes : Votes or None
     answer_weight : array, shape (judges,), or None
-        What one answer of each judge counts for.
+        Weight of one answer of each judge.
     anchors : PeopleTable or None
-        Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
+        Human scores; ``data["anchors"]`` holds their distinct answers in the same form.
     families : dict
-        Family of each judge, where the model has errors that families share; else empty.
+        Family of each judge if the model has errors that families share; else empty.
     added : ResolvedTerms
-        Terms beside those of the sections of the model.
+        Terms in addition to the sections of the model.
     """
 
     density: ScoresDensity
@@ -77,31 +77,28 @@ class ScoresProblem(Problem):
     families: dict[str, str] = field(default_factory=dict)
     added: ResolvedTerms = NO_TERMS
 
-    ordered: ClassVar[bool] = True  # whether answers have neighbours
+    ordered: ClassVar[bool] = True  # answers have an order
 
     @property
     def possible(self) -> tuple[str, ...]:
-        """Names of the answers, in the order that their probabilities have."""
+        """Names of the answers, in the order of their probabilities."""
         return tuple(self.scale.names)
 
     @property
     def over(self) -> str:
-        """Contexts over which items, or systems, are compared: those like the table's ("new"), or "these" alone."""
+        """Contexts of comparisons of items or systems: contexts like the table's ("new"), or "these" alone."""
         return self.density.over
 
     def codes(self, table: Scores) -> dict[str, Ints]:
-        """Codes of what each score of a table is about, by the names of :attr:`.ScoresLayout.code_names`.
-
-        -1 for any context or level where the table has none.
-        """
+        """Codes of each score of a table, by the names of :attr:`.ScoresLayout.code_names`; -1 where it has none."""
         return row_codes(self.density, table, self.added.codes if table is self.table else {})
 
     def answer_codes(self, table: Scores) -> Ints:
-        """Every score of a table as the place of its level among :attr:`possible`."""
+        """Index of the level of each score among :attr:`possible`, shape (rows,)."""
         return np.searchsorted(self.scale.levels, table.score)
 
     def independent_parts(self) -> tuple[Problem, ...]:
-        """Scores, and votes on criteria, where these are weighed whoever votes."""
+        """Scores, and votes on criteria, as separate problems if the votes do not depend on judges' reliability."""
         if not (self.density.voted and self.density.uses_marginal_likelihood):
             return ()
         data = {name: part for name, part in self.data.items() if name != CRITERIA_DATA}
@@ -115,29 +112,29 @@ class ScoresProblem(Problem):
 
     @property
     def form(self) -> Any:
-        """The module of the form that scores have; see :func:`.scores.density.score_form_module`."""
+        """Module for the form of scores; see :func:`.scores.density.score_form_module`."""
         return self.density.form
 
     def weight_of(self, judge: Ints) -> Floats | float:
-        """Weight of answers of judges, where those who answer alike count for less; else 1."""
+        """Weight of the answers of judges; 1 unless judges who answer alike count for less."""
         return 1.0 if self.answer_weight is None else self.answer_weight[judge]
 
     def times(self, part: Mapping[str, Any]) -> Floats:
-        """Number of answers in each row of a part of the data, whatever they weigh."""
+        """Number of answers in each row of a part of the data, not weighted."""
         return np.asarray(
             part["weight"] / (self.weight_of(part["judge"]) if "judge" in part else 1.0), dtype=float
         )
 
     @property
     def in_points(self) -> bool:
-        """True if the model takes scores as numbers, so that its results are in points of the scale."""
+        """True if the model takes scores as numbers, so that results are in points of the scale."""
         return self.form is not ordinal
 
     @property
     def unit(self) -> tuple[float, float]:
-        """Zero of strengths on the scale of the scores, and the size of one unit of strength there.
+        """Origin of strengths on the scale of the scores, and size of one unit of strength there.
 
-        For models of an ordered scale, whose strengths are log-odds: 0 and 1.
+        0 and 1 for models of an ordered scale, with strengths in log-odds.
         """
         if not self.in_points:
             return 0.0, 1.0
@@ -173,38 +170,38 @@ def encode_scores(
     contexts: bool | None = None,
     tastes: bool | None = None,
 ) -> ScoresProblem:
-    """Bring a table of scores into the form of a model.
+    """Encode a table of scores for a model.
 
     Parameters
     ----------
     levels : sequence, optional
-        The levels of the scale; without it, the whole numbers from the lowest score to the highest. Of models that take
+        The levels of the scale; by default the whole numbers from the lowest score to the highest. For models that take
         scores as numbers, the ends of the scale.
     criteria : path, dataframe, Votes or CriterionImportance, optional
         Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criterion_importance`.
     repeats : bool, optional
-        Whether the model has its term for repeated scores; by default, whether the table has them
-        of several judges.
+        True to include the model's term for repeated scores; by default if the table has repeated scores and several
+        judges.
     complete : bool
-        Whether every item must have a score under every criterion.
+        True if every item must have a score under every criterion.
     answer_weight : array, shape (judges,), optional
-        What one answer of each judge counts for; judges sorted by name.
+        Weight of one answer of each judge; judges sorted by name.
     anchors : path, dataframe or PeopleTable, optional
         Human scores, see :func:`voirdire.kinds.scores.human.read_scored_anchors`.
     over : "new" or "these"
-        As of :class:`ScoresProblem`.
+        As in :class:`ScoresProblem`.
     families : mapping, optional
         Family of each judge, for models with errors that families share; by default every judge is alone.
     contexts : bool, optional
-        Whether a model with contexts tells them apart; by default, whether some item is scored in two.
+        True to include the contexts of a model with contexts; by default if some item is scored in two.
     tastes : bool, optional
-        Whether a model with tastes of judges has them; by default, whether the scores can tell them.
+        True to include the tastes of a model with tastes; by default if the scores identify them.
 
     Raises
     ------
     InputError
-        A model with contexts that learns no spreads. Scores that the scale does not
-        have, a scale of one level, items without a score under some criterion, judges of several groups; all at once.
+        A model with contexts that learns no spreads. Scores outside the scale, a scale of one level, items without a
+        score under some criterion, judges of several groups; all at once.
 
     Examples
     --------
@@ -242,7 +239,7 @@ def encode_scores(
     if contexts is None:
         contexts = reason_contexts_unknown(table) is None
     contexts = contexts and model.context is not None
-    if repeats is None:  # what one judge alone makes of an item is what the item is worth to it
+    if repeats is None:  # with one judge, its effect on an item and the item's strength are the same
         repeats = has_repeats(table, contexts) and len(np.unique(table.judge)) > 1
     repeats = repeats and model.repeats is not None
     answers, runs = answers_per_cell(table)
@@ -307,7 +304,7 @@ def encode_scores(
 
 
 def row_codes(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
-    """As :meth:`ScoresProblem.codes`; ``added`` has the codes of what added terms are of, where these are known."""
+    """As :meth:`ScoresProblem.codes`; ``added`` has the codes of factors of added terms, if known."""
     codes: dict[str, Ints] = {}
     for name in density.code_names:
         code = getattr(table, name) if name in (*FACTOR_NAMES, "context") else added.get(name)
@@ -321,7 +318,7 @@ def uses_families(model: Model) -> bool:
 
 
 def _encode_people(people: PeopleTable[Scores], scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:
-    """Distinct human scores and how often each was given; of no judge, and of context -1 where none was named."""
+    """Distinct human scores and their counts; without judges, and with context -1 if no context is named."""
     table = people.table
     about: dict[str, Ints] = {name: getattr(table, name) for name in FACTOR_NAMES}
     if contexts:

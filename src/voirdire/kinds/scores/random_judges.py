@@ -1,4 +1,4 @@
-"""Judges of scores who answer nearly at random, under models that take all judges as equally good."""
+"""Judges of scores who answer nearly at random, under models that assume equally reliable judges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voirdire.trust.noise import MIN_JUDGES, MIN_NOISE_ODDS, SharedVariance, noi
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
-MIN_STANDARD_ERRORS = 2.0  # standard errors from nothing
+MIN_STANDARD_ERRORS = 2.0  # smallest distance of the shared variance from zero, in standard errors
 
 
 class Randomness(NamedTuple):
@@ -23,9 +23,9 @@ class Randomness(NamedTuple):
     Attributes
     ----------
     shared : SharedVariance or None
-        Share of the variance of single scores that judges see alike; None where no two score the same.
+        Share of the variance of single scores that judges have in common; None if no two judges score the same item.
     odds : array, shape (judges,), or None
-        That each judge scores at random; 0 of those that are not looked at. None where scores tell nothing of that.
+        Odds that each judge scores at random; 0 for judges that are not examined. None if the scores do not tell.
     """
 
     shared: SharedVariance | None
@@ -33,12 +33,12 @@ class Randomness(NamedTuple):
 
     @property
     def is_identified(self) -> bool:
-        """True where scores tell items apart."""
+        """True if the scores distinguish items."""
         return self.shared is not None and self.shared.share >= MIN_STANDARD_ERRORS * self.shared.error
 
 
 def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomness | None:
-    """Estimate how far scores are random; None where the model learns the noise of every judge."""
+    """Estimate the randomness of scores; None if the model learns the noise of every judge."""
     residuals = residuals_by_scale(problem, posterior_with_equal_items(problem, posterior.centre))
     if isinstance(residuals, SharedErrors):
         return None
@@ -51,13 +51,14 @@ def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomn
 
 
 def informative_judge_probability(problem: ScoresProblem, x: Floats) -> Floats | None:
-    """Probability that each judge's scores are of use, 1 of those who are not named as noise; None if none is.
+    """Probability that each judge's scores are informative, 1 for judges not named as noise; None if none is named.
 
-    Even odds a priori, at a point of the posterior. Models that learn how good judges are need none.
+    Prior odds are even. None for models that learn the reliability of judges.
 
     Parameters
     ----------
     x : array, shape (size,)
+        A point of the posterior.
 
     Returns
     -------

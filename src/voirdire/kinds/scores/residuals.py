@@ -1,40 +1,40 @@
-"""Residuals of scores, beyond what the model expects of judges, on either kind of scale.
+"""Residuals of scores from the expectation of the model, on an ordered or a continuous scale.
 
-For judge k and item i under a criterion (and in a context, where the model tells these apart) let r_ki be the sum of
-the judge's scores minus its expectation, and v_ki its variance, both given the parameters; in the unit in which the
-mean of v is one. Given the parameters, judges are independent, so that sums of products of two judges' residuals are
-the realised discrepancies of :mod:`voirdire.trust.residuals`, tested and turned into an effective number of judges as
-those of votes are. Where a judge scores an item n times,
+For judge k and item i under a criterion (and in a context, if the model has contexts) let r_ki be the sum of the
+judge's scores minus its expectation, and v_ki its variance, both given the parameters, in the unit in which the mean of
+v is one. Given the parameters, judges are independent. So sums of products of two judges' residuals are the realised
+discrepancies of :mod:`voirdire.trust.residuals`; tests and the effective number of judges are the same as for votes. If
+a judge scores an item n times,
 
     v_ki = n E_z[Var(y | z)] + n^2 Var_z(E[y | z])
 
-with z what the judge alone makes of the item.
+with z the judge's effect on the item.
 
-On a continuous scale the noise of every judge is learned, so two copies pass for two judges without noise who have
-found the strengths: against these, the errors of the copies vanish, and it is the other judges whose residuals
-correlate. So errors are taken against the other judges here, each counting alike. With y_ki = theta_i + e_ki (severity
-taken out), and m_i and s_i^2 the mean and variance of the n_i scores of item i by judges other than j and k,
+On a continuous scale the noise of every judge is learned. Two copies of a judge then look like two judges without
+noise, the strengths follow them, and the residuals of the other judges correlate instead. So errors are differences
+from the other judges, with equal weights. With y_ki = theta_i + e_ki (without severity), and m_i and s_i^2 the mean and
+variance of the n_i scores of item i by judges other than j and k,
 
     D_jk,i = (y_ji - m_i) (y_ki - m_i) - s_i^2 / n_i
 
-has the mean Cov(e_j, e_k), for any theta_i and any noises of independent others: the product's mean has Var(m_i) on top
-of it, which s_i^2 / n_i estimates without bias. In the same way V_k, the mean of (y_ki - m_i)^2 - s_i^2 / n_i over
-items, with all other judges, estimates the variance of e_k (Grubbs 1948, JASA 43, of instruments in the place of
-judges). With w_i = sum of the others' V / n_i^2, the variance of D between independent judges with normal errors is
+has mean Cov(e_j, e_k), for any theta_i and any noises of independent other judges: the mean of the product is larger by
+Var(m_i), and s_i^2 / n_i is an unbiased estimate of that. Likewise V_k, the mean of (y_ki - m_i)^2 - s_i^2 / n_i over
+items, with all other judges, estimates the variance of e_k (Grubbs 1948, JASA 43, for measuring instruments). With
+w_i = sum of the others' V / n_i^2, the variance of D between independent judges with normal errors is
 
     (V_j + w_i) (V_k + w_i) + w_i^2 (1 + 2 / (n_i - 1)).
 
-Given one judge's differences from m, the sum of products is nearer to normal than it is by itself, so for the first
-term stands the mean of (V_j + w_i) (y_ki - m_i)^2 and (V_k + w_i) (y_ji - m_i)^2, which has the same expectation;
-so that z = sum_i D / sqrt(sum_i Var D) tests a pair, and rho = sum_i D / sum_i sqrt(V_j V_k), at most 1, is the size of
-what it finds. It takes four judges of an item, two of them others.
+Given one judge's differences from m, the sum of products is closer to normal than without conditioning. So the first
+term is replaced by the mean of (V_j + w_i) (y_ki - m_i)^2 and (V_k + w_i) (y_ji - m_i)^2, with the same expectation.
+Then z = sum_i D / sqrt(sum_i Var D) tests a pair, and rho = sum_i D / sum_i sqrt(V_j V_k), at most 1, is the size of
+the dependence. An item needs four judges, two of them other than j and k.
 
-Of models with tastes (a judge's errors in an item go together under all criteria) the errors of a judge are averaged
-over the criteria of an item first, so that an item counts once. Where items are scored in several
-contexts errors are those there, without what a judge makes of the item in all of them.
+In models with tastes (a judge's errors about an item correlate over criteria) errors of a judge are averaged over the
+criteria of an item first, so that an item counts once. If items are scored in several contexts, errors are those in
+each context, without the judge's mean error about the item.
 
-Severities are found by least squares. A score at an end of the scale stands for what lies beyond it, by its conditional
-expectation. A judge's scores of one item are averaged first.
+Severities are estimated by least squares. A score at an end of the scale is replaced by the conditional expectation of
+the uncensored score. A judge's scores of one item are averaged first.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ from voirdire.typing import Floats, Ints
 
 
 def residuals_by_scale(problem: ScoresProblem, posterior: Posterior) -> Residuals | SharedErrors:
-    """Residual scores; on a continuous scale what judges' errors have in common."""
+    """Residual scores; on a continuous scale the errors that judges share."""
     if problem.form is continuous:
         return shared_errors(problem, posterior)
     return score_residuals(problem, posterior)
 
 
 MIN_VARIANCE = 1e-12  # variance of a score, in parts of the scale
-MAX_PROBABILITIES = 2_000_000  # probabilities held at once
+MAX_PROBABILITIES = 2_000_000  # largest number of probabilities in memory
 
 
 def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
-    """Scores beyond expectation, of the judges with most scores where there are very many.
+    """Scores minus their expectation; of very many judges those with most scores.
 
     Examples
     --------
@@ -78,9 +78,11 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     (1, 3, 6)
     """
     table = problem.table
-    about, cell = distinct_combinations(problem.codes(table))
-    questions, unit = distinct_combinations({name: code for name, code in about.items() if name != "judge"})
-    judge, units = about["judge"], len(questions["item"])
+    combinations, cell = distinct_combinations(problem.codes(table))
+    questions, unit = distinct_combinations(
+        {name: code for name, code in combinations.items() if name != "judge"}
+    )
+    judge, units = combinations["judge"], len(questions["item"])
     count = np.bincount(cell).astype(float)
     total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
     scored = np.bincount(table.judge, minlength=len(problem.judges))
@@ -90,7 +92,7 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     r: list[Floats] = []
     v: list[Floats] = []
     for values in thinned_draws(posterior, RESIDUAL_DRAWS):
-        mean, variance = _score_moments(problem, values, tuple(about.values()), count)
+        mean, variance = _score_moments(problem, values, tuple(combinations.values()), count)
         mean_variance = max(float(variance.mean()), MIN_VARIANCE)
         for arrays, cell_values in ((r, (total - mean) / mean_variance**0.5), (v, variance / mean_variance)):
             arrays.append(np.zeros((len(examined), units)))
@@ -100,40 +102,40 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
 
 
 def _score_moments(
-    problem: ScoresProblem, values: Values, about: tuple[Ints, ...], given: Floats
+    problem: ScoresProblem, values: Values, codes: tuple[Ints, ...], counts: Floats
 ) -> tuple[Floats, Floats]:
-    """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""
+    """Mean and variance of sums of a judge's ``counts`` scores of an item, in parts of the scale, shape (cells,)."""
     part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
-    middle, within, between = np.empty((3, len(given)))
-    # what a judge makes of an item in all its runs may be what it has in common with others: it is none of its noise
+    middle, within, between = np.empty((3, len(counts)))
+    # a judge's effect on an item may be shared with other judges: it is not noise of the judge
     values = {name: value for name, value in values.items() if name != "judge_item_effect"}
     effects = len(normal_quadrature()[0]) if "log_judge_item" in values else 1
     step = max(1, MAX_PROBABILITIES // (len(part) * effects))
-    for start in range(0, len(given), step):
+    for start in range(0, len(counts), step):
         batch = slice(start, start + step)
-        above, weight = exceedance_probabilities(problem, values, tuple(code[batch] for code in about))
+        above, weight = exceedance_probabilities(problem, values, tuple(code[batch] for code in codes))
         mean = part[0] + above @ np.diff(part)
         middle[batch] = mean @ weight
         within[batch] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight
         between[batch] = np.maximum(mean**2 @ weight - middle[batch] ** 2, 0.0)
-    return given * middle, given * within + given**2 * between
+    return counts * middle, counts * within + counts**2 * between
 
 
-MIN_OTHER_JUDGES = 2  # judges beside the two that it takes to tell what they have in common
+MIN_OTHER_JUDGES = 2  # smallest number of judges other than a pair, to estimate the covariance of its errors
 MIN_VARIANCE_SHARE = (
-    0.05  # variance of a judge's errors, as a share of the panel's mean, below which it is not taken to be
+    0.05  # lower bound of the variance of a judge's errors, as a share of the panel's mean variance
 )
-NEGLIGIBLE_VARIANCE = 1e-30  # a variance that is none, in parts of the scale
-LEAST_SQUARES_SWEEPS = 20  # of the least squares of severities
-MAX_PRODUCTS = 10_000_000  # products held; of larger tables, those of the judges with most scores
+NEGLIGIBLE_VARIANCE = 1e-30  # lower bound of the panel's mean variance, in squared parts of the scale
+LEAST_SQUARES_SWEEPS = 20  # sweeps of the least squares of severities
+MAX_PRODUCTS = 10_000_000  # largest number of products; in larger tables those of the judges with most scores
 
 
 def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
-    """Products of errors; the centre of the posterior says what lies beyond the ends, which a first guess does well.
+    """Products of two judges' errors; scores beyond the ends are replaced by expectations at the posterior's centre.
 
     Examples
     --------
-    Five judges, the last of whom repeats the first:
+    Five judges, the last a copy of the first:
 
     >>> import pandas as pd
     >>> import voirdire
@@ -159,26 +161,26 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     n, total, square = has_score.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
 
     def mean_of_others(
-        left: Floats, squares: Floats, count: int
+        excluded: Floats, excluded_squares: Floats, count: int
     ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-        """Mean of the other judges, its variance, and where there are enough of them."""
+        """Mean of the other judges, its variance, and True where there are enough of them."""
         others = n - count
-        mean = (total - left) / np.maximum(others, 1)
-        variance = (square - squares) - others * mean**2
+        mean = (total - excluded) / np.maximum(others, 1)
+        variance = (square - excluded_squares) - others * mean**2
         return mean, variance / np.maximum(others * (others - 1), 1), others >= MIN_OTHER_JUDGES
 
     mean, error, enough = mean_of_others(y, y**2, 1)
     mask = has_score & enough
     variances = np.where(mask, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
-    # of two judges nothing is known of either: the floor's square must still be a number
+    # two judges alone give no variances: the square of the floor must still be above zero
     floor = MIN_VARIANCE_SHARE * max(float(np.maximum(variances, 0.0).mean()), NEGLIGIBLE_VARIANCE)
     v = np.maximum(variances, floor)
-    one, other = np.triu_indices(len(examined), 1)
-    products, variance = np.zeros((2, len(one), y.shape[1]))
+    first, second = np.triu_indices(len(examined), 1)
+    products, variance = np.zeros((2, len(first), y.shape[1]))
     known = np.zeros(products.shape, dtype=bool)
     total_variance, others = v @ has_score, np.maximum(n - 2, 1)
     for judge in range(len(examined) - 1):
-        with_judge, later = one == judge, slice(judge + 1, None)
+        with_judge, later = first == judge, slice(judge + 1, None)
         mean, error, enough = mean_of_others(y[judge] + y[later], y[judge] ** 2 + y[later] ** 2, 2)
         mask = has_score[judge] & has_score[later] & enough
         scale, other_variance = (v[judge] * v[later])[:, None], v[later, None]
@@ -188,13 +190,13 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
         spread = spread + w**2 * (1.0 + 2.0 / np.maximum(others - 1, 1))
         products[with_judge] = np.where(mask, (own_errors * other_errors - error) / np.sqrt(scale), 0.0)
         variance[with_judge], known[with_judge] = np.where(mask, spread / scale, 0.0), mask
-    return SharedErrors(examined, one, other, products, variance, known)
+    return SharedErrors(examined, first, second, products, variance, known)
 
 
 def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, Floats, int]:
-    """Mean score of each judge for each unit that it scored, without its severity; and how many units there are.
+    """Judge, unit and mean score without severity, shape (cells,) each, and the number of units.
 
-    Judge, unit and mean, shape (cells,) each, in parts of the scale; every unit and every judge has mean zero.
+    Means are in parts of the scale; every unit and every judge has mean zero.
     """
     table, values = problem.table, posterior.central_values
     codes = tuple(problem.codes(table).values())
@@ -209,7 +211,7 @@ def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, In
         return cell // (units * contexts), cell % (units * contexts), y, units * contexts
     cell, y = _cell_means(cell, score)
     if "taste" in values:
-        # of all criteria of an item together, without what judge and criterion add
+        # mean over the criteria of an item, without effects of judge and criterion
         for _ in range(LEAST_SQUARES_SWEEPS):
             y = _centre_groups(_centre_groups(y, cell % units), cell // items)
         cell, y = _cell_means(cell // units * items + cell % items, y)
@@ -221,11 +223,11 @@ def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, In
 
 
 def _cell_means(place: Ints, y: Floats) -> tuple[Ints, Floats]:
-    """Places in order, each once, and the mean of the values at each."""
+    """Sorted distinct places, and the mean of the values at each."""
     cells, code = np.unique(place, return_inverse=True)
     return cells, np.bincount(code, y) / np.bincount(code)
 
 
 def _centre_groups(y: Floats, group: Ints) -> Floats:
-    """Values without the mean of their group."""
+    """Subtract from values the mean of their group."""
     return np.asarray(y - (np.bincount(group, y) / np.maximum(np.bincount(group), 1))[group])

@@ -1,4 +1,4 @@
-"""Probability of every score that a judge may give an item."""
+"""Probabilities of all possible scores of an item by a judge."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from voirdire.typing import Floats, Ints
 def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """Probability of every level of each score under one set of values, shape (rows, levels).
 
-    On a continuous scale, that a score stands at its low and its high end.
+    On a continuous scale, the probabilities of its low and its high end.
 
     Parameters
     ----------
     rows : tuple of int array
-        Judge, criterion and item of each row (and the others of :attr:`.ScoresLayout.code_names`: -1, or none, for any
-        context or level, and for numbers as they are on average), in the problem's coding.
+        Judge, criterion and item of each row, in the problem's coding, then the other codes of
+        :attr:`.ScoresLayout.code_names`: -1, or no array, for a new context or level, and for mean covariates.
 
     Raises
     ------
@@ -53,15 +53,15 @@ def expected_scores(problem: ScoresProblem, values: Values, rows: tuple[Ints, ..
 def exceedance_probabilities(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats]:
-    """Probability to be above every level but the highest, by what a judge makes of an item in all its runs.
+    """Probability of a score above each level but the highest, given unknown effects at the nodes of a quadrature rule.
 
-    And by what it is worth in another context, where rows are of none.
+    Unknown effects are those of the judge on the item and, in rows without a context, those of the context.
 
     Returns
     -------
     above : array, shape (rows, effects, levels - 1)
     weight : array, shape (effects,)
-        Of each effect of a rule of points; one effect where judges score an item once.
+        Weight of each node; one node without unknown effects.
     """
     perceived, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
     with np.errstate(over="ignore"):
@@ -71,16 +71,16 @@ def exceedance_probabilities(
 def _perceptions_and_cutpoints(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
-    """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
+    """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and weights, (effects,)."""
     density = problem.density
-    about = density.about_rows(rows)
-    perceived = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
-    variance, weight = _unknown_effect_variance(problem, values, about), np.ones(1)
+    codes = density.about_rows(rows)
+    perceived = perceived_strengths(density, values, problem.data["panel"], codes)[:, None]
+    variance, weight = _unknown_effect_variance(problem, values, codes), np.ones(1)
     if variance.any():
         z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)
         perceived = perceived + np.sqrt(variance)[:, None] * z
-    cutpoints = ordinal.answer_cutpoints(density, values, about, np)
+    cutpoints = ordinal.answer_cutpoints(density, values, codes, np)
     return perceived, cutpoints[:, None, :], weight
 
 
@@ -96,11 +96,11 @@ def check_answer_probabilities(problem: ScoresProblem) -> None:
 
 
 def ends_and_mean(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-    """Of each score: probability that it stands at the low and at the high end, and its mean; shape (scores, 3).
+    """Probabilities of the low and the high end, and the mean of each score, shape (scores, 3).
 
-    Of y = mu + s e, e ~ Normal(0, 1), set to the ends -1/2 and 1/2 beyond them, with a = (-1/2 - mu) / s and
-    b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
-    (Tobin 1958). s is the noise, over contexts where rows are of none.
+    For y = mu + s e, e ~ Normal(0, 1), censored at -1/2 and 1/2, with a = (-1/2 - mu) / s and b = (1/2 - mu) / s, these
+    are Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2 (Tobin 1958). The
+    noise s includes contexts in rows without a context.
     """
     mu, spread = predicted_moments(problem, values, rows)
     a, b = (-HALF_RANGE - mu) / spread, (HALF_RANGE - mu) / spread
@@ -113,45 +113,45 @@ def ends_and_mean(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 def predicted_moments(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of each score before it is set to the ends.
+    """Mean and standard deviation of each uncensored score, in parts of the scale, shape (rows,) each.
 
-    Of rows without a context, where the model has some, the standard deviation is over contexts, too.
+    In rows without a context, if the model has contexts, the standard deviation includes contexts.
 
     Parameters
     ----------
     rows : tuple of int array
-        As of :func:`.scores.response_probabilities.score_probabilities`.
+        As in :func:`.scores.response_probabilities.score_probabilities`.
     """
     density = problem.density
-    about = density.about_rows(rows)
-    mu = perceived_strengths(density, values, problem.data["panel"], about)
+    codes = density.about_rows(rows)
+    mu = perceived_strengths(density, values, problem.data["panel"], codes)
     log = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
-    variance = np.exp(2.0 * log[about["judge"], about["criterion"]])
-    return mu, np.sqrt(variance + _unknown_effect_variance(problem, values, about))
+    variance = np.exp(2.0 * log[codes["judge"], codes["criterion"]])
+    return mu, np.sqrt(variance + _unknown_effect_variance(problem, values, codes))
 
 
-def _unknown_effect_variance(problem: ScoresProblem, values: Values, about: dict[str, Ints]) -> Floats:
-    """Variance of the unknown effects on each score: of the context where none is named, and of judge and item.
+def _unknown_effect_variance(problem: ScoresProblem, values: Values, codes: dict[str, Ints]) -> Floats:
+    """Variance of the unknown effects on each score: of a context that is not named, and of judge and item.
 
-    That of judge and item counts there or, where it is integrated out, anywhere.
+    The effect of judge and item is unknown without a context, and in all rows where it is integrated out.
     """
-    density, no_context = problem.density, about["context"] < 0
+    density, no_context = problem.density, codes["context"] < 0
     variance = np.zeros(len(no_context))
     if "log_judge_item" in values:
-        own_variance = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
+        own_variance = np.exp(2.0 * values["log_judge_item"])[codes["judge"]]
         variance += own_variance * (
             ("judge_item_effect" not in values) | (no_context & (density.contexts > 0))
         )
     if "log_context_spread" in values:
         variance += np.where(no_context, np.exp(2.0 * values["log_context_spread"]), 0.0)
     slope = None if density.integrates_repeats else judge_discriminations(values, np)
-    return variance if slope is None else slope[about["judge"]] ** 2 * variance
+    return variance if slope is None else slope[codes["judge"]] ** 2 * variance
 
 
 def log_score_density(
     problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
 ) -> Floats:
-    """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
+    """Log density of each score, per point of the scale; at the ends the log probability of the end."""
     mu, spread = predicted_moments(problem, values, rows)
     number = problem.scale.parts(score)
     end = np.where(number <= -HALF_RANGE, -1, np.where(number >= HALF_RANGE, 1, 0))
@@ -162,10 +162,10 @@ def log_score_density(
 def expected_uncensored_scores(
     problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
 ) -> Floats:
-    """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.
+    """Scores in parts of the scale from its middle; at an end the expectation of the uncensored score.
 
     With a and b as in :func:`ends_and_mean`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at
-    the other.
+    the low end.
     """
     mu, spread = predicted_moments(problem, values, rows)
     number = problem.scale.parts(score)

@@ -32,7 +32,7 @@ TASTE_NODES = 9  # points of the Gauss-Hermite rule over a judge's taste
 
 
 def ranking_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Items by score, as for votes; on the scale of the scores where the model takes them as numbers, else log-odds."""
+    """Items by score, as for votes; on the scale of the scores if the model takes them as numbers, else in log-odds."""
     return _rescale_columns(problem, summaries.ranking_table(problem, posterior, prob), "score")
 
 
@@ -51,28 +51,28 @@ def _rescale_columns(problem: ScoresProblem, columns: Columns, name: str) -> Col
 
 
 def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Judges: group, scores given, and what the model says of them, each with interval.
+    """Judges: group, number of scores, and estimates of the model, each with interval.
 
-    ``reliability`` is missing where the model takes all judges to tell items apart equally well. Else it is
-    ``p_right``, the probability that the judge gives the better of a typical pair the higher score, ties counted half:
-    two items drawn at random, whose strengths differ by 0.954 times the standard deviation of the strengths; 0.5 is
-    chance. ``discrimination`` a_k has root mean square 1 over judges; it is 0 for one that scores at random, negative
-    for one that scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a
-    severe judge. Of a continuous scale, severity and ``noise``, the standard deviation of the judge's scores around
-    what it perceives (root mean square over criteria), are in points of the scale, and the components below in their
-    squares.
-    With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
-    judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
-    an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of log-odds.
-    All are medians over the draws, where there are any: strengths at the mode are drawn together, so that what follows
-    from how far items lie apart is too small there. Of a judge that scored nothing there is but the discrimination that
-    its votes on criteria have, and what follows from that.
+    ``p_right`` is the probability that the judge gives the better of a typical pair the higher score, with ties counted
+    half; 0.5 is chance. The strengths of a typical pair differ by 0.954 times the standard deviation of the strengths.
+    ``reliability`` is ``p_right``, but missing if the model assumes that all judges distinguish items equally well.
+    ``discrimination`` a_k has root mean square 1 over judges; it is 0 for a judge that scores at random, negative for
+    one that scores against the others. ``severity`` is on the scale of the strengths (log-odds), positive for a severe
+    judge. On a continuous scale, severity and ``noise``, the standard deviation of the judge's scores around its
+    perceptions (root mean square over criteria), are in points of the scale, and the components below in squared
+    points.
+    With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are variance components of the
+    judge's scores: differences between items (as the judge perceives them), the judge's effect on an item in all its
+    runs, and noise between runs, which is pi^2 / 3 in log-odds.
+    Estimates are medians over the draws, if there are any: strengths at the mode are shrunk, so that quantities that
+    depend on the differences of items are too small there. A judge without scores has only the discrimination of its
+    votes on criteria, and quantities that follow from it.
     """
     columns: Columns = {"judge": name_array(problem.judges), "votes": problem.judge_votes}
     scored = problem.judge_votes > 0
     if problem.table.group is not None:
         names = name_array(problem.groups)[problem.judge_group]
-        names[~scored] = None  # who voted on criteria alone: no table says of what group
+        names[~scored] = None  # the groups of judges that only voted on criteria are unknown
         columns["group"] = names
     quantities = with_intervals(posterior, lambda values: judge_values(problem, values), prob, len(scored))
     voted = ("discrimination", "reliability", "p_right") if "discrimination" in quantities else ()
@@ -82,10 +82,10 @@ def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Co
 
 
 def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Cutpoints, one row per criterion and limit (and per judge where each has its own), with intervals.
+    """Cutpoints, one row per criterion and limit (and per judge if each has its own), with intervals.
 
-    Where ``lower`` ends and ``upper`` begins on the scale of the strengths, the judge's severity not included. None
-    where the model takes scores as numbers.
+    A cutpoint is the limit between the levels ``lower`` and ``upper`` on the scale of the strengths, without severity.
+    The table is empty if the model takes scores as numbers.
     """
     if problem.form is not ordinal:
         return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
@@ -101,11 +101,11 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
 
 
 def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """People who gave anchors: criterion, scores given, and what the model says of them, each with interval.
+    """People who gave anchors: criterion, number of scores, and estimates of the model, each with interval.
 
-    ``severity`` is how much more severe people are than the mean judge, ``discrimination`` how well they tell items
-    apart (1 for a typical judge; not shown where the model takes it so) and, on a continuous scale, ``noise`` the
-    standard deviation of their scores around what they perceive. Empty without anchors.
+    ``severity`` is the severity of people minus that of the mean judge. ``discrimination`` is 1 for a typical judge; it
+    is not shown if the model fixes it at 1. On a continuous scale, ``noise`` is the standard deviation of people's
+    scores around their perceptions. Empty without anchors.
     """
     if problem.anchors is None:
         return {"criterion": np.array([], dtype=object), "scores": np.array([], dtype=np.int64)}
@@ -116,7 +116,7 @@ def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> C
 
 
 def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
-    """Values that :func:`people_table` shows, shape (..., criteria)."""
+    """Values in :func:`people_table`, shape (..., criteria)."""
     unit_size, severity = problem.unit[1], values["severity_people"]
     scoring = np.unique(problem.table.judge)
     panel = judge_values(problem, values)["severity"][..., scoring].mean(axis=-1)
@@ -128,10 +128,10 @@ def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
 
 
 def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
+    """Groups of judges: number of judges and scores, the unmodelled mean score, and severity with interval.
 
-    ``mean`` averages the group's judges, each judge's scores first; ``severity`` is the mean of its judges' severities,
-    of which there is none where all are of one group: severities sum to zero.
+    ``mean`` is the mean over the group's judges of each judge's mean score. ``severity`` is the mean of its judges'
+    severities; it is missing if there is one group, as severities sum to zero.
     """
     size = len(problem.groups)
     table, group = problem.table, problem.judge_group
@@ -156,14 +156,14 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
 
 
 def _group_severity(problem: ScoresProblem, values: Values) -> Floats:
-    """Mean severity of the judges of each group, shape (..., groups): the group's own and its judges' together."""
+    """Mean severity of the judges of each group, including the group's severity, shape (..., groups)."""
     severity = judge_values(problem, values)["severity"]
     group = np.where(problem.judge_votes > 0, problem.judge_group, -1)
     return np.stack([severity[..., group == g].mean(axis=-1) for g in range(len(problem.groups))], axis=-1)
 
 
 def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
-    """Derived quantities per judge, shape (..., judges); NaN where the model has no such thing."""
+    """Derived quantities per judge, shape (..., judges); NaN for quantities that the model does not have."""
     density = problem.density
     strength = values["strength"]
     lead = strength.shape[:-2]
@@ -194,20 +194,20 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
             else np.full_like(slope, LOGISTIC_VARIANCE)
         )
         quantities["variance_item"] = unit**2 * item
-        factor = slope if "judge_item_effect" in values else 1.0  # of what the judge perceives by its slope
+        factor = slope if "judge_item_effect" in values else 1.0  # latent effects are scaled by the slope
         quantities["variance_judge_item"] = (unit * factor) ** 2 * np.exp(2.0 * values["log_judge_item"])
         quantities["variance_run"] = unit**2 * run
     return quantities
 
 
 def person_preference(problem: ScoresProblem, values: Values) -> Preference | None:
-    """Preference of a person between two items, by the noise of scores; None of models that have none.
+    """Preference of a person between two items, from the noise of scores; None for models without noise.
 
     Parameters
     ----------
     problem : ScoresProblem
     values : dict of array
-        The centre.
+        Central values of the parameters.
     """
     if problem.form is ordinal:
         return Preference(scale=TWO_SCORE_SCALE / float(np.exp(values.get("log_people", 0.0))))
@@ -223,7 +223,7 @@ def person_preference(problem: ScoresProblem, values: Values) -> Preference | No
 
 
 def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
-    """All that is estimated, in points of the scale where the model takes scores as numbers; and cutpoints."""
+    """All estimated quantities, in points of the scale if the model takes scores as numbers; and cutpoints."""
     origin, unit = problem.unit
 
     def in_points(name: str, draws: Floats) -> Floats:
@@ -239,20 +239,20 @@ def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
     return quantities | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
 
 
-def with_cutpoints(found: Quantities, problem: ScoresProblem, values: Values) -> Quantities:
-    """Cutpoints of the panel or of every judge, as in :func:`cutpoint_table`, in place of what they are made of."""
+def with_cutpoints(quantities: Quantities, problem: ScoresProblem, values: Values) -> Quantities:
+    """Replace the parameters of cutpoints by cutpoints of the panel or of every judge; see :func:`cutpoint_table`."""
     cuts = _cutpoint_values(problem, values)
     dims = ("judge", "criterion", "limit")
     by_judge = cuts.shape[-3] > 1 or problem.density.judges == 1
     parts = {"cut_location", "cut_gap", "cut_gap_judge", *({"shift"} if by_judge else ())}
-    kept = {name: quantity for name, quantity in found.items() if name not in parts}
+    kept = {name: quantity for name, quantity in quantities.items() if name not in parts}
     return kept | {"cutpoint": Quantity(cuts, dims) if by_judge else Quantity(cuts[..., 0, :, :], dims[1:])}
 
 
 def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
     """Probability that a judge gives the better of a typical pair the higher score, ties half, shape (..., judges).
 
-    The mean over criteria; the pair lies around the panel's middle, and on a continuous scale away from its ends.
+    It is the mean over criteria, for a pair around the panel's middle; on a continuous scale, away from the ends.
     """
     density, strength = problem.density, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
@@ -282,7 +282,7 @@ def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
 def _level_probabilities(
     density: ScoresDensity, values: Values, eta: Floats, slope: Floats, cuts: Floats
 ) -> Floats:
-    """Probability of every level, shape (..., judges, criteria, levels), over tastes of judges and of families."""
+    """Probability of every level, shape (..., judges, criteria, levels), over tastes of judges and families."""
     levels = density.levels
     cuts = np.broadcast_to(cuts, (*eta.shape, levels - 1))
     nodes, weights = np.zeros(1), np.ones(1)

@@ -1,4 +1,4 @@
-"""The scale that scores are given on: its levels in order, or the two ends of a continuous one."""
+"""The scale of scores: its levels in order, or the two ends of a continuous scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voirdire.typing import Floats, Ints
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale.
+    """A scale of scores.
 
     Attributes
     ----------
@@ -31,17 +31,17 @@ class Scale:
 
     @property
     def low(self) -> float:
-        """The lowest score there may be."""
+        """The lowest possible score."""
         return self.levels[0]
 
     @property
     def high(self) -> float:
-        """The highest score there may be."""
+        """The highest possible score."""
         return self.levels[-1]
 
     @property
     def range(self) -> float:
-        """Distance of the two ends."""
+        """Distance between the two ends."""
         return self.high - self.low
 
     def parts(self, score: Floats) -> Floats:
@@ -49,7 +49,7 @@ class Scale:
         return np.asarray((score - 0.5 * (self.low + self.high)) / self.range)
 
     def scores(self, parts: Floats) -> Floats:
-        """Scores of :meth:`parts`."""
+        """Scores from parts of the scale; inverse of :meth:`parts`."""
         return np.asarray(self.low + (parts + HALF_RANGE) * self.range)
 
     @property
@@ -59,7 +59,7 @@ class Scale:
 
 
 def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bool:
-    """True if scores are no whole numbers, or too many to be levels, and no levels are named but the scale's two ends.
+    """True if scores are fractional, or of too many values for levels, and ``declared`` names the two ends at most.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bo
 
 
 def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None:
-    """The scale of judges' scores and people's of one table; None where it is the judges' own, or people's is another.
+    """The common scale of judges' and people's scores; None if it is the judges' scale, or people use another scale.
 
     Parameters
     ----------
     table : Scores
-        The judges'.
+        Scores of the judges.
     people : path or dataframe
-        The scores that people gave.
+        Scores of people.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None
 
 
 def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Problems) -> Scale | None:
-    """The levels of an ordered scale; None where a problem was found.
+    """The levels of an ordered scale; None if a problem was reported.
 
     Parameters
     ----------
     score : array, shape (rows,)
     declared : sequence, optional
-        All levels. Without it, the whole numbers from the lowest score to the highest.
+        All levels; by default the whole numbers from the lowest score to the highest.
 
     Examples
     --------
@@ -162,13 +162,13 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
 
 
 def continuous_scale(score: Floats, declared: Sequence[object] | None, problems: Problems) -> Scale | None:
-    """The ends of a scale on which any number may be a score; None where a problem was found.
+    """The ends of a continuous scale; None if a problem was reported.
 
     Parameters
     ----------
     score : array, shape (rows,)
     declared : sequence, optional
-        Numbers of which the smallest and the largest are the ends. Without it, the lowest and the highest score.
+        Numbers; the smallest and the largest are the ends. By default the lowest and the highest score.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def continuous_scale(score: Floats, declared: Sequence[object] | None, problems:
 
 
 def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | None:
-    """The levels that a user named, in order; None where they are no scale.
+    """The levels that a user named, sorted; None if a problem was reported.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def _report_outside(score: Floats, scale: Scale, problems: Problems, inside: npt
             problems.rows(rows, f"score {value:g} is outside the scale from {scale.low:g} to {scale.high:g}")
 
 
-def _distinct_values(score: Floats, at: npt.NDArray[np.bool_]) -> list[tuple[float, Ints]]:
-    """Distinct values of some scores with their rows, counted from 1."""
+def _distinct_values(score: Floats, selected: npt.NDArray[np.bool_]) -> list[tuple[float, Ints]]:
+    """Distinct values of the selected scores, with their rows counted from 1."""
     levels, code = np.unique(score, return_inverse=True)
-    return [(float(levels[number]), rows + 1) for number, rows in rows_by_code(np.where(at, code, -1))]
+    return [(float(levels[number]), rows + 1) for number, rows in rows_by_code(np.where(selected, code, -1))]

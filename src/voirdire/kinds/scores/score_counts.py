@@ -1,7 +1,4 @@
-"""Counts of a table of scores: repeats, answers of an item, people's scores by cell, and items that nobody scored.
-
-Groups of judges of a table of scores, such as the stakeholders that they speak for.
-"""
+"""Counts of a table of scores: repeats, answers per item, human scores per cell, unscored items; groups of judges."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ ONE_GROUP = "all"
 
 
 def group_per_judge(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]:
-    """Names of the groups and the group of each judge; a judge of two groups, or of none, is a problem.
+    """Names of the groups, and the group of each judge; report a judge with two groups, or none where others have one.
 
     Examples
     --------
@@ -52,7 +49,7 @@ def _describe_group(table: Scores, code: int) -> str:
 
 
 def has_repeats(table: Scores, contexts: bool = False) -> bool:
-    """True if some judge scored an item more than once under a criterion, and with ``contexts`` in one of these.
+    """True if some judge scored an item more than once under a criterion, and, with ``contexts``, in one context.
 
     Examples
     --------
@@ -68,7 +65,7 @@ def has_repeats(table: Scores, contexts: bool = False) -> bool:
 
 
 def answers_per_cell(table: Scores) -> tuple[float, float]:
-    """Judges of an item under a criterion and scores of each, on average, to a tenth.
+    """Mean number of judges of an item under a criterion, and of scores of each, rounded to a tenth.
 
     Examples
     --------
@@ -83,7 +80,7 @@ def answers_per_cell(table: Scores) -> tuple[float, float]:
 
 
 def human_scores_per_cell(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, float], ...]:
-    """Shares of the cells (criteria, items) that have so many human scores.
+    """Share of the cells (criterion, item) with each count of human scores, as (share, count).
 
     Examples
     --------
@@ -98,7 +95,7 @@ def human_scores_per_cell(people: Scores, sizes: tuple[int, int]) -> tuple[tuple
 
 
 def report_unrated(table: Scores, problems: Problems) -> None:
-    """Report items that no judge scored, or not under every criterion."""
+    """Report items without a score under some criterion."""
     counts = np.zeros((len(table.items), len(table.criteria)), dtype=np.int64)
     np.add.at(counts, (table.item, table.criterion), 1)
     has_score = counts > 0

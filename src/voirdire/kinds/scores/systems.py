@@ -1,34 +1,34 @@
-"""Systems over contexts: scores are of a system's answer in a context, results are about systems.
+"""Systems over contexts: scores rate a system's answer in a context, results are about systems.
 
-Items are worth what their system is worth and what is theirs alone, theta_sx = mu_s + delta_sx, under each criterion.
-The fit draws all items towards one mean, theta ~ Normal(0, Sigma) over criteria, which would draw systems together,
-too: the posterior of a normal strength is
+Items are answers. The strength of an item is that of its system plus an effect of its own, theta_sx = mu_s + delta_sx,
+under each criterion. The fit shrinks all items to one mean, theta ~ Normal(0, Sigma) over criteria, which would also
+shrink systems to each other: the posterior of a normal strength is
 
     Normal(B y, B E),   B = Sigma (Sigma + E)^-1 = 1 - V Sigma^-1,   V = B E,
 
-with y and E the mean and the covariance by its answers alone: what judges make of an item under all criteria alike errs
-under all of them alike. So the means of a system's items, less that over all systems, are freed of the prior in each
-draw,
+with y and E the mean and the covariance from its answers alone. E is not diagonal: errors of judges that are common to
+all criteria correlate. So shrinkage is removed in each draw from m, the mean of a system's items minus the mean over
+all systems:
 
-    M = y + B^(-1/2) (m - B y),   y the mean of m over that of B, of all draws,
+    M = y + B^(-1/2) (m - B y),   y = B^-1 m at the means of B and m over draws.
 
-which has the covariance E (f(B) E = E f(B)'): the posterior under a flat prior of mu, over these contexts; what
-severities and the other unknowns leave open stays in it, with its covariances.
+M has covariance E (as f(B) E = E f(B)'): the posterior under a flat prior of mu, over these contexts. It keeps the
+uncertainty about severities and other parameters, with its covariances.
 
-Over contexts like these, what is new in a context is the item, what each judge makes of it, and noise alike: all of it
-is in how a system's items scatter, whatever the model says of its parts. So there each draw reweighs the contexts, all
-systems alike (Bayesian bootstrap, Rubin 1981, Annals of Statistics 9), and of the posterior there stays what all
-contexts have in common (severities, cutpoints, the scale):
+In new contexts like these the item, the judges' effects on it, and noise are all new. The scatter of a system's items
+contains all of them, however the model divides it. So each draw reweights the contexts, equally for all systems
+(Bayesian bootstrap, Rubin 1981, Annals of Statistics 9), and keeps from the posterior only the uncertainty that is
+common to all contexts (severities, cutpoints, the scale):
 
     mu_s = y_s + r_s (M_s - y_s) + ((n + 1) / c_s)^(1/2) sum_x g_x d_sx / sum_x g_x,   g_x ~ Exponential(1),
     c_s ~ Chi-squared(n - 1),
     r_s^2 = 1 - e_s^2 / (n var M_s),   e_s^2 = n / (n - 1) mean_x var(theta_sx - M_s),
 
-with n the contexts of a system, d_sx the items' deviations from its mean, over criteria and freed of the prior as
-above, so that the reweighed mean has about Student's distribution of a mean of n whose variance is not known, and e_s^2
-what draws of its items have by themselves (of fewer than four contexts c as if of four). What contexts add to all
-systems alike moves scores on a scale of points. In log-odds only differences are known, strengths sum to zero over the
-items of any table, and it moves none: there the sum is taken from its mean over systems.
+with n the number of contexts of a system, d_sx the deviations of its items from its mean (summed over criteria, with
+shrinkage removed as above), and e_s^2 the variance between draws of single items. The reweighted mean has approximately
+the Student distribution of a mean of n values with unknown variance (fewer than four contexts use the c of four). An
+effect of contexts on all systems alike moves scores on a scale of points. In log-odds only differences are identified,
+as strengths sum to zero over the items of a table; so there the mean over systems is subtracted from the sum.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ from voirdire.model.terms.raters import log_noise
 from voirdire.trust.influence import Rivals
 from voirdire.typing import Floats
 
-#: Share of a strength that the prior must leave for the data to say something of it.
+#: Lower bound of B, the share of strengths that remains after shrinkage.
 MIN_REMAINING_SHARE = 0.1
 RIDGE_SHARE = 1e-10
-MIN_DEGREES_OF_FREEDOM = 3.0  # degrees of freedom of a variance between contexts
-CONTEXT_SEED = 1981  # of random numbers that no simulation with the same seed has drawn
+MIN_DEGREES_OF_FREEDOM = 3.0  # lower bound of the degrees of freedom of a variance between contexts
+CONTEXT_SEED = 1981  # makes the random numbers different from those of simulations with the same seed
 
 
 def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats:
@@ -84,7 +84,7 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     if problem.over == "new":
         items = removal.remove_shrinkage(theta - middle, share)
         added = _sample_new_contexts(items, placement, np.random.default_rng((seed, CONTEXT_SEED)))
-        pooled = problem.model.pool != "none"  # into items that depend on each other by nothing
+        pooled = problem.model.pool != "none"  # items of a baseline are independent
         mean = np.tile(draws.mean(axis=0), (len(draws), 1))
         draws = mean if pooled else _shared_context_draws(draws, items, placement)
         draws = draws + (added if problem.in_points else added - added.mean(axis=1, keepdims=True))
@@ -92,18 +92,18 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
 
 
 class ShrinkageRemoval(NamedTuple):
-    """Share B of strengths that the prior leaves, and B^(-1/2), shape (draws or 1, criteria, criteria) each."""
+    """Share B of strengths that remains after shrinkage, and B^(-1/2), shape (draws or 1, criteria, criteria) each."""
 
     kept: Floats
     outward: Floats
 
     def remove_shrinkage(self, x: Floats, share: Floats) -> Floats:
-        """Sums over criteria of draws that are freed, shape (draws, n).
+        """Remove shrinkage from draws and sum over criteria, shape (draws, n).
 
         Parameters
         ----------
         x : array, shape (draws, criteria, n)
-            Strengths, or means of some, from the mean of their prior.
+            Strengths, or means of strengths, minus the mean of their prior.
         share : array, shape (draws, criteria)
             Weights of the criteria.
 
@@ -123,13 +123,12 @@ class ShrinkageRemoval(NamedTuple):
 
 
 def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> ShrinkageRemoval:
-    """Share of the strengths of a problem that the prior leaves, in each draw or in all.
+    """Share of strengths that remains after shrinkage, per draw or for all draws.
 
-    Where the noise of scores is learned, too, it differs from draw to draw with the spreads: E in each is the
-    covariance of judges' errors about an item over criteria, judges weighed by their precision. Where noise is given, V
-    is the mean posterior covariance of an item over criteria. Where a spread pi is learned with the strengths
-    B = l / (l + 1 / pi^2) under each criterion, l the information of an item's answers, as in the units of
-    :class:`.Spread`.
+    If the noise of scores is learned, B differs between draws: E is the covariance over criteria of judges' errors
+    about an item, with judges weighted by their precision. If noise is fixed, V is the mean posterior covariance of an
+    item over criteria. If a spread pi is learned together with the strengths, B = l / (l + 1 / pi^2) under each
+    criterion, with l the information of an item's answers, as in the units of :class:`.Spread`.
     """
     theta = values["strength"]
     criteria, density = theta.shape[1], problem.density
@@ -157,7 +156,7 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Shri
 
 
 def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
-    """Covariance over criteria of what a typical item's answers err by together, shape (draws, criteria, criteria)."""
+    """Error covariance over criteria of a typical item's answers together, shape (draws, criteria, criteria)."""
     density = problem.density
     noise = np.exp(2.0 * log_noise(values)) / density.runs
     if "log_judge_item" in values:
@@ -171,10 +170,10 @@ def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Flo
 
 
 def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> ShrinkageRemoval:
-    """B = Sigma (Sigma + E)^-1 of Sigma ``sigma`` and E ``errors``, shape (draws, criteria, criteria) each.
+    """B = Sigma (Sigma + E)^-1 for Sigma ``sigma`` and E ``errors``, shape (draws, criteria, criteria) each.
 
-    With R a root of Sigma and R^-1 E R'^-1 = U diag(1 / b - 1) U', B = (R U) diag(b) (R U)^-1. Of a draw in which
-    criteria hardly differ Sigma has rank one to rounding; a share `RIDGE_SHARE` of its trace is added.
+    With R a root of Sigma and R^-1 E R'^-1 = U diag(1 / b - 1) U', B = (R U) diag(b) (R U)^-1. If criteria hardly
+    differ in a draw, Sigma has rank one to rounding; so ``RIDGE_SHARE`` of its trace is added to the diagonal.
     """
     ridge = RIDGE_SHARE * np.trace(sigma, axis1=1, axis2=2)[:, None, None]
     root = np.asarray(np.linalg.cholesky(sigma + ridge * np.eye(sigma.shape[-1])), dtype=float)
@@ -182,18 +181,18 @@ def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> ShrinkageRem
     return _removal_along(root @ vectors, 1.0 / (1.0 + np.maximum(values, 0.0)))
 
 
-def shrinkage_removal_from_covariances(sigma: Floats, left: Floats) -> ShrinkageRemoval:
-    """B = 1 - V Sigma^-1 of Sigma ``sigma`` and V ``left``, shape (criteria, criteria) each.
+def shrinkage_removal_from_covariances(sigma: Floats, covariance: Floats) -> ShrinkageRemoval:
+    """B = 1 - V Sigma^-1 for Sigma ``sigma`` and V ``covariance``, shape (criteria, criteria) each.
 
     With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
     """
     root = np.asarray(np.linalg.cholesky(sigma[None]), dtype=float)
-    values, vectors = _white_eigenvalues(root, left[None])
+    values, vectors = _white_eigenvalues(root, covariance[None])
     return _removal_along(root @ vectors, np.clip(1.0 - values, MIN_REMAINING_SHARE, 1.0))
 
 
 def _white_eigenvalues(root: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues and vectors of R^-1 C R'^-1, of each draw."""
+    """Eigenvalues and eigenvectors of R^-1 C R'^-1, for each draw."""
     white = np.linalg.solve(root, np.linalg.solve(root, covariance).swapaxes(-1, -2))
     values, vectors = np.linalg.eigh(0.5 * (white + white.swapaxes(-1, -2)))
     return np.asarray(values), np.asarray(vectors)
@@ -206,29 +205,29 @@ def _removal_along(along: Floats, kept: Floats) -> ShrinkageRemoval:
     )
 
 
-def _shared_context_draws(found: Floats, items: Floats, where: Placement) -> Floats:
-    """Draws of systems, shape (draws, systems), with what their contexts have in common alone."""
-    count = np.bincount(where.system)
-    mean = np.stack([items[:, where.system == s].mean(axis=1) for s in range(len(count))], axis=1)
-    error = np.bincount(where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)) / np.maximum(
-        count - 1, 1
-    )
+def _shared_context_draws(draws: Floats, items: Floats, placement: Placement) -> Floats:
+    """Draws of systems, shape (draws, systems), with only the uncertainty that is common to all contexts."""
+    count = np.bincount(placement.system)
+    mean = np.stack([items[:, placement.system == s].mean(axis=1) for s in range(len(count))], axis=1)
+    error = np.bincount(
+        placement.system, (items - mean[:, placement.system]).var(axis=0, ddof=1)
+    ) / np.maximum(count - 1, 1)
     shrinkage = np.sqrt(
-        np.clip(1.0 - error / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
+        np.clip(1.0 - error / count / np.maximum(draws.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
     )
-    centre = found.mean(axis=0)
-    return np.asarray(centre + shrinkage * (found - centre))
+    centre = draws.mean(axis=0)
+    return np.asarray(centre + shrinkage * (draws - centre))
 
 
-def _sample_new_contexts(items: Floats, where: Placement, rng: np.random.Generator) -> Floats:
-    """Draws of what other contexts would add to the mean of every system, (draws, systems), from draws of its items."""
-    count = np.bincount(where.system)
+def _sample_new_contexts(items: Floats, placement: Placement, rng: np.random.Generator) -> Floats:
+    """Draws of the change of each system's mean in new contexts, shape (draws, systems), from draws of its items."""
+    count = np.bincount(placement.system)
     y = items.mean(axis=0)
-    d = y - (np.bincount(where.system, y) / count)[where.system]
-    contexts = int(where.context.max()) + 1
+    d = y - (np.bincount(placement.system, y) / count)[placement.system]
+    contexts = int(placement.context.max()) + 1
     table, present = np.zeros((2, contexts, len(count)))
-    np.add.at(table, (where.context, where.system), d)
-    np.add.at(present, (where.context, where.system), 1.0)
+    np.add.at(table, (placement.context, placement.system), d)
+    np.add.at(present, (placement.context, placement.system), 1.0)
     g = rng.exponential(size=(len(items), contexts))
     freedom = np.maximum(count - 1.0, MIN_DEGREES_OF_FREEDOM)
     ratio = (count + 1.0) / np.maximum(count - 1.0, 1.0)
@@ -244,7 +243,7 @@ def item_systems(problem: ScoresProblem) -> dict[str, int]:
 
 
 def system_draws_about_subject(problem: ScoresProblem, posterior: Posterior) -> Floats:
-    """Draws of the score of every system about the subject of results, shape (draws, systems)."""
+    """Draws of the score of every system, for the subject of the results (panel or target), shape (draws, systems)."""
     draws = system_draws(problem, posterior)
     return (
         find_gap(problem, draws, item_systems(problem)).to_target(draws) if problem.about == TARGET else draws
@@ -252,7 +251,7 @@ def system_draws_about_subject(problem: ScoresProblem, posterior: Posterior) -> 
 
 
 def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
-    """Systems as those of whom one is first; None where the table is not about systems."""
+    """Systems as candidates for the first rank; None if the table is not about systems."""
     placement = systems_and_contexts(problem.table)
     if placement is None or posterior.values is None:
         return None
@@ -262,7 +261,7 @@ def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None
 
 
 def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
-    """Systems, best first: system, contexts, and what :func:`.results.ranking_table` has of items."""
+    """Systems, best first: system, contexts, and the columns that :func:`.results.ranking_table` has for items."""
     draws = system_draws(problem, posterior, seed)
     placement = systems_and_contexts(problem.table)
     assert placement is not None  # draws() refuses
@@ -282,15 +281,15 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
 
 
 def difference_variance_over_contexts(
-    problem: ScoresProblem, posterior: Posterior, two: tuple[str, str]
+    problem: ScoresProblem, posterior: Posterior, pair: tuple[str, str]
 ) -> float:
-    """Variance over contexts of how far the answers of two systems are apart, in the unit of scores."""
+    """Variance over contexts of the difference between the answers of two systems, in squared units of scores."""
     placement, values = systems_and_contexts(problem.table), posterior.values
     assert placement is not None
     assert values is not None  # draws() refuses
     score = np.einsum("dc,dci->di", normalised_weights(problem.density, values), values["strength"])
     means = []
-    for name in two:
+    for name in pair:
         rows = placement.system == problem.table.systems.index(name)
         member = (placement.context[rows, None] == np.arange(len(problem.table.contexts))).astype(float)
         counts = member.sum(axis=0)

@@ -1,9 +1,9 @@
-"""The spread of items of a large table, learned from some of them, and models that are sums of terms.
+"""The spread of items of a large table, learned from a sample of items, and models that are sums of terms.
 
-Where spreads would take minutes to learn with all else, the standard deviation of strengths is given to the model. That
-of thousands of items is known well from some hundreds: it is the one of highest marginal likelihood of items drawn at
-random, under the model that learns it. Given one for all tables, intervals of items further apart would be too narrow,
-and a panel of noise would seem to tell items apart.
+Where it would take minutes to learn spreads with all other parameters, the standard deviation of strengths is fixed.
+Some hundreds of items estimate that of thousands well: by the maximum of the marginal likelihood of a random sample of
+items, under the model that learns it. With one fixed value for all tables, intervals of items that differ more would be
+too narrow, and random scores would seem to distinguish items.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from voirdire.kinds.scores.score_counts import answers_per_cell, has_repeats
 from voirdire.model.specs import Model, load_model
 from voirdire.tables.scores import Scores
 
-ITEM_BOUNDS = (20, 300)  # that it is learned from, at least and at most:
-MAX_SPREAD_SCORES = 8_000  # as many as have so many scores
-MIN_JUDGES_PER_ITEM = 1.5  # judges of an item, on average, from which it is learned
-MIN_ITEMS = 100  # items whose spread is known to a tenth
-MIN_SPREAD = 0.05  # standard deviation, below which items are alike
+ITEM_BOUNDS = (20, 300)  # smallest and largest number of items in the sample
+MAX_SPREAD_SCORES = 8_000  # approximate number of scores in the sample
+MIN_JUDGES_PER_ITEM = 1.5  # smallest mean number of judges per item from which the spread is learned
+MIN_ITEMS = 100  # smallest number of items from which the spread is learned, to within a tenth
+MIN_SPREAD = 0.05  # lower bound of the standard deviation, below which items are alike
 
 
 def reason_spread_not_learned(table: Scores) -> str | None:
-    """Reason not to learn the spread from some of the items; None if there is none.
+    """Return a reason not to learn the spread from a sample of items, or None.
 
-    Of one score each, spread and cutpoints say the same; of few items it is known too roughly to be taken as known.
+    With one score per item, spread and cutpoints are confounded; few items estimate it too roughly to fix it.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def reason_spread_not_learned(table: Scores) -> str | None:
 
 
 def with_learned_spread(model: Model, table: Scores, levels: Sequence[object] | None = None) -> Model:
-    """The model with the standard deviation of strengths that some of the items have.
+    """Set the model's standard deviation of strengths to the estimate from a sample of items.
 
     Examples
     --------
@@ -78,14 +78,14 @@ def with_learned_spread(model: Model, table: Scores, levels: Sequence[object] | 
 
 
 def _sample_items(table: Scores) -> Scores:
-    """Items drawn at random, always the same ones, with the first score of each judge under each criterion."""
+    """A fixed random sample of items, with the first score of each judge under each criterion."""
     count = int(np.clip(MAX_SPREAD_SCORES * len(table.items) // max(len(table.judge), 1), *ITEM_BOUNDS))
     chosen_items = np.random.default_rng(0).permutation(len(table.items))[:count]
-    about = np.stack([table.judge, table.criterion, table.item])
-    first_row = np.unique(about, axis=1, return_index=True)[1]
+    row_codes = np.stack([table.judge, table.criterion, table.item])
+    first_row = np.unique(row_codes, axis=1, return_index=True)[1]
     rows = np.sort(first_row[np.isin(table.item[first_row], chosen_items)])
     (judges, judge), (criteria, criterion), (items, item) = (
-        np.unique(codes[rows], return_inverse=True) for codes in about
+        np.unique(codes[rows], return_inverse=True) for codes in row_codes
     )
     return Scores(
         judges=tuple(table.judges[k] for k in judges),
@@ -104,13 +104,13 @@ CONTINUOUS_MODEL = "rating-continuous-contexts"
 CONTEXT_EQUATION = (
     "eta has u_c,i,x more in context x, u ~ Normal(0, s_context), s_context ~ Exponential(context.rate)"
 )
-#: Sections of models of scores, by what their values are of.
+#: Factors of the sections of models of scores.
 TERM_SECTIONS = {
     "context": frozenset({"item", "context"}),
     "taste": frozenset({"judge", "item"}),
     "families": frozenset({"family", "item"}),
 }
-#: What every model of scores has.
+#: Factors of the terms that every model of scores has.
 REQUIRED_TERMS = (
     frozenset({"item"}),
     frozenset({"item", "criterion"}),
@@ -120,7 +120,7 @@ REQUIRED_TERMS = (
 
 
 def families_terms(table: Scores, contexts: bool) -> str:
-    """The sum of terms of scores by judges of families, with ``contexts`` where they can be told.
+    """The sum of terms for scores by families of judges, with ``contexts`` if the table identifies them.
 
     Examples
     --------
@@ -139,12 +139,12 @@ def families_terms(table: Scores, contexts: bool) -> str:
 
 
 def model_from_terms(table: Scores, request: Request) -> Model:
-    """The model of a sum of terms.
+    """Build the model for a sum of terms.
 
     Raises
     ------
     InputError
-        A sum without items, or with what the table cannot tell.
+        A sum without items, or with terms that the table does not identify.
 
     Examples
     --------
@@ -162,9 +162,11 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     sections = dict(TERM_SECTIONS)
     missing = {"context": reason_contexts_unknown(table), "families": reason_families_unknown(table, request)}
     if len(table.judges) < 2:
-        missing["taste"] = "there is one judge, to whom an item is worth what it is worth"
+        missing["taste"] = "there is one judge, whose taste cannot be distinguished from an item's strength"
     elif not can_learn_tastes(table, TERM_SECTIONS["context"] in factor_sets and missing["context"] is None):
-        if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
+        if has_repeats(
+            table
+        ):  # repeated runs identify a judge's effect on an item, as criteria and contexts do
             sections["repeats"] = sections.pop("taste")
         else:
             missing["taste"] = "no judge scores an item twice"
@@ -182,7 +184,7 @@ def model_from_terms(table: Scores, request: Request) -> Model:
 
 
 def _with_families_of_numbers(base: Model) -> Model:
-    """A model of scores between levels with errors that families share, as large as those of levels are."""
+    """A model of continuous scores with errors that families share, with the prior of ordered scales rescaled."""
     families = load_model(FAMILIES_MODEL).families
     assert families is not None  # in that file
     rate = families.numbers["rate"] / SCALE_PER_LOG_ODDS
@@ -195,7 +197,7 @@ def _with_families_of_numbers(base: Model) -> Model:
 
 
 def check_terms(model: Model) -> None:
-    """Refuse terms beside a model that has no spreads to learn.
+    """Refuse added terms in a model that does not learn spreads.
 
     Raises
     ------
@@ -204,7 +206,7 @@ def check_terms(model: Model) -> None:
     words = ", ".join(row.words for row in model.terms)
     if model.strength.kind not in LEARNED_SPREAD_KINDS:
         raise InputError(
-            f"terms {words}: {model.name} takes none beside its own; take rating-learned, rating-contexts, "
-            "rating-halo or rating-families, or of scores between levels rating-continuous, rating-continuous-halo or "
+            f"terms {words}: {model.name} takes no added terms; take rating-learned, rating-contexts, "
+            "rating-halo or rating-families, or for scores between levels rating-continuous, rating-continuous-halo or "
             "rating-continuous-contexts"
         )

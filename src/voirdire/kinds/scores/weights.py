@@ -1,4 +1,4 @@
-"""Importance of criteria as it is given: their weights, or votes on the criteria."""
+"""Importance of criteria from the user: weights, or votes on the criteria."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ CRITERIA_TABLE = "criteria"
 
 
 class CriterionImportance(NamedTuple):
-    """Evidence on how much criteria matter: votes on them, their weights, or nothing.
+    """Evidence on the importance of criteria: votes on them, their weights, or nothing.
 
     Attributes
     ----------
     votes : Votes or None
-        Votes whose items are criteria.
+        Votes with criteria as items.
     weights : tuple of float or None
-        In the order of the criteria; they sum to one.
+        Weights in the order of the criteria; they sum to one.
     """
 
     votes: Votes | None = None
     weights: tuple[float, ...] | None = None
 
     def after(self, old: Votes | None) -> CriterionImportance:
-        """Join the earlier votes; weights replace what was there."""
+        """Join these votes with earlier ones; weights replace earlier votes."""
         if old is None or self.votes is None:
             return self
         return CriterionImportance(joined_table(old, self.votes))
 
     def check(self, model: Model) -> CriterionImportance:
-        """Refuse votes for a model that has no use for them.
+        """Refuse votes for a model that does not use them.
 
         Raises
         ------
@@ -66,7 +66,7 @@ NO_IMPORTANCE = CriterionImportance()
 def read_criterion_importance(
     table: object, criteria: Sequence[str], *, ties: bool = False, answers: str = "scores"
 ) -> CriterionImportance:
-    """Read a table that says how much criteria matter.
+    """Read a table of weights of criteria, or of votes on criteria.
 
     Parameters
     ----------
@@ -74,11 +74,11 @@ def read_criterion_importance(
         Columns ``criterion`` and ``weight`` (each criterion once; weights are divided by their sum), or votes on the
         criteria: ``judge``, ``first``, ``second``, ``winner``.
     criteria : sequence of str
-        Those of the scores.
+        Criteria of the scores.
     ties : bool
-        Whether votes may be ties, as where there are votes on items, too.
+        True if votes may be ties, as in tables with votes on items.
     answers : str
-        What judges gave, in messages.
+        Word for the judges' answers in messages.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def read_criterion_importance(
     Raises
     ------
     InputError
-        Unknown, missing or repeated criteria, weights that are no numbers from zero, ties where there may be none.
+        Unknown, missing or repeated criteria, weights that are not numbers from 0, ties that are not allowed.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def read_criterion_importance(
 
 
 def judges_on_criteria(table: object) -> tuple[str, ...]:
-    """Judges of votes on criteria, as :func:`read_criterion_importance` takes them; none of weights."""
+    """Judges of a table for :func:`read_criterion_importance`; empty for weights."""
     if table is None or holds_weights(table):
         return ()
     return read_votes_on_criteria(table).judges
@@ -171,17 +171,19 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str
 
 
 def weighed_note(votes: Votes | None) -> list[str]:
-    """Sentence on votes on criteria that count alike, whoever gave them; none without."""
+    """Note that votes of all judges on criteria count alike; empty without votes."""
     if votes is None:
         return []
-    return [f"Criteria are weighed by {int(votes.counts.sum()):,} votes on them, those of all judges alike."]
+    return [
+        f"Criteria are weighted by {int(votes.counts.sum()):,} votes on them; votes of all judges count alike."
+    ]
 
 
 T = TypeVar("T", bound=Rated)
 
 
-def with_judges(table: T, more: Sequence[str]) -> T:
-    """The table with further judges, who answered nothing of it.
+def with_judges(table: T, new_judges: Sequence[str]) -> T:
+    """Add judges without answers to a table.
 
     Examples
     --------
@@ -191,14 +193,14 @@ def with_judges(table: T, more: Sequence[str]) -> T:
     >>> with_judges(table, ["a"]).judges, with_judges(table, ["a"]).judge.tolist()
     (('a', 'b'), [1])
     """
-    judges = tuple(sorted({*table.judges, *more}))
+    judges = tuple(sorted({*table.judges, *new_judges}))
     return replace(table, judges=judges, judge=level_positions(table.judges, judges)[table.judge])
 
 
 def given_or_stored_criteria(
     problem: Problem, votes: Votes | None, change: TableChange
 ) -> CriterionImportance:
-    """Votes on criteria or weights: those given, else the problem's, which must name all criteria of the table.
+    """Votes on criteria or weights of a change, else those of the problem, which must name all criteria of the table.
 
     Raises
     ------
@@ -216,7 +218,7 @@ def given_or_stored_criteria(
 
 
 def unpack_criteria(packed: Packed) -> CriterionImportance:
-    """Weights of the criteria that were stored, or votes on them."""
+    """Stored weights of the criteria, or votes on them."""
     names = packed.sections["tables"]
     if names.get("weights") is not None:
         return CriterionImportance(weights=tuple(names["weights"]))

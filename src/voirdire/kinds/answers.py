@@ -23,7 +23,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Bools, Floats, Ints
 
 
-def sample_categorical(chance: Floats, rng: np.random.Generator) -> Ints:
+def sample_categorical(probability: Floats, rng: np.random.Generator) -> Ints:
     """Draw a column of each row, shape (rows,); rows need not sum to one, and take one uniform number each.
 
     Examples
@@ -31,20 +31,20 @@ def sample_categorical(chance: Floats, rng: np.random.Generator) -> Ints:
     >>> sample_categorical(np.array([[0.0, 2.0], [1.0, 0.0]]), np.random.default_rng(0)).tolist()
     [1, 0]
     """
-    ends = chance.cumsum(axis=1)
-    return np.asarray((rng.random(len(chance))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
+    ends = probability.cumsum(axis=1)
+    return np.asarray((rng.random(len(probability))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
 
 
 #: Of each answer: log of its probability, and whether it was the most probable.
 PredictionScores = tuple[Floats, Floats]
 
 
-def score_predictions(chance: Floats, answer: Ints) -> PredictionScores:
+def score_predictions(probability: Floats, answer: Ints) -> PredictionScores:
     """Log probability of each answer, and 1 where it was the most probable.
 
     Parameters
     ----------
-    chance : array, shape (answers, possible answers)
+    probability : array, shape (answers, possible answers)
     answer : int array, shape (answers,)
 
     Examples
@@ -52,8 +52,8 @@ def score_predictions(chance: Floats, answer: Ints) -> PredictionScores:
     >>> [part.round(2).tolist() for part in score_predictions(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([0, 0]))]
     [[-1.39, -0.69], [0.0, 1.0]]
     """
-    p_answer = chance[np.arange(len(answer)), answer]
-    return np.log(p_answer), (chance.argmax(axis=1) == answer).astype(float)
+    p_answer = probability[np.arange(len(answer)), answer]
+    return np.log(p_answer), (probability.argmax(axis=1) == answer).astype(float)
 
 
 MAX_BLOCK_NUMBERS = 2_000_000  # numbers that are computed at once
@@ -111,12 +111,14 @@ def repeated_indices(counts: npt.ArrayLike) -> Ints:
     return np.repeat(np.arange(len(repeats)), repeats)
 
 
-def map_over_draws(of: Callable[[Values], Floats]) -> LogFunction:
+def map_over_draws(function: Callable[[Values], Floats]) -> LogFunction:
     """A function of one set of values, of each of many."""
 
     def log_by_draw(values: Values) -> Floats:
         (draws,) = {len(value) for value in values.values()}
-        return np.stack([of({name: value[draw] for name, value in values.items()}) for draw in range(draws)])
+        return np.stack(
+            [function({name: value[draw] for name, value in values.items()}) for draw in range(draws)]
+        )
 
     return log_by_draw
 
@@ -159,15 +161,15 @@ def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
     judge, size = problem.table.judge, len(problem.judges)
     n = np.bincount(judge, minlength=size)
 
-    def judge_shares(found: Ints) -> Floats:
-        counts = np.bincount(judge * len(names) + column[found], minlength=size * len(names))
+    def judge_shares(answer_codes: Ints) -> Floats:
+        counts = np.bincount(judge * len(names) + column[answer_codes], minlength=size * len(names))
         return np.asarray(counts.reshape(size, len(names))[n > 0] / n[n > 0, None])
 
     judges = [problem.judges[k] for k in np.flatnonzero(n)]
     return Shares(judges, names, np.stack([judge_shares(problem.given(table)) for table in tables]))
 
 
-def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
+def _group_levels(levels: Sequence[str], answers: Ints) -> tuple[Ints, list[str]]:
     """Column of each level, and the columns' names."""
     parts = np.array_split(np.arange(len(levels)), min(MAX_COLUMNS, len(levels)))
     names = [
@@ -176,12 +178,12 @@ def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), names
 
 
-def _group_labels(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
+def _group_labels(labels: Sequence[str], answers: Ints) -> tuple[Ints, list[str]]:
     """Column of each label, the less common in one, and the columns' names."""
     size = len(labels)
     if size <= MAX_COLUMNS:
         return np.arange(size), list(labels)
-    common = np.sort(np.argsort(-np.bincount(given, minlength=size), kind="stable")[: MAX_COLUMNS - 1])
+    common = np.sort(np.argsort(-np.bincount(answers, minlength=size), kind="stable")[: MAX_COLUMNS - 1])
     column = np.full(size, MAX_COLUMNS - 1)
     column[common] = np.arange(MAX_COLUMNS - 1)
     return column, [*(labels[label] for label in common), OTHER_LABELS]
@@ -232,7 +234,7 @@ class Claims:
 
 
 def consensus_signs(
-    judge: Ints, question: Ints, net: Floats, given: Floats | Ints, sweeps: int, still: float = 0.0
+    judge: Ints, question: Ints, net: Floats, answers: Floats | Ints, sweeps: int, tolerance: float = 0.0
 ) -> Floats:
     """Each judge's agreement with the consensus that explains most of the panel's agreement, in [-1, 1].
 
@@ -243,19 +245,19 @@ def consensus_signs(
     judge, question : int array, shape (answers,)
     net : array, shape (answers,)
         Of answers of either side, weighed.
-    given : array, shape (judges,)
+    answers : array, shape (judges,)
         How much each judge answered.
     sweeps : int
         At most.
-    still : float
+    tolerance : float
         Change of the signs after which they are known.
     """
-    signs = np.ones(len(given)) + 1e-3 * np.cos(np.arange(len(given)))
+    signs = np.ones(len(answers)) + 1e-3 * np.cos(np.arange(len(answers)))
     for _ in range(sweeps):
         consensus = np.bincount(question, net * signs[judge])
-        agreement = np.bincount(judge, net * consensus[question], len(given))
-        previous, signs = signs, agreement / np.maximum(given, 1.0)
+        agreement = np.bincount(judge, net * consensus[question], len(answers))
+        previous, signs = signs, agreement / np.maximum(answers, 1.0)
         signs = signs / max(np.abs(signs).max(), 1e-300)
-        if np.abs(signs - previous).max() < still:
+        if np.abs(signs - previous).max() < tolerance:
             break
-    return np.asarray(signs if (signs * given).sum() >= 0 else -signs)
+    return np.asarray(signs if (signs * answers).sum() >= 0 else -signs)

@@ -26,16 +26,18 @@ Batch = tuple[int, np.random.SeedSequence]  # its refits, their seed
 
 
 def refit_in_batches(
-    kind: Any, problem: Problem, mode: Floats, resamples: int, seed: int, how: tuple[Any, ...]
+    kind: Any, problem: Problem, mode: Floats, resamples: int, seed: int, parallel_options: tuple[Any, ...]
 ) -> Floats:
     """Modes of resampled tables, shape (resamples, size): batches with seeds of their own, in several processes.
 
-    ``how`` are the numbers of processes and the cluster, as :func:`.run_in_order` takes them.
+    ``parallel_options`` are the numbers of processes and the cluster, as :func:`.run_in_order` takes them.
     """
     sizes = [min(TASK_REFITS, resamples - start) for start in range(0, resamples, TASK_REFITS)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     batches: list[Batch] = list(zip(sizes, seeds, strict=True))
-    return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, *how))
+    return np.concatenate(
+        run_in_order(partial(_refit_batch, kind, problem, mode), batches, *parallel_options)
+    )
 
 
 def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Floats:
@@ -44,14 +46,14 @@ def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Flo
     return modes
 
 
-def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
+def refit_modes(density: LogDensity, draw_table: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
     """Modes of tables that are drawn one after the other, searched in compiled batches; shape (resamples, size).
 
     Spreads that are found by their marginal likelihood stay those of the ``mode`` of the whole table.
     """
     modes: list[Floats] = []
     for start in range(0, resamples, BATCH_SIZE):
-        tables = [drawn() for _ in range(min(BATCH_SIZE, resamples - start))]
+        tables = [draw_table() for _ in range(min(BATCH_SIZE, resamples - start))]
         if density.uses_marginal_likelihood:
             modes += find_modes_at_spreads(density, tables, mode)
         else:

@@ -66,9 +66,9 @@ def orientation_check(
     at_mode: bool = False,
     anchored: bool = False,
     data: str = "votes",
-    asked: str = "answers to some of these pairs",
+    human_answers: str = "answers to some of these pairs",
 ) -> Check:
-    """Check the posterior mass of the opposite orientation; ``asked`` is what people may give to settle it."""
+    """Check the posterior mass of the opposite orientation; ``human_answers`` is what people may give to settle it."""
     level: Level = "fail" if mass > TWIN_FAIL else "warn" if mass > TWIN_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
@@ -80,11 +80,11 @@ def orientation_check(
             "orientation rests on the prior alone."
         )
     if level != "ok":
-        message += f" Collect human {asked} and pass them as anchors."
+        message += f" Collect human {human_answers} and pass them as anchors."
     return Check("orientation", level, mass, message)
 
 
-def withhold_orientation_probability(found: list[Check], anchored: bool) -> list[Check]:
+def withhold_orientation_probability(checks: list[Check], anchored: bool) -> list[Check]:
     """Checks of one fit, with the probability of orientation withheld where judges depend on each other.
 
     That probability counts each judge as a witness of its own: eight that share a mistake outvote the truth with a
@@ -96,12 +96,12 @@ def withhold_orientation_probability(found: list[Check], anchored: bool) -> list
     >>> withhold_orientation_probability(found, anchored=False)[0].level
     'warn'
     """
-    level: Level = next((entry.level for entry in found if entry.check == "dependence"), "ok")
+    level: Level = next((entry.level for entry in checks if entry.check == "dependence"), "ok")
     if anchored or level == "ok":
-        return found
+        return checks
     return [
         _withheld_orientation(entry, level) if entry.check == ORIENTATION_CHECKS[0] else entry
-        for entry in found
+        for entry in checks
     ]
 
 
@@ -141,22 +141,22 @@ def reversed_judges_check(entry: Check, worse: list[str], share: float) -> Check
 
 
 def below_chance_check(
-    problem: Problem, summary: dict[str, Any], chance: float = 0.5, instead: str = REVERSED_ADVICE
+    problem: Problem, summary: dict[str, Any], guessing: float = 0.5, advice: str = REVERSED_ADVICE
 ) -> list[Check]:
     """Judges whose reliability is below that of guessing with the interval's probability.
 
-    ``instead`` says what their answers are used for, and what to do.
+    ``advice`` says what their answers are used for, and what to do.
     """
     high = np.asarray(summary["reliability_high"], dtype=float)
     if np.isnan(high).all():
         return []
-    names = [problem.judges[index] for index in np.flatnonzero(high < chance)]
-    message = f"{list_names(names)} clearly worse than chance: their {instead}"
+    names = [problem.judges[index] for index in np.flatnonzero(high < guessing)]
+    message = f"{list_names(names)} clearly worse than chance: their {advice}"
     return [names_check("below-chance", names, "No judge is clearly worse than chance.", message)]
 
 
 def constant_judges(
-    judges: tuple[str, ...], judge: Ints, answer: Ints | Floats, kind: str, so: str
+    judges: tuple[str, ...], judge: Ints, answer: Ints | Floats, kind: str, consequence: str
 ) -> list[Check]:
     """Judges that gave one answer to everything.
 
@@ -164,7 +164,7 @@ def constant_judges(
     ----------
     judge, answer : array, shape (answers,)
         Who gave what.
-    kind, so : str
+    kind, consequence : str
         What the answers are, and what follows, in words.
 
     Examples
@@ -179,23 +179,25 @@ def constant_judges(
     is_constant = (np.bincount(judge, minlength=size) > 1) & (other_answers == 0)
     names = [judges[index] for index in np.flatnonzero(is_constant)]
     ok_message = f"No judge gives the same {kind} to everything."
-    message = (
-        f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
-    )
+    message = f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, {consequence}"
     return [names_check("constant-judges", names, ok_message, message)]
 
 
-def names_check(check: str, names: Sequence[str], none: str, message: str, level: Level = "warn") -> Check:
-    """Check with a ``message`` about some names, or ``none`` where there are no names."""
+def names_check(
+    check: str, names: Sequence[str], ok_message: str, message: str, level: Level = "warn"
+) -> Check:
+    """Check with a ``message`` about some names, or ``ok_message`` where there are no names."""
     if not names:
-        return Check(check, "ok", 0.0, none)
+        return Check(check, "ok", 0.0, ok_message)
     return Check(check, level, float(len(names)), message)
 
 
-def separation_check(names: list[str], none: str, how: str, answers: str) -> Check:
+def separation_check(names: list[str], ok_message: str, condition: str, answers: str) -> Check:
     """Check whether some items stand at one end in all ``answers``."""
-    message = f"{list_names(names)} {how}: how far they stand out is set by the prior, not by the {answers}."
-    return names_check("separation", names, none, message)
+    message = (
+        f"{list_names(names)} {condition}: how far they stand out is set by the prior, not by the {answers}."
+    )
+    return names_check("separation", names, ok_message, message)
 
 
 def add_reversed_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
@@ -230,7 +232,7 @@ def label_switching_check(mass: float, at_mode: bool = False) -> Check:
 
 
 def linked_items_check(
-    problem: Problem, link: Ints, criterion: Ints, item: Ints, linked: str, otherwise: str
+    problem: Problem, link: Ints, criterion: Ints, item: Ints, ok_message: str, advice: str
 ) -> Check:
     """Check whether all items under each criterion can be compared.
 
@@ -238,7 +240,7 @@ def linked_items_check(
     ----------
     link, criterion, item : int array, shape (rows,)
         What links items (a ranking, a vote, a judge who scores), and each of them under a criterion.
-    linked, otherwise : str
+    ok_message, advice : str
         What is said where all items are linked, and of groups that nothing links.
     """
     items = len(problem.items)
@@ -253,20 +255,22 @@ def linked_items_check(
     worst = int(np.argmax([len(parts) for parts, _ in groups]))
     parts, sizes = groups[worst]
     if len(parts) < 2:
-        return Check("connectivity", "ok", 0.0, linked)
+        return Check("connectivity", "ok", 0.0, ok_message)
     smallest = nodes[(node_criterion == worst) & (group == parts[sizes.argmin()])] % items
     words = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[worst]!r}"
     message = (
         f"Items fall into {len(parts)} groups{words}, e.g. "
-        f"{list_names([problem.items[i] for i in smallest], verb=False)} against the rest: {otherwise}"
+        f"{list_names([problem.items[i] for i in smallest], verb=False)} against the rest: {advice}"
     )
     return Check("connectivity", "warn", float(len(parts)), message)
 
 
-def connected_groups(one: Ints, other: Ints, ones: int, others: int) -> Ints:
-    """Group of each of so many ``ones`` and then ``others`` that are linked pair by pair, directly or through more."""
+def connected_groups(first: Ints, second: Ints, first_count: int, second_count: int) -> Ints:
+    """Group of each of so many ``first_count`` and then ``second_count`` that are linked pair by pair, directly or through more."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    edges = coo_array((np.ones(len(one)), (one, ones + other)), shape=(ones + others,) * 2)
+    edges = coo_array(
+        (np.ones(len(first)), (first, first_count + second)), shape=(first_count + second_count,) * 2
+    )
     return np.asarray(connected_components(edges, directed=False)[1])

@@ -89,7 +89,7 @@ def _plain_value(value: Any) -> Any:
 
 def with_intervals(
     posterior: Posterior,
-    of: Callable[[Values], dict[str, Floats]],
+    function: Callable[[Values], dict[str, Floats]],
     prob: float,
     size: int,
 ) -> Columns:
@@ -99,7 +99,7 @@ def with_intervals(
     ends are missing.
     """
     columns: Columns = {}
-    for name, summary in posterior.summarise_quantities(of, prob).items():
+    for name, summary in posterior.summarise_quantities(function, prob).items():
         low, high = (
             np.where(summary.low == summary.high, np.nan, end) for end in (summary.low, summary.high)
         )

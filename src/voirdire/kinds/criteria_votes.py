@@ -45,7 +45,10 @@ def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequenc
 
 
 def log_criteria_votes(
-    values: Values, part: Mapping[str, Array], xp: Any, seen: Callable[[Array, Array], Array] | None = None
+    values: Values,
+    part: Mapping[str, Array],
+    xp: Any,
+    perceive: Callable[[Array, Array], Array] | None = None,
 ) -> tuple[Array, Array]:
     """Log probability of each vote on criteria and its weight, P(first) = sigmoid(w_first - w_second).
 
@@ -53,11 +56,11 @@ def log_criteria_votes(
     ----------
     part : dict of array
         As of :func:`encode_criteria_votes`.
-    seen : callable, optional
+    perceive : callable, optional
         The difference as a judge perceives it, of the difference and the judge of each vote; by default as it is.
     """
     gap = values["weight"][..., part["first"]] - values["weight"][..., part["second"]]
-    return log_sigmoid(gap if seen is None else seen(gap, part["judge"]), xp), part["weight"]
+    return log_sigmoid(gap if perceive is None else perceive(gap, part["judge"]), xp), part["weight"]
 
 
 def sums_of_criteria_votes(part: dict[str, Any], places: LatentPositions) -> AnsweredSums:
@@ -118,14 +121,14 @@ def weights_problem(problem: Problem) -> Problem:
 CRITERIA_ANSWERS = "votes on criteria"
 
 
-def criteria_vote_answers(problem: Problem, times: Floats) -> Answers:
-    """Every vote on criteria, each given so many ``times``; their probabilities are the last part of the density's."""
+def criteria_vote_answers(problem: Problem, counts: Floats) -> Answers:
+    """Every vote on criteria, each given so many ``counts``; their probabilities are the last part of the density's."""
     votes = problem.data[CRITERIA_DATA]
 
     def log_probability(values: Values) -> Floats:
         return np.asarray(problem.density.log_parts(values, problem.data, np)[-1][0])
 
-    vote_row = repeated_indices(times)
+    vote_row = repeated_indices(counts)
     judges, criteria = np.array(problem.judges), np.array(problem.criteria)
     about = {"judge": judges[votes["judge"]][vote_row]}
     about |= {side: criteria[votes[side]][vote_row] for side in ("first", "second")}

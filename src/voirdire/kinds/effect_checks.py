@@ -22,7 +22,7 @@ def effect_checks(
     posterior: Posterior,
     tables: Sequence[Any],
     *,
-    sure: Sequence[str] = (),
+    separating: Sequence[str] = (),
     unit: str = "log-odds",
 ) -> list[Check]:
     """Check covariates that decide answers, and those that are confounded with the items.
@@ -34,7 +34,7 @@ def effect_checks(
     posterior : Posterior
     tables : sequence of VoteRows, Scores or Rankings
         The answers, with their covariates.
-    sure : sequence of str
+    separating : sequence of str
         Covariates that decide every answer.
     unit : str
         Of scores, in words.
@@ -46,9 +46,9 @@ def effect_checks(
     checks = [] if OWN_FAMILY not in effects else [_own_family_check(problem, posterior, unit)]
     if not covariates:
         return checks
-    fixed, sure = (
+    fixed, separating = (
         [name for name in names if name in effects and name != OWN_FAMILY]
-        for names in (constant_covariates(tables), sure)
+        for names in (constant_covariates(tables), separating)
     )
     effect_words = [
         f"{row['name']} {row['effect']:+.2f}{_interval_text(row)} {unit} for each {row['unit']:.3g}"
@@ -59,14 +59,17 @@ def effect_checks(
         message += (
             f" Clear of 0 with 99%: {', '.join(row['name'] for row in covariates if row['clear']) or 'none'}."
         )
-    if sure:
-        message += f" {list_names(sure)} deciding every vote: the effect's size is set by the prior, not by the votes."
+    if separating:
+        message += f" {list_names(separating)} deciding every vote: the effect's size is set by the prior, not by the votes."
     if fixed:
         message += (
             f" {list_names(fixed)} the same wherever an item is asked about: how much of its score that is, only the "
             "prior says; give covariates by context."
         )
-    return [*checks, Check("covariates", "warn" if fixed or sure else "ok", float(len(covariates)), message)]
+    return [
+        *checks,
+        Check("covariates", "warn" if fixed or separating else "ok", float(len(covariates)), message),
+    ]
 
 
 def constant_covariates(tables: Sequence[Any]) -> list[str]:

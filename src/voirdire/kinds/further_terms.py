@@ -257,8 +257,8 @@ def model_with_terms(
     base: Model,
     rows: Sequence[TermRow],
     sections: Mapping[str, frozenset[str]],
-    always: Collection[frozenset[str]],
-    untold: Mapping[str, str | None],
+    required: Collection[frozenset[str]],
+    missing: Mapping[str, str | None],
 ) -> Model:
     """A model with the sections that a sum of terms names, and its other terms beside them.
 
@@ -269,9 +269,9 @@ def model_with_terms(
     rows : sequence of TermRow
     sections : mapping of str to frozenset of str
         What the values of a section are of; one that is not named is left out.
-    always : collection of frozenset of str
+    required : collection of frozenset of str
         What every model has.
-    untold : mapping of str to str or None
+    missing : mapping of str to str or None
         Why a table tells nothing of a section, in words.
 
     Raises
@@ -285,7 +285,7 @@ def model_with_terms(
     problems += [
         f"terms: {rows[factor_sets.index(key)].words} cannot be told: {reason}; leave it out"
         for name, key in sections.items()
-        if key in factor_sets and (reason := untold.get(name)) is not None
+        if key in factor_sets and (reason := missing.get(name)) is not None
     ]
     if problems:
         raise InputError(problems)
@@ -293,7 +293,7 @@ def model_with_terms(
     extra = tuple(
         row
         for row, key in zip(rows, factor_sets, strict=True)
-        if key not in always and key not in sections.values()
+        if key not in required and key not in sections.values()
     )
     omitted = ", ".join(
         ":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None
@@ -402,14 +402,14 @@ def resolve_terms(
     )
 
 
-def check_terms_vary(added: ResolvedTerms, what: str, differ: Bools | None = None) -> None:
+def check_terms_vary(added: ResolvedTerms, unit: str, varies: Bools | None = None) -> None:
     """Refuse terms that are the same for all items of an answer: they say nothing of their order.
 
     Parameters
     ----------
-    what : str
+    unit : str
         What an answer is, in words.
-    differ : bool array, shape (numbers,), optional
+    varies : bool array, shape (numbers,), optional
         Which numbers differ between the items of some answer; by default all but steps of time.
 
     Raises
@@ -423,11 +423,11 @@ def check_terms_vary(added: ResolvedTerms, what: str, differ: Bools | None = Non
         and (
             term.covariate is None
             or STEP in term.factors
-            or (differ is not None and not differ[term.covariate])
+            or (varies is not None and not varies[term.covariate])
         )
     ]
     if names := ", ".join(dict.fromkeys(constant)):
         raise InputError(
-            f"terms: {names} is the same for all items of a {what}, so it says nothing of their order; name item or a "
+            f"terms: {names} is the same for all items of a {unit}, so it says nothing of their order; name item or a "
             "number in it, too"
         )

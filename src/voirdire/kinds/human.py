@@ -78,12 +78,12 @@ class LeftOut:
     usable: bool = True
 
     @classmethod
-    def from_answer_probabilities(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
+    def from_answer_probabilities(cls, probability: Floats, answer: Ints, usable: bool = True) -> LeftOut:
         """Predictions of answers that are one of several.
 
         Parameters
         ----------
-        chance : array, shape (anchors, answers)
+        probability : array, shape (anchors, answers)
             Probability of every answer.
         answer : int array, shape (anchors,)
             What people answered.
@@ -93,9 +93,14 @@ class LeftOut:
         >>> LeftOut.from_answer_probabilities(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
         [1.0, 0.5]
         """
-        rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIE_TOLERANCE
-        doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
-        return cls(chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
+        rows, best = (
+            np.arange(len(answer)),
+            probability > probability.max(axis=1, keepdims=True) - TIE_TOLERANCE,
+        )
+        doubt = np.sort(probability, axis=1)[:, :-1].sum(
+            axis=1
+        )  # not one less the largest, which rounds to zero
+        return cls(probability[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
 
 
 def anchor_folds(count: int) -> list[Ints]:
@@ -146,14 +151,14 @@ class HumanAnswers(Generic[P]):
         InputError
         """
 
-    def check_requested_method(self, asked: str | None, method: str) -> None:
+    def check_requested_method(self, requested: str | None, method: str) -> None:
         """Raise where they cannot be used as asked.
 
         Raises
         ------
         InputError
         """
-        if asked != CUT:
+        if requested != CUT:
             return
         self.check_cut()
         if method == "nuts":
@@ -162,16 +167,16 @@ class HumanAnswers(Generic[P]):
                 "anchor_mode='joint'"
             )
 
-    def compares(self, asked: str | None, can_cut: bool) -> bool:
+    def compares(self, requested: str | None, can_cut: bool) -> bool:
         """True if methods are compared by anchors left out: where nothing was asked for and both ways are possible."""
-        return asked is None and can_cut
+        return requested is None and can_cut
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
         """Predictions of anchors left out, in up to ``MAX_FOLDS`` parts, by every method that may be used.
 
         Parameters
         ----------
-        asked : "joint", "cut" or None
+        requested : "joint", "cut" or None
         joint : array, shape (size,)
             The joint mode.
         """

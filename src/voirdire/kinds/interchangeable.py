@@ -134,9 +134,9 @@ def _answer_rows(part: Mapping[str, Any]) -> Iterator[AnswerRows | None]:
         yield None
 
 
-def _plain_rows(items: Ints, rest: list[Floats]) -> AnswerRows | None:
-    is_plain = all(np.shape(column) == (len(items),) for column in rest)
-    return AnswerRows(items, np.stack(rest, axis=1).astype(float)) if is_plain else None
+def _plain_rows(items: Ints, other_columns: list[Floats]) -> AnswerRows | None:
+    is_plain = all(np.shape(column) == (len(items),) for column in other_columns)
+    return AnswerRows(items, np.stack(other_columns, axis=1).astype(float)) if is_plain else None
 
 
 def _sorted_bytes(rows: Floats) -> bytes:

@@ -201,7 +201,7 @@ class Kind(ABC, Generic[T, P]):
         """The table of a problem with new answers of its kind."""
 
     @abstractmethod
-    def on_criteria(self, problem: P, criteria: tuple[str, ...], given: object) -> Any:
+    def on_criteria(self, problem: P, criteria: tuple[str, ...], importance: object) -> Any:
         """Old and new votes on criteria, or the new weights of ``criteria``."""
 
     def has_anchors(self, problem: P) -> bool:
@@ -514,12 +514,12 @@ class Kind(ABC, Generic[T, P]):
         return False
 
     @abstractmethod
-    def score_held_out(self, model: Model, table: T, here: Bools, request: Request) -> PredictionScores:
+    def score_held_out(self, model: Model, table: T, held_out: Bools, request: Request) -> PredictionScores:
         """Log probability of some answers, of a fit that has not seen them; and whether each was the most probable.
 
         Parameters
         ----------
-        here : bool array, shape (answers,)
+        held_out : bool array, shape (answers,)
         request : Request
             Levels or classes.
         """

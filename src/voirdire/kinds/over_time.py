@@ -68,7 +68,7 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
         return ()
 
     def make_habit(name: str, sign: float) -> Habit:
-        def log_chance(u: float) -> Floats:
+        def log_probability(u: float) -> Floats:
             shifted = values | {
                 coin: values[coin] + shift for coin, shift in zip(coins, (u, sign * u), strict=True)
             }
@@ -82,7 +82,7 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
             )
             return np.asarray(0.5 * (first + sign * second))
 
-        return Habit(name, log_chance, habit_value)
+        return Habit(name, log_probability, habit_value)
 
     habits = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
     return habits if coins[0] != coins[1] else habits[:1]
@@ -117,7 +117,7 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     answers = None if form is continuous else problem.answer_codes(table)
     severity = total_severity(values, problem.judge_group)
 
-    def log_chance(u: float) -> Floats:
+    def log_probability(u: float) -> Floats:
         shifted = values | {"severity": values["severity"] + unit * u}
         if answers is None:
             return log_score_density(problem, shifted, table.score, codes)
@@ -125,7 +125,9 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
         return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
     return (
-        Habit("severity", log_chance, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))),
+        Habit(
+            "severity", log_probability, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))
+        ),
     )
 
 
@@ -170,11 +172,11 @@ def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) 
         problem.answer_codes(table),
     )
 
-    def log_chance(u: float) -> Floats:
+    def log_probability(u: float) -> Floats:
         return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, labels])
 
     def reliability_at(judge: int, u: Floats) -> Floats:
         shifted = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
         return np.asarray((shifted * right).sum(axis=-1).mean(axis=-1))
 
-    return (Habit("reliability", log_chance, reliability_at),)
+    return (Habit("reliability", log_probability, reliability_at),)

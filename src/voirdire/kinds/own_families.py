@@ -69,8 +69,8 @@ def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str
     return np.asarray(judge == item.T, dtype=bool)
 
 
-def _remove_own_answers(table: Any, own: Bools) -> tuple[Any, list[str]]:
-    any_own = own.reshape(-1, table.rows).any(axis=0)
+def _remove_own_answers(table: Any, own_family: Bools) -> tuple[Any, list[str]]:
+    any_own = own_family.reshape(-1, table.rows).any(axis=0)
     if any_own.all():
         raise InputError(
             f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left: check the "
@@ -80,21 +80,24 @@ def _remove_own_answers(table: Any, own: Bools) -> tuple[Any, list[str]]:
     return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]
 
 
-def _add_own_covariate(table: Any, own: Bools) -> Any:
-    values = own.T[..., None].astype(float)
+def _add_own_covariate(table: Any, own_family: Bools) -> Any:
+    values = own_family.T[..., None].astype(float)
     further = table.further.with_covariates((OWN_FAMILY,), values, np.ones(1), np.zeros(1))
     return table.with_further(further)
 
 
-def _check_own_families(own: Sequence[Bools]) -> None:
+def _check_own_families(own_family: Sequence[Bools]) -> None:
     """Raise where no table tells answers about an item of the own family from others."""
-    if any(mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any()) for mask in own):
+    if any(
+        mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any())
+        for mask in own_family
+    ):
         return
     actions = {
         1: "answered about an item of its own family and another about it, too",
         2: "compared an item of its own family with one of another",
     }
-    wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(mask.ndim for mask in own))
+    wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(mask.ndim for mask in own_family))
     raise InputError(
         f"no judge {wording}: an effect of own families cannot be told; check that judges and items name their "
         "families alike, or leave the families of items out"

@@ -91,16 +91,18 @@ def pack_people(people: PeopleTable[Any] | None) -> tuple[dict[str, Any], dict[s
     return {"people": names, "people_notes": people.notes}, codes
 
 
-def unpack_people(made: type[R], names: dict[str, Any], arrays: dict[str, Any]) -> PeopleTable[R] | None:
-    """What :func:`pack_people` packed, a table of the class ``made``."""
+def unpack_people(
+    table_class: type[R], names: dict[str, Any], arrays: dict[str, Any]
+) -> PeopleTable[R] | None:
+    """What :func:`pack_people` packed, a table of the class ``table_class``."""
     if "people" not in names:
         return None
-    table = made(**unpack_rated(names["people"], arrays, "people"))
+    table = table_class(**unpack_rated(names["people"], arrays, "people"))
     return PeopleTable(table, tuple(names["people_notes"]))
 
 
-def _select_prefix(start: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+def _select_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
 
 
 def lists_to_tuples(names: dict[str, Any]) -> dict[str, Any]:

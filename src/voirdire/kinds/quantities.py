@@ -86,32 +86,32 @@ def item_score_quantities(problem: Problem, values: Values) -> Quantities:
     return quantities
 
 
-def judge_quantities(each: dict[str, Floats], judges: int, guess: float) -> Quantities:
+def judge_quantities(judge_values: dict[str, Floats], judges: int, guessing: float) -> Quantities:
     """Values of judges, those that the model has and does not fix, and their informedness.
 
     Parameters
     ----------
-    each : dict of array, shape (draws, judges), or (draws, 1) where judges are all alike
+    judge_values : dict of array, shape (draws, judges), or (draws, 1) where judges are all alike
     judges : int
         How many there are.
-    guess : float
+    guessing : float
         Probability of a right answer by guessing.
     """
     quantities = {
         name: Quantity(np.broadcast_to(value, (len(value), judges)), ("judge",))
-        for name, value in each.items()
+        for name, value in judge_values.items()
         if not np.isnan(value).all() and not _is_constant(value)
     }
     if "reliability" in quantities:
-        informedness = (quantities["reliability"].draws - guess) / (1.0 - guess)
+        informedness = (quantities["reliability"].draws - guessing) / (1.0 - guessing)
         quantities["informedness"] = Quantity(informedness, ("judge",))
     return quantities
 
 
-def rescale_draws(quantities: Quantities, change: Callable[[str, Floats], Floats]) -> Quantities:
+def rescale_draws(quantities: Quantities, rescale: Callable[[str, Floats], Floats]) -> Quantities:
     """The same with the draws changed by name."""
     return {
-        name: quantity._replace(draws=change(name, quantity.draws)) for name, quantity in quantities.items()
+        name: quantity._replace(draws=rescale(name, quantity.draws)) for name, quantity in quantities.items()
     }
 
 

@@ -212,12 +212,12 @@ class TermsFit(RankedFit):
             "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
         )
 
-    def _term_frame(self, name: str, otherwise: str) -> pd.DataFrame:
+    def _term_frame(self, name: str, message: str) -> pd.DataFrame:
         import pandas as pd
 
         tables = effect_tables(self.problem, self.posterior, self.prob)
         if name not in tables:
-            raise InputError(otherwise)
+            raise InputError(message)
         return pd.DataFrame(tables[name])
 
 

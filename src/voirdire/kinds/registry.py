@@ -204,12 +204,12 @@ def check_kind(model: Model, table: Any) -> None:
     )
 
 
-def votes_of(problem: Problem, what: str) -> VotesProblem:
+def votes_of(problem: Problem, caller: str) -> VotesProblem:
     """The votes that a problem is about, perhaps beside scores.
 
     Parameters
     ----------
-    what : str
+    caller : str
         What asks for them, in messages.
 
     Raises
@@ -219,7 +219,7 @@ def votes_of(problem: Problem, what: str) -> VotesProblem:
     """
     votes: VotesProblem | None = problem.part(VOTES.name)
     if votes is None:
-        raise InputError(f"{what} is for fits of votes; this is one of {kind_of(problem).words}")
+        raise InputError(f"{caller} is for fits of votes; this is one of {kind_of(problem).words}")
     return votes
 
 

@@ -90,7 +90,7 @@ def level_columns(**levels: Sequence[str]) -> Columns:
 
 def quantity_table(
     posterior: Posterior,
-    of: QuantityFunction,
+    function: QuantityFunction,
     prob: float,
     name: str,
     levels: Columns,
@@ -101,14 +101,14 @@ def quantity_table(
 
     Parameters
     ----------
-    of : callable
+    function : callable
         The quantity of named values, with their leading axes; its other axes are as ``levels``, or 1.
     name : str
         Of its column.
     parts : bool
         Whether the quantity is parts of a whole; see :meth:`.Posterior.summarise_quantities`.
     """
-    summary = posterior.summarise_quantities(lambda values: {name: of(values)}, prob, parts=parts)[name]
+    summary = posterior.summarise_quantities(lambda values: {name: function(values)}, prob, parts=parts)[name]
     rows = len(next(iter(levels.values())))
     columns = {name: summary.point, "low": summary.low, "high": summary.high}
     return levels | {key: np.resize(part, rows) for key, part in columns.items()}

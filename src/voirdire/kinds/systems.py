@@ -46,11 +46,11 @@ def systems_and_contexts(table: Rated) -> Placement | None:
     return Placement(*codes)
 
 
-def members_by_context(where: Placement, systems: int) -> list[Ints]:
+def members_by_context(placement: Placement, systems: int) -> list[Ints]:
     """Codes of the items of each system, by context; none of a system that has not one item in each."""
-    order, contexts = np.lexsort((where.context, where.system)), np.unique(where.context)
-    members = [order[where.system[order] == system] for system in range(systems)]
-    return [items if np.array_equal(where.context[items], contexts) else items[:0] for items in members]
+    order, contexts = np.lexsort((placement.context, placement.system)), np.unique(placement.context)
+    members = [order[placement.system[order] == system] for system in range(systems)]
+    return [items if np.array_equal(placement.context[items], contexts) else items[:0] for items in members]
 
 
 def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placement:
@@ -71,7 +71,9 @@ def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placeme
     return placement
 
 
-def rank_systems(table: Rated, where: Placement, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
+def rank_systems(
+    table: Rated, placement: Placement, drawn: Floats, posterior: Posterior, prob: float
+) -> Columns:
     """Systems as they come: system, contexts, and what :func:`.results.ranking_table` has of items.
 
     Parameters
@@ -79,7 +81,7 @@ def rank_systems(table: Rated, where: Placement, drawn: Floats, posterior: Poste
     drawn : array, shape (draws, systems)
         What each is worth.
     """
-    contexts = np.unique(np.stack(where), axis=1)[0]
+    contexts = np.unique(np.stack(placement), axis=1)[0]
     return {
         "system": np.array(table.systems, dtype=object),
         "contexts": np.bincount(contexts, minlength=len(table.systems)),
@@ -94,17 +96,17 @@ def system_entrants(problem: Any, drawn: Floats, table: Columns) -> Entrants:
     return Entrants(problem.table.systems, drawn, rows, contexts)
 
 
-def check_context_scope(about: Placement | None, over: str, what: str, more: str = "") -> None:
-    """Refuse ``over="these"`` where nothing is over contexts; ``more`` says where else something may be.
+def check_context_scope(placement: Placement | None, over: str, answers: str, suffix: str = "") -> None:
+    """Refuse ``over="these"`` where nothing is over contexts; ``suffix`` says where else something may be.
 
     Raises
     ------
     InputError
     """
-    if about is None and over != "new":
+    if placement is None and over != "new":
         raise InputError(
-            f"over {over!r} is for {what} of several systems over several contexts (columns context and "
-            f"system){more}; leave it out"
+            f"over {over!r} is for {answers} of several systems over several contexts (columns context and "
+            f"system){suffix}; leave it out"
         )
 
 

@@ -52,7 +52,7 @@ class ItemQuestions(NamedTuple):
 
 
 def predict_about_target(
-    problem: Problem, posterior: Posterior, asked: ItemQuestions, prob: float
+    problem: Problem, posterior: Posterior, questions: ItemQuestions, prob: float
 ) -> Columns:
     """Means over draws with equal-tailed intervals of ``prob``, about the target and (``..._panel``) about the panel.
 
@@ -62,7 +62,7 @@ def predict_about_target(
         With scores in log-odds.
     posterior : Posterior
         With draws.
-    asked : ItemQuestions
+    questions : ItemQuestions
     prob : float
 
     Raises
@@ -81,12 +81,12 @@ def predict_about_target(
             "predict(about='target') has intervals, which need draws, and this fit has none; fit with method='laplace' "
             "(--method laplace)"
         )
-    columns: Columns = dict(asked.named)
-    target, panel = _target_and_panel(problem, values, asked.criteria)
-    rows = np.linspace(0, len(target) - 1, min(len(target), asked.max_draws or len(target))).astype(int)
+    columns: Columns = dict(questions.named)
+    target, panel = _target_and_panel(problem, values, questions.criteria)
+    rows = np.linspace(0, len(target) - 1, min(len(target), questions.max_draws or len(target))).astype(int)
     chosen_values = {name: value[rows] for name, value in values.items()}
     for scores, suffix in ((target[rows], ""), (panel[rows], f"_{PANEL}")):
-        predicted = asked.answered(chosen_values, scores)
+        predicted = questions.answered(chosen_values, scores)
         quantity, *others = predicted
         ends = two_quantiles(predicted[quantity], 0.5 * (1 - prob), 0.5 * (1 + prob))
         columns[f"{quantity}{suffix}"] = predicted[quantity].mean(axis=0)
@@ -96,7 +96,7 @@ def predict_about_target(
 
 
 def fit_codes(
-    problem: Any, given: Rated, names: Sequence[str], problems: Problems
+    problem: Any, questions: Rated, names: Sequence[str], problems: Problems
 ) -> tuple[dict[str, Any], Columns]:
     """Codes of each row in a problem's coding (judge, criterion, item, context), and the columns that name them.
 
@@ -107,15 +107,15 @@ def fit_codes(
     for name in names:
         plural = LEVEL_ATTRIBUTES[name]
         table = problem.table if name == "context" else problem
-        table_names, fit_names = getattr(given, plural), getattr(table, plural)
+        table_names, fit_names = getattr(questions, plural), getattr(table, plural)
         position = level_positions(table_names, fit_names)
         for level in np.flatnonzero(position < 0):
-            rows = np.flatnonzero(getattr(given, name) == level) + 1
+            rows = np.flatnonzero(getattr(questions, name) == level) + 1
             problems.rows(
                 rows,
                 f"the fit has no {name} {table_names[level]!r}{nearest_name(table_names[level], fit_names)}",
             )
-        codes[name] = position[getattr(given, name)]
+        codes[name] = position[getattr(questions, name)]
         columns[name] = np.array(fit_names, dtype=object)[codes[name]]
     return codes, columns
 
@@ -137,7 +137,7 @@ def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
     return positions
 
 
-def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
+def item_codes(problem: Problem, table: Rated) -> tuple[Ints, Ints, Columns]:
     """Item and criterion of each row in a problem's coding, and the columns that name them.
 
     The criterion is -1, all of them together, where none is given or the problem has one alone.
@@ -147,28 +147,28 @@ def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
     InputError
         Items or criteria that the problem does not know.
     """
-    problems = Problems(given.data)
-    factors = ["criterion", "item"] if given.has_criteria and len(problem.criteria) > 1 else ["item"]
-    codes, columns = fit_codes(problem, given, factors, problems)
+    problems = Problems(table.data)
+    factors = ["criterion", "item"] if table.has_criteria and len(problem.criteria) > 1 else ["item"]
+    codes, columns = fit_codes(problem, table, factors, problems)
     problems.raise_any()
     return codes["item"], codes.get("criterion", codes["item"] * 0 - 1), columns
 
 
-def refuse_contexts(has_contexts: bool, given: bool) -> None:
+def refuse_contexts(has_contexts: bool, has_column: bool) -> None:
     """Refuse contexts: how far a panel is from people is known over all of them alone.
 
     Parameters
     ----------
     has_contexts : bool
         Whether the model tells contexts apart.
-    given : bool
+    has_column : bool
         Whether the table has a column of them.
 
     Raises
     ------
     InputError
     """
-    if has_contexts and given:
+    if has_contexts and has_column:
         raise InputError(
             "column 'context': predictions about the target are over all contexts of the fit; leave the column out"
         )

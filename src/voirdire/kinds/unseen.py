@@ -19,14 +19,14 @@ MAX_DRAW_NUMBERS = 3e7  # that all draws may hold, of which there are twenty at 
 
 
 def predictive_draws(
-    posterior: Posterior, seen: Mapping[str, Ints], asked: Mapping[str, Ints]
+    posterior: Posterior, seen: Mapping[str, Ints], questions: Mapping[str, Ints]
 ) -> list[Values]:
     """Values under which answers are predicted: some draws, or the mode with what no answer concerns drawn.
 
     Parameters
     ----------
     posterior : Posterior
-    seen, asked : mapping of str to int array
+    seen, questions : mapping of str to int array
         Codes of the table's answers, and of what is asked, by dimension of the parameters; -1 for any level.
     """
     draws = thinned_draws(posterior)
@@ -37,8 +37,8 @@ def predictive_draws(
         parameter.name: unseen * np.exp(parameter.prior.log_sd(mode))
         for parameter in posterior.density.parameters
         if isinstance(parameter.prior, Spread)
-        and {*parameter.dims} <= asked.keys()
-        and (unseen := _unseen_cells(mode[parameter.name].shape, parameter.dims, seen, asked)).any()
+        and {*parameter.dims} <= questions.keys()
+        and (unseen := _unseen_cells(mode[parameter.name].shape, parameter.dims, seen, questions)).any()
     }
     if not spreads:
         return draws
@@ -54,11 +54,11 @@ def predictive_draws(
 
 
 def _unseen_cells(
-    shape: tuple[int, ...], dims: tuple[str, ...], seen: Mapping[str, Ints], asked: Mapping[str, Ints]
+    shape: tuple[int, ...], dims: tuple[str, ...], seen: Mapping[str, Ints], questions: Mapping[str, Ints]
 ) -> Floats:
     """Mask in the shape of a parameter: 1 at cells that are asked about without an answer in the table, else 0."""
     mask = np.zeros(shape)
-    for codes, value in ((asked, 1.0), (seen, 0.0)):
+    for codes, value in ((questions, 1.0), (seen, 0.0)):
         index = np.stack([codes[dim] for dim in dims])
         mask[tuple(index[:, (index >= 0).all(axis=0)])] = value
     return mask

@@ -271,10 +271,10 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return with_common_names(**old)
 
     def on_criteria(
-        self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], given: object
+        self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
-        return read_criterion_importance(given, criteria).after(problem.of_votes.criteria_votes)
+        return read_criterion_importance(importance, criteria).after(problem.of_votes.criteria_votes)
 
     def has_anchors(self, problem: VotesAndScoresProblem) -> bool:
         """True if people answered some comparisons."""
@@ -320,11 +320,11 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return VOTES.calibration(problem.of_votes, posterior)
 
     def score_held_out(
-        self, model: Model, table: VotesAndScores, here: Bools, request: Request
+        self, model: Model, table: VotesAndScores, held_out: Bools, request: Request
     ) -> PredictionScores:
         """As of the votes, given the others and all scores."""
         if VOTES.predicts_answers(model):
-            return VOTES.score_held_out(model, table.votes, here, request)
+            return VOTES.score_held_out(model, table.votes, held_out, request)
         table, model, _ = attach_terms_to_both(table, model, request)
         options: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
         options["families"] = families = _families_of(model, table, request)
@@ -334,7 +334,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
         return evaluate_held_out_votes(
             votes,
-            here,
+            held_out,
             lambda seen: encode_votes_and_scores(model, VotesAndScores(seen, table.scores), **options),
             added,
         )

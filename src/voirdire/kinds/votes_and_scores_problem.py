@@ -205,7 +205,7 @@ MIN_LINKING_ITEMS = 3  # items with both votes and scores from which they say wh
 
 
 def all_checks(
-    problem: VotesAndScoresProblem, basis: CheckBasis, of_votes: Residuals, left: Residuals
+    problem: VotesAndScoresProblem, basis: CheckBasis, of_votes: Residuals, residuals: Residuals
 ) -> list[Check]:
     """Checks that every fit of votes and scores makes; of residuals of votes, and of votes and scores."""
     votes = problem.of_votes
@@ -217,7 +217,7 @@ def all_checks(
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes, basis.posterior)]),
         *effect_checks(problem, basis.posterior, [VoteRows(votes.coded_votes), problem.of_scores.table]),
         *trusting.same_criteria_check(votes, basis.posterior),
-        *check_dependent_judges(problem, left, basis.seed),
+        *check_dependent_judges(problem, residuals, basis.seed),
         *position_check(votes, of_votes, basis.judges),
         *trusting.splitting_items_check(votes, of_votes),
         *check_influence(problem, basis.posterior),

@@ -76,9 +76,9 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
                 "hierarchical-dawid-skene, or anchor_mode='joint'"
             )
 
-    def compares(self, asked: str | None, can_cut: bool) -> bool:
+    def compares(self, requested: str | None, can_cut: bool) -> bool:
         """True if nothing was asked for and there are several ways."""
-        return asked is None and (can_cut or self.can_stack)
+        return requested is None and (can_cut or self.can_stack)
 
     @cached_property
     def _label_counts(self) -> Floats:
@@ -181,7 +181,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         ).stacked_probabilities()[0]
         return probabilities[len(model.shares) :]
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
         """P(class) of known items left out: by majority, the joint and the cut mode, stacking, and their average."""
         known_units = self.known
         by_method = {MAJORITY: self._majority_shares[known_units]} | {

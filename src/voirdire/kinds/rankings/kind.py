@@ -166,10 +166,12 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         return encode_rankings(problem.model, change.table, criteria=criteria, **options)
 
     def on_criteria(
-        self, problem: RankingsProblem, criteria: tuple[str, ...], given: object
+        self, problem: RankingsProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
-        return read_criterion_importance(given, criteria, answers="rankings").after(problem.criteria_votes)
+        return read_criterion_importance(importance, criteria, answers="rankings").after(
+            problem.criteria_votes
+        )
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
@@ -184,11 +186,11 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         return False
 
     def score_held_out(
-        self, model: Model, table: Rankings, here: Bools, request: Request
+        self, model: Model, table: Rankings, held_out: Bools, request: Request
     ) -> PredictionScores:
         """See :func:`.rankings.answers.score_held_out`."""
         table, model, _ = attach_terms(table, model, request)
-        return score_held_out(model, table, here)
+        return score_held_out(model, table, held_out)
 
     def pack(self, problem: RankingsProblem) -> Packed:
         """Rankings, votes on criteria or their weights, people's rankings."""

@@ -164,8 +164,8 @@ def ranked_items(problem: RankingsProblem, table: object) -> ItemQuestions:
     order = order_rankings(rankings)
     is_ranked = order.row >= 0
 
-    def predict_answers(_: Values, worth: Floats) -> Predicted:
-        item_scores = worth[:, criterion, item]
+    def predict_answers(_: Values, strengths: Floats) -> Predicted:
+        item_scores = strengths[:, criterion, item]
         first, rank = np.zeros((2, *item_scores.shape))
         for ranking in range(order.row.shape[1]):
             rows = order.row[is_ranked[:, ranking], ranking]

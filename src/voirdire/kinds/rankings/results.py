@@ -27,7 +27,7 @@ from voirdire.typing import Bools, Floats, Ints
 PREDICTION_DRAWS = 100
 
 
-def score_held_out(model: Model, table: Rankings, here: Bools) -> PredictionScores:
+def score_held_out(model: Model, table: Rankings, held_out: Bools) -> PredictionScores:
     """Log probability of some whole rankings, of a fit that has not seen them.
 
     The probability is that among all rankings of the same items with as many of them tied at each place. With it comes
@@ -35,7 +35,7 @@ def score_held_out(model: Model, table: Rankings, here: Bools) -> PredictionScor
 
     Parameters
     ----------
-    here : bool array, shape (rankings,)
+    held_out : bool array, shape (rankings,)
 
     Examples
     --------
@@ -50,11 +50,11 @@ def score_held_out(model: Model, table: Rankings, here: Bools) -> PredictionScor
     (True, [1.0])
     """
     problem = encode_rankings(model, table)
-    mode = find_mode(_hide_rankings(problem, here))
+    mode = find_mode(_hide_rankings(problem, held_out))
     assert isinstance(mode, LatentMode)  # of all models of rankings
     draws = draw_about_mode(mode, np.random.default_rng(0), PREDICTION_DRAWS)
-    worth = problem.item_predictors(problem.density.values(draws, np), problem.cells())[..., here]
-    group = problem.order.group[:, here]
+    worth = problem.item_predictors(problem.density.values(draws, np), problem.cells())[..., held_out]
+    group = problem.order.group[:, held_out]
     parts = problem.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
     logs = sum(part * weight for part, weight in parts)
     log = np.logaddexp.reduce(logs, axis=0) - np.log(len(draws))
@@ -68,10 +68,10 @@ def _hide_rankings(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
     return replace(problem, data=data)
 
 
-def _order_matches_worth(worth: Floats, group: Ints) -> Floats:
+def _order_matches_worth(strengths: Floats, group: Ints) -> Floats:
     """1 where no item is ranked below one with a lower score, shape (rankings,)."""
     is_behind = group[:, None] > group[None]
-    is_better = worth[:, None] > worth[None]
+    is_better = strengths[:, None] > strengths[None]
     both_ranked = (group >= 0)[:, None] & (group >= 0)[None]
     return np.asarray(~(is_behind & is_better & both_ranked).any(axis=(0, 1)), dtype=float)
 

@@ -216,7 +216,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         ]  # small ones need no compilation
         return draws_given_fixed(problem, tables, modes, count, rng), modes
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
         """Predictions of human scores left out: by people's own shares of the levels, the joint and the cut mode.
 
         An item's scores under a criterion are left out together, in up to 20 parts of such cells.

@@ -30,12 +30,12 @@ from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools, Floats, Ints
 
 
-def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> PredictionScores:
+def evaluate_held_out(model: Model, votes: Votes, held_out: Bools) -> PredictionScores:
     """Log probability of some votes, of a fit that has not seen them; and whether each was the most probable answer.
 
     Parameters
     ----------
-    here : bool array, shape (votes,)
+    held_out : bool array, shape (votes,)
 
     Examples
     --------
@@ -49,29 +49,29 @@ def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> PredictionScor
     """
     added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NO_TERMS
     return evaluate_held_out_votes(
-        votes, here, lambda seen: encode_votes(model, seen, ties=votes.has_ties, keep_empty=True), added
+        votes, held_out, lambda seen: encode_votes(model, seen, ties=votes.has_ties, keep_empty=True), added
     )
 
 
-def _leave_out_votes(votes: Votes, here: Bools) -> Votes:
+def _leave_out_votes(votes: Votes, held_out: Bools) -> Votes:
     """The same cells with the counts of the other votes."""
     counts = np.zeros_like(votes.counts)
-    np.add.at(counts, (votes.row_cell[~here], votes.row_outcome[~here]), 1)
+    np.add.at(counts, (votes.row_cell[~held_out], votes.row_outcome[~held_out]), 1)
     return replace(votes, counts=counts)
 
 
 def evaluate_held_out_votes(
-    votes: Votes, here: Bools, posed: Callable[[Votes], Problem], added: ResolvedTerms = NO_TERMS
+    votes: Votes, held_out: Bools, encode: Callable[[Votes], Problem], added: ResolvedTerms = NO_TERMS
 ) -> PredictionScores:
-    """As :func:`evaluate_held_out`, for any problem with votes that ``posed`` encodes from the votes that are seen."""
+    """As :func:`evaluate_held_out`, for any problem with votes that ``encode`` encodes from the votes that are seen."""
     if added.terms or votes.row_context is not None:
         votes = split_by_terms(votes, votes.row_context is not None, added)
     # the same cells with other counts: all folds share one compilation
-    problem = posed(_leave_out_votes(votes, here))
+    problem = encode(_leave_out_votes(votes, held_out))
     values = problem.density.values(find_mode(problem).x, np)
     part: VotesProblem = problem.part("votes")
     probabilities = cell_probabilities(part.model, part.density, [values], votes)
-    return score_predictions(probabilities[votes.row_cell[here]], votes.row_outcome[here])
+    return score_predictions(probabilities[votes.row_cell[held_out]], votes.row_outcome[held_out])
 
 
 ITEM_VOTES, CRITERION_VOTES, PEOPLE_VOTES = "votes", "votes on criteria", "votes of people"

@@ -212,12 +212,12 @@ def stacked_predictions(evidence: Evidence) -> Predicted:
     )
 
 
-def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted:
+def average_predictions(predictions: Sequence[Predicted], answers: Floats) -> Predicted:
     """Average predictions, each weighed by how probable it makes left-out answers.
 
     Parameters
     ----------
-    ways : sequence of (p, left_out)
+    predictions : sequence of (p, left_out)
     answers : array, shape (anchors,)
         +1 or -1.
 
@@ -228,7 +228,7 @@ def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted
     >>> p.round(2).tolist(), left_out.round(2).tolist()
     ([0.84, 0.84, 0.84], [0.81, 0.81, 0.81])
     """
-    p, left_out = (np.stack(part) for part in zip(*ways, strict=True))
+    p, left_out = (np.stack(part) for part in zip(*predictions, strict=True))
     log = np.log(np.clip(np.where(answers > 0, left_out, 1.0 - left_out), 1e-12, 1.0))
 
     total = log.sum(axis=1)

@@ -87,8 +87,8 @@ def _collapse_criteria(problem: VotesProblem) -> Any:
     return votes.with_codes(criteria=problem.criteria, criterion=votes.criterion * 0)
 
 
-def _connectivity_check(found: list[Connectivity]) -> Check:
-    broken = [graph for graph in found if len(graph.components) > 1]
+def _connectivity_check(graphs: list[Connectivity]) -> Check:
+    broken = [graph for graph in graphs if len(graph.components) > 1]
     if not broken:
         return Check(
             "connectivity", "ok", 0.0, "Every item can be compared with every other through the votes."
@@ -97,7 +97,7 @@ def _connectivity_check(found: list[Connectivity]) -> Check:
     components = sorted(graph.components, key=len)
     count = len(graph.components)
     location = (
-        "" if len(found) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
+        "" if len(graphs) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
     )
     message = (
         f"The comparison graph falls into {count} groups{location}, e.g. {list_names(list(components[0]), verb=False)} "
@@ -111,9 +111,9 @@ def _more_criteria(count: int) -> str:
     return f" (and {count} more {'criterion' if count == 1 else 'criteria'})" if count else ""
 
 
-def _separation_check(found: list[Connectivity]) -> Check:
-    names = sorted({item for graph in found for item in (*graph.always_win, *graph.always_lose)})
-    under = under_some_criterion(len(found))
+def _separation_check(graphs: list[Connectivity]) -> Check:
+    names = sorted({item for graph in graphs for item in (*graph.always_win, *graph.always_lose)})
+    under = under_some_criterion(len(graphs))
     return separation_check(
         names, "No item wins or loses every vote.", f"winning or losing every vote{under}", "votes"
     )

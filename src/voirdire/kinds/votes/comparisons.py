@@ -63,7 +63,7 @@ def collect_comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
     return Comparisons(keys, keys // size**2, keys // size % size, keys % size, counts)
 
 
-def decided_comparisons(found: Comparisons, anchors: Anchors, *, criteria: bool) -> tuple[Ints, Floats]:
+def decided_comparisons(comparisons: Comparisons, anchors: Anchors, *, criteria: bool) -> tuple[Ints, Floats]:
     """Comparisons that people decided: their rows, and +1 (the one item is better) or -1.
 
     Ties of people, and pairs that no judge saw, are left out: they say nothing about whom to trust.
@@ -71,15 +71,15 @@ def decided_comparisons(found: Comparisons, anchors: Anchors, *, criteria: bool)
     people = collect_comparisons(anchors.votes, criteria=criteria)
     votes = people.counts.sum(axis=(0, 2))
     sign = np.sign(votes[:, 0] - votes[:, 1])
-    position = np.searchsorted(found.keys, people.keys)
-    position = np.minimum(position, max(len(found.keys) - 1, 0))
-    seen = (found.keys[position] == people.keys) & (sign != 0)
+    position = np.searchsorted(comparisons.keys, people.keys)
+    position = np.minimum(position, max(len(comparisons.keys) - 1, 0))
+    seen = (comparisons.keys[position] == people.keys) & (sign != 0)
     return position[seen], sign[seen]
 
 
-def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Floats, Floats]:
+def right_and_wrong(comparisons: Comparisons, rows: Ints, answers: Floats) -> tuple[Floats, Floats]:
     """Right and wrong decided answers, shape (judges, 2) each: where the better item was shown first, and second."""
-    counts = found.counts[:, rows]  # judges, anchors, order, outcome
+    counts = comparisons.counts[:, rows]  # judges, anchors, order, outcome
     better_is_one = answers > 0
     right = np.where(better_is_one[:, None], counts[..., 0], counts[..., 1])
     wrong = np.where(better_is_one[:, None], counts[..., 1], counts[..., 0])

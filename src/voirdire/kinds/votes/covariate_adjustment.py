@@ -72,7 +72,7 @@ def effect_checks(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if not problem.covariates:
         return []
     return checks_of_effects(
-        problem, posterior, [VoteRows(problem.coded_votes)], sure=separating_covariates(problem)
+        problem, posterior, [VoteRows(problem.coded_votes)], separating=separating_covariates(problem)
     )
 
 

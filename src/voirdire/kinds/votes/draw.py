@@ -91,13 +91,13 @@ def draw_votes(problem: VotesProblem, values: Values, rng: np.random.Generator) 
     return draw_answers(problem.votes, probability, rng)
 
 
-def draw_answers(votes: Votes, chance: Floats, rng: np.random.Generator) -> Votes:
+def draw_answers(votes: Votes, probability: Floats, rng: np.random.Generator) -> Votes:
     """As many votes in each cell, drawn by the probabilities of (first, second, tie), shape (cells, 3)."""
     total = votes.counts.sum(axis=1)
     if (total == 1).all():
-        counts = np.eye(3, dtype=np.int64)[sample_categorical(chance, rng)]
+        counts = np.eye(3, dtype=np.int64)[sample_categorical(probability, rng)]
     else:
-        counts = rng.multinomial(total, chance / chance.sum(axis=1, keepdims=True))
+        counts = rng.multinomial(total, probability / probability.sum(axis=1, keepdims=True))
     if isinstance(votes, ContextVotes):
         return votes.with_counts(counts)
     names = (votes.judges, votes.criteria, votes.items)

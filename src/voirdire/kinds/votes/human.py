@@ -85,9 +85,9 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         """As in :class:`.HumanAnswers`."""
         return "pairs" if self.by_pair else super().of_chosen
 
-    def compares(self, asked: str | None, can_cut: bool) -> bool:
+    def compares(self, requested: str | None, can_cut: bool) -> bool:
         """True also of unconnected pairs, whatever was asked for."""
-        return self.by_pair or super().compares(asked, can_cut)
+        return self.by_pair or super().compares(requested, can_cut)
 
     @cached_property
     def has_dependent_judges(self) -> bool:
@@ -104,7 +104,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         }
         return {name: method(self.evidence) for name, method in methods.items()}
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
         """As in :class:`.HumanAnswers`.
 
         Judges taken as independent although their votes say otherwise are shown, but not chosen: with few anchors such
@@ -112,16 +112,16 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         items.
         """
         p = {MAJORITY: candidates.majority_shares(self.evidence)[1]}
-        if self.by_pair and asked != JOINT:
+        if self.by_pair and requested != JOINT:
             p |= {name: left_out for name, (_, left_out) in self.learned.items()}
-        if asked != CUT:
+        if requested != CUT:
             p[JOINT] = joint_left_out_predictions(self.problem, self.evidence, joint)
         if not self.by_pair:
             p[CUT] = cut_left_out_predictions(self.problem, self.evidence)
         if self.people_link_items:
             p[PEOPLE_ALONE] = cut_left_out_predictions(self.people_only.problem, self.evidence)
         shown_only = {CUT_INDEPENDENT} if self.has_dependent_judges else set()
-        if not self.by_pair or asked == JOINT:
+        if not self.by_pair or requested == JOINT:
             shown_only |= {MAJORITY}
         return {
             name: self._left_out_answers(probability, name not in shown_only)

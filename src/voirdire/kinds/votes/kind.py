@@ -234,9 +234,9 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         rows: Any = super().with_families_of(problem, VoteRows(table))
         return rows.votes  # type: ignore[no-any-return]
 
-    def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
+    def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], importance: object) -> Votes:
         """Old and new votes on criteria."""
-        votes = read_votes(given, name="votes on criteria")
+        votes = read_votes(importance, name="votes on criteria")
         return votes if problem.criteria_votes is None else joined_table(problem.criteria_votes, votes)
 
     def has_unlinked_pairs(self, problem: VotesProblem) -> bool:
@@ -258,10 +258,12 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
         return HumanVotes(problem, families)
 
-    def score_held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> PredictionScores:
+    def score_held_out(
+        self, model: Model, table: Votes, held_out: Bools, request: Request
+    ) -> PredictionScores:
         """See :func:`.votes.answers.score_held_out`."""
         table, model, _ = with_terms(table, model, request)
-        return evaluate_held_out(model, table, here)
+        return evaluate_held_out(model, table, held_out)
 
     def pack(self, problem: VotesProblem) -> Packed:
         """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""

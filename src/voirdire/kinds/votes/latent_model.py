@@ -59,7 +59,7 @@ def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, 
 
 
 def separate_people_cells(
-    density: VotesLayout, part: dict[str, Any], places: LatentPositions, found: Design, answers: Answers
+    density: VotesLayout, part: dict[str, Any], places: LatentPositions, design: Design, answers: Answers
 ) -> tuple[Design, SeveralAnswers]:
     """Cells of which the last are people's, these as a kind of their own.
 
@@ -69,12 +69,12 @@ def separate_people_cells(
     part : dict
         People's answers, ``data["anchors"]``.
     places : LatentPositions
-    found : Design
+    design : Design
         Of all cells, and
     answers : Answers
         their answers, as if all were judges'.
     """
-    index, coefficients, predictor = found.index, found.coefficients, found.predictor
+    index, coefficients, predictor = design.index, design.coefficients, design.predictor
     judge_cells = len(index) - len(part["criterion"])
     counts, ties = answers.counts, density.ties
     criteria = density.criteria if _concerns_whole_items(density, part) else 0

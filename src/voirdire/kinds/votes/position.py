@@ -44,7 +44,7 @@ def unknown_position_check(problem: VotesProblem) -> list[Check]:
     return [Check("position", "warn", None, message)]
 
 
-def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
+def position_check(problem: VotesProblem, residuals: Residuals, judges: dict[str, Any]) -> list[Check]:
     """Judges whose answers depend on which item is shown first."""
     if RELIABILITY[problem.model.reliability.kind].position_aware:
         low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
@@ -62,12 +62,12 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
             else "Show these judges every pair in both orders, or replace them."
         )
         return [Check("position", "warn", float(len(biased)), message)]
-    variance = left.first_variance.mean(axis=0)
-    z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
-    size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
+    variance = residuals.first_variance.mean(axis=0)
+    z = residuals.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
+    size = residuals.first.mean(axis=0) / np.maximum(problem.judge_votes[residuals.judges], 1)
     bound = -NormalDist().inv_cdf(0.5 * SIGNIFICANCE_LEVEL / max(len(z), 1))
     biased = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > MIN_BIAS) & (variance > 2.0))
-    names = [problem.judges[k] for k in left.judges[biased]]
+    names = [problem.judges[k] for k in residuals.judges[biased]]
     remedy = (
         "say which item was shown first (a column order, or --order shown where it is that of the columns), or show "
         "pairs in both orders"

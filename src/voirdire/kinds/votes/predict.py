@@ -119,8 +119,8 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
     levels = np.array(problem.votes.criteria, dtype=object)
     columns: Columns = {"criterion": levels[votes.criterion[cell]]} if by_criterion else {}
 
-    def predict_answers(_: Values, worth: Floats) -> Predicted:
-        gap = worth[:, criterion, first] - worth[:, criterion, second]
+    def predict_answers(_: Values, strengths: Floats) -> Predicted:
+        gap = strengths[:, criterion, first] - strengths[:, criterion, second]
         return {
             "p_first": np.asarray(logistic_sigmoid(gap, np)),
             "p_better": np.where(gap == 0.0, 0.5, gap > 0.0),

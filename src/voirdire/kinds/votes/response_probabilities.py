@@ -103,7 +103,7 @@ def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values],
     return sum(probabilities, np.zeros(())) / len(draws)
 
 
-def answer_probabilities(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
+def answer_probabilities(density: VotesDensity, values: Values, comparisons: ComparisonCodes) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
     Of many sets at once (arrays with leading dimensions) the shape is (..., comparisons, 3).
@@ -121,27 +121,27 @@ def answer_probabilities(density: VotesDensity, values: Values, asked: Compariso
     >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, asked).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
-    logs = answer_log_probabilities(density, values, asked)
+    logs = answer_log_probabilities(density, values, comparisons)
     probabilities = np.zeros((*logs[0].shape, 3))
     probabilities[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
     return probabilities
 
 
 def answer_log_probabilities(
-    density: VotesDensity, values: Values, asked: ComparisonCodes, xp: Any = np
+    density: VotesDensity, values: Values, comparisons: ComparisonCodes, xp: Any = np
 ) -> list[Array]:
     """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
-    part, judge = asked.terms(density, values), asked.judge
+    part, judge = comparisons.terms(density, values), comparisons.judge
     d = _strength_differences(density, values, part)
     habits = (
         tie_propensity_effects(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
     )
-    return _log_probabilities_by_difference(density, values, d, judge, asked.criterion, habits, xp)
+    return _log_probabilities_by_difference(density, values, d, judge, comparisons.criterion, habits, xp)
 
 
-def strength_differences(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
+def strength_differences(density: VotesDensity, values: Values, comparisons: ComparisonCodes) -> Floats:
     """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
-    return np.asarray(_strength_differences(density, values, asked.terms(density, values)))
+    return np.asarray(_strength_differences(density, values, comparisons.terms(density, values)))
 
 
 def _strength_differences(density: VotesDensity, values: Values, part: dict[str, Any]) -> Array:

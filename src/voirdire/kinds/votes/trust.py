@@ -92,7 +92,11 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     return [
         *checks,
         *check_dependent_judges(
-            problem, residuals, basis.seed, basis.chosen, lambda: pairs_to_ask(problem, more=has_people)
+            problem,
+            residuals,
+            basis.seed,
+            basis.chosen,
+            lambda: pairs_to_ask(problem, has_human_answers=has_people),
         ),
         *(unknown_position_check(problem) or position_check(problem, residuals, basis.judges)),
         *splitting_items_check(problem, residuals),
@@ -100,17 +104,17 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     ]
 
 
-def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]:
+def splitting_items_check(problem: VotesProblem, residuals: Residuals) -> list[Check]:
     """Items that some judges like and others dislike more than the model expects.
 
     S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
     Judges that differ in reliability alone leave sum_k S_ki^2 near sum_k V_ki, with a variance of about 2 sum_k V_ki^2.
     Nothing divides a single judge.
     """
-    if len(left.judges) < 2:
+    if len(residuals.judges) < 2:
         return []
     size = len(problem.items)
-    square, variance = item_moments(left, size)
+    square, variance = item_moments(residuals, size)
     expected = variance.sum(axis=0)
     misfit = square / np.maximum(expected, 1e-12)
     z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
@@ -129,7 +133,7 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
     ]
 
 
-def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
+def item_moments(residuals: Residuals, items: int) -> tuple[Floats, Floats]:
     """Sums over judges of S_ki^2, shape (items,), and V_ki, shape (judges, items), both averaged over draws.
 
     Only sums by judge and item are held, for one draw at a time: a matrix of comparisons and items would take 80 GB
@@ -147,19 +151,19 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     >>> square.tolist(), variance.tolist()
     ([1.0, 4.0, 1.0], [[1.0, 2.0, 1.0]])
     """
-    judges = left.r.shape[1]
+    judges = residuals.r.shape[1]
     start = items * np.arange(judges)[:, None]
-    first_cell, second_cell = (start + left.index_a).ravel(), (start + left.index_b).ravel()
+    first_cell, second_cell = (start + residuals.index_a).ravel(), (start + residuals.index_b).ravel()
 
     def sum_by_cell(x: Floats, place: Ints) -> Floats:
         sums = np.bincount(place, x.ravel(), judges * items).reshape(judges, items)
         return np.asarray(sums, dtype=np.float64)
 
     square = np.zeros(items)
-    for r in left.r:
+    for r in residuals.r:
         square += ((sum_by_cell(r, first_cell) - sum_by_cell(r, second_cell)) ** 2).sum(axis=0)
-    v = left.v.mean(axis=0)
-    return square / len(left.r), sum_by_cell(v, first_cell) + sum_by_cell(v, second_cell)
+    v = residuals.v.mean(axis=0)
+    return square / len(residuals.r), sum_by_cell(v, first_cell) + sum_by_cell(v, second_cell)
 
 
 def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
@@ -186,12 +190,12 @@ def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Che
     return [names_check("criteria", pairs, ok_message, message)]
 
 
-def _identical_share(problem: VotesProblem, one: int, other: int) -> float:
+def _identical_share(problem: VotesProblem, first: int, second: int) -> float:
     """Share of comparisons that a judge made under both criteria and answered alike; 0 where there are too few."""
     votes = problem.votes
     size = len(votes.items)
     keys = (votes.judge * size + votes.first) * size + votes.second
-    rows = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
+    rows = [np.flatnonzero(votes.criterion == code) for code in (first, second)]
     _, a, b = np.intersect1d(keys[rows[0]], keys[rows[1]], return_indices=True)
     first_counts, second_counts = votes.counts[rows[0][a]], votes.counts[rows[1][b]]
     total = np.minimum(first_counts.sum(axis=1), second_counts.sum(axis=1)).sum()
@@ -233,11 +237,13 @@ def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
                 "anchor_mode='cut' (--anchor-mode cut) learns what judges are worth from people alone."
             )
         return Check("anchors", "fail", share, f"{summary}: worse than chance. {advice}")
-    message = f"{summary}, which cannot be told from chance. {pairs_to_ask(problem, more=True)}."
+    message = f"{summary}, which cannot be told from chance. {pairs_to_ask(problem, has_human_answers=True)}."
     return Check("anchors", "warn", share, message)
 
 
-def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool) -> Floats:
+def _score_differences(
+    comparisons: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool
+) -> Floats:
     """Scores of the one item less those of the other, under the criterion asked about if ``criteria``."""
     density = posterior.density
 
@@ -246,11 +252,11 @@ def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, 
         return {"score": density.item_strengths(values) if criteria else overall}
 
     score = posterior.summarise_quantities(scores, 0.9)["score"].point
-    criterion = found.criterion[rows] if criteria else 0
-    return np.asarray(score[criterion, found.item_a[rows]] - score[criterion, found.item_b[rows]])
+    criterion = comparisons.criterion[rows] if criteria else 0
+    return np.asarray(score[criterion, comparisons.item_a[rows]] - score[criterion, comparisons.item_b[rows]])
 
 
-def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
+def pairs_to_ask(problem: VotesProblem, *, has_human_answers: bool = False) -> str:
     """Advice to ask people about the pairs on which judges disagree most."""
     comparisons = collect_comparisons(problem.coded_votes, criteria=False)
     side = np.sign(comparisons.mean_answers)
@@ -260,5 +266,5 @@ def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
         f"{problem.items[comparisons.item_a[i]]} against {problem.items[comparisons.item_b[i]]}"
         for i in order
     ]
-    answers, ending = ("more", "") if more else ("human answers", " and pass them as anchors")
+    answers, ending = ("more", "") if has_human_answers else ("human answers", " and pass them as anchors")
     return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{ending}"

@@ -83,7 +83,9 @@ def separate_people_cells(
     criteria = density.criteria if _concerns_whole_items(density, part) else 0
     if criteria:
         people_design = _people_design(density, part, places)
-        padding = np.full((judge_cells, len(people_design.predictor)), places.size)  # no values for judges' cells
+        padding = np.full(
+            (judge_cells, len(people_design.predictor)), places.size
+        )  # no values for judges' cells
         index = np.concatenate([index, np.concatenate([padding, people_design.index])], axis=1)
         coefficients = np.concatenate(
             [coefficients, np.concatenate([0.0 * padding, people_design.coefficients])], axis=1

@@ -19,9 +19,7 @@ from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats
 
 MIN_BIAS = 0.1  # share of first picks beyond a half: position changes one answer in ten
-MIN_BOTH_ORDERS_SHARE = (
-    0.9  # share of a judge's pairs in both orders from which the other orders add nothing
-)
+MIN_BOTH_ORDERS_SHARE = 0.9  # share of a judge's pairs in both orders from which the other orders add nothing
 
 
 def presentation_order_rule(problem: VotesProblem) -> str | None:
@@ -57,7 +55,7 @@ def position_check(problem: VotesProblem, residuals: Residuals, judges: dict[str
         both_orders = both_orders_shares(problem)[biased]
         message = f"{list_names(names)} clearly biased by position; the model allows for it. " + (
             "They saw their pairs in both orders already, so that no item gains by it; replace them if their "
-            "answers tell too little."
+            "answers are too unreliable."
             if (both_orders >= MIN_BOTH_ORDERS_SHARE).all()
             else "Show these judges every pair in both orders, or replace them."
         )

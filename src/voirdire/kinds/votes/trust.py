@@ -1,6 +1,6 @@
-"""Checks of what the fitted model cannot explain in votes, each with a level, a number and a remedy.
+"""Checks of votes that the fitted model does not explain, each with a level, a number and a remedy.
 
-Residuals of judges' answers beyond what the model expects, by comparison; see :mod:`.trust.residuals`.
+Residuals of judges' answers by comparison; see :mod:`.trust.residuals`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voirdire.typing import Floats, Ints
 
 
 def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
-    """Residual answers at some draws of a posterior (at its centre where there are none).
+    """Compute residuals of answers at some draws of a posterior (at its centre if it has none).
 
     Examples
     --------
@@ -41,7 +41,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     votes = problem.coded_votes
     separate = problem.model.criteria == "separate"
     questions, context = pair_keys(votes, criteria=separate), cell_contexts(votes)
-    if context is not None:  # one question in each context
+    if context is not None:  # a pair is another question in each context
         questions = questions * len(votes.contexts) + context
     keys, column = np.unique(questions, return_inverse=True)
     examined = examined_judges(problem.judge_votes, len(keys))
@@ -74,14 +74,14 @@ MIN_MISFIT = 1.5  # squared residuals, in units of their expectation
 MAX_IDENTICAL_SHARE = 0.97  # share of a judge's answers that are the same under two criteria
 
 
-MIN_SHARED_ANSWERS = 50  # answers under both criteria from which that says something
+MIN_SHARED_ANSWERS = 50  # smallest number of answers under both criteria for that share
 
 
 MAX_CORRELATION = 0.9  # correlation of strengths under two criteria
 
 
 def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
-    """All checks that compare the votes with what the fitted model expects of them."""
+    """Make all checks that compare votes with their expectation under the fitted model."""
     checks = [] if problem.anchors is None else [human_agreement_check(problem, basis.posterior)]
     checks += same_criteria_check(problem, basis.posterior)
     if problem.model.pool == "majority":
@@ -105,11 +105,11 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
 
 
 def splitting_items_check(problem: VotesProblem, residuals: Residuals) -> list[Check]:
-    """Items that some judges like and others dislike more than the model expects.
+    """Check for items that some judges like and others dislike more than the model expects.
 
-    S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
-    Judges that differ in reliability alone leave sum_k S_ki^2 near sum_k V_ki, with a variance of about 2 sum_k V_ki^2.
-    Nothing divides a single judge.
+    S_ki is the sum of judge k's residuals over the comparisons of item i, positive for i, and V_ki its variance. If
+    judges differ in reliability alone, sum_k S_ki^2 is near sum_k V_ki, with a variance of about 2 sum_k V_ki^2. There
+    is no check for a single judge.
     """
     if len(residuals.judges) < 2:
         return []
@@ -134,10 +134,10 @@ def splitting_items_check(problem: VotesProblem, residuals: Residuals) -> list[C
 
 
 def item_moments(residuals: Residuals, items: int) -> tuple[Floats, Floats]:
-    """Sums over judges of S_ki^2, shape (items,), and V_ki, shape (judges, items), both averaged over draws.
+    """Compute sums over judges of S_ki^2, shape (items,), and V_ki, shape (judges, items), both averaged over draws.
 
-    Only sums by judge and item are held, for one draw at a time: a matrix of comparisons and items would take 80 GB
-    for 1,000,000 comparisons of 10,000 items.
+    Only sums by judge and item are in memory, for one draw at a time: a matrix of comparisons and items would take
+    80 GB for 1,000,000 comparisons of 10,000 items.
 
     Examples
     --------
@@ -182,16 +182,16 @@ def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Che
                 or _identical_share(problem, one, other) > MAX_IDENTICAL_SHARE
             ):
                 pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
-    ok_message = "Every criterion says something of its own."
+    ok_message = "Every two criteria rank the items differently."
     message = (
-        f"{list_names(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
+        f"{list_names(pairs, verb=False)} rank the items alike: judges do not distinguish them. "
         "Merge them, or define them more sharply."
     )
     return [names_check("criteria", pairs, ok_message, message)]
 
 
 def _identical_share(problem: VotesProblem, first: int, second: int) -> float:
-    """Share of comparisons that a judge made under both criteria and answered alike; 0 where there are too few."""
+    """Share of equal answers among comparisons that a judge made under both criteria; 0 if there are too few."""
     votes = problem.votes
     size = len(votes.items)
     keys = (votes.judge * size + votes.first) * size + votes.second
@@ -205,7 +205,7 @@ def _identical_share(problem: VotesProblem, first: int, second: int) -> float:
 
 
 def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
-    """Check whether the majority of the judges agrees with people; where it does not, whether the scores do."""
+    """Check that the majority of the judges agrees with people; where it does not, also the scores."""
     assert problem.anchors is not None
     criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
     comparisons = collect_comparisons(problem.coded_votes, criteria=criteria)
@@ -213,7 +213,10 @@ def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
     side = np.sign(np.sign(comparisons.mean_answers[:, rows]).sum(axis=0)) * answers
     right, decided = int((side > 0).sum()), int((side != 0).sum())
     if not decided:
-        message = "No anchor is on a pair that the judges decided: they cannot show whom to trust. Answer such pairs."
+        message = (
+            "No anchor is on a pair that the judges decided, so anchors do not show which judges are reliable. Answer "
+            "such pairs."
+        )
         return Check("anchors", "warn", None, message)
     share = right / decided
     from scipy import stats
@@ -232,19 +235,19 @@ def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
         advice = "Trust what rests on the anchors, not the consensus."
         if 2 * followed < scored:
             advice = (
-                f"The scores follow the judges all the same, with {followed} of {scored}: under the prior so many bad "
-                "judges are less likely than so many wrong answers of people. Collect more answers of people; "
-                "anchor_mode='cut' (--anchor-mode cut) learns what judges are worth from people alone."
+                f"The scores still follow the judges (they agree with people on {followed} of {scored}): under the "
+                "prior so many bad judges are less likely than so many wrong answers of people. Collect more answers "
+                "of people; anchor_mode='cut' (--anchor-mode cut) learns the reliability of judges from people alone."
             )
         return Check("anchors", "fail", share, f"{summary}: worse than chance. {advice}")
-    message = f"{summary}, which cannot be told from chance. {pairs_to_ask(problem, has_human_answers=True)}."
+    message = f"{summary}, which is not clearly different from chance. {pairs_to_ask(problem, has_human_answers=True)}."
     return Check("anchors", "warn", share, message)
 
 
 def _score_differences(
     comparisons: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool
 ) -> Floats:
-    """Scores of the one item less those of the other, under the criterion asked about if ``criteria``."""
+    """Score of the one item less that of the other, shape (rows,); under the criterion of the row if ``criteria``."""
     density = posterior.density
 
     def scores(values: Values) -> dict[str, Floats]:

@@ -1,7 +1,8 @@
-"""Votes on criteria, which inform their weights, beside scores or rankings.
+"""Votes on criteria, which inform the weights of criteria, with scores or rankings of items.
 
-P(first) = sigmoid(w_first - w_second), whoever votes, but in models in which judges' skill counts in such votes, too.
-Where it does not, weights and all other parameters have no answer in common, and independent posteriors.
+P(first) = sigmoid(w_first - w_second) for all judges, except in models in which the discrimination of judges applies to
+these votes, too. Where it does not, no answer depends on both weights and other parameters, and their posteriors are
+independent.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
-CRITERIA_DATA = "criteria"  # of these votes among a problem's data
+CRITERIA_DATA = "criteria"  # key of these votes in a problem's data
 
 
 def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
-    """Distinct votes as ``judge``, ``first`` (the winner), ``second`` and ``weight``."""
+    """Encode distinct votes as ``judge``, ``first`` (the winner), ``second`` and ``weight``, shape (votes,) each."""
     judge = np.array([judges.index(name) for name in votes.judges], dtype=np.int64)[votes.judge]
     criterion = np.array([criteria.index(name) for name in votes.items], dtype=np.int64)
     first, second, counts = criterion[votes.first], criterion[votes.second], votes.counts
@@ -50,21 +51,21 @@ def log_criteria_votes(
     xp: Any,
     perceive: Callable[[Array, Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Log probability of each vote on criteria and its weight, P(first) = sigmoid(w_first - w_second).
+    """Compute the log probability of each vote on criteria, P(first) = sigmoid(w_first - w_second), and its weight.
 
     Parameters
     ----------
     part : dict of array
-        As of :func:`encode_criteria_votes`.
+        Votes from :func:`encode_criteria_votes`.
     perceive : callable, optional
-        The difference as a judge perceives it, of the difference and the judge of each vote; by default as it is.
+        Function from the difference and the judge of each vote to the perceived difference; by default the identity.
     """
     gap = values["weight"][..., part["first"]] - values["weight"][..., part["second"]]
     return log_sigmoid(gap if perceive is None else perceive(gap, part["judge"]), xp), part["weight"]
 
 
 def sums_of_criteria_votes(part: dict[str, Any], places: LatentPositions) -> AnsweredSums:
-    """Sums that votes on criteria depend on: what the first, which was chosen, weighs more than the second."""
+    """Make the sums on which votes on criteria depend: weight of the first, which was chosen, less the second's."""
     cells = Cells(len(part["first"]), {}, (part["first"], part["second"]))
     terms = [Term("weight", ("item",), 0)]
     design, learned = (build_design(terms, cells, layout) for layout in (places, places.of_learned))
@@ -76,7 +77,7 @@ def sums_of_criteria_votes(part: dict[str, Any], places: LatentPositions) -> Ans
 
 @dataclass(frozen=True)
 class WeightsDensity(LogDensity):
-    """The density of criterion weights given votes on the criteria, whoever voted.
+    """Density of criterion weights given votes on the criteria, with the same weights for all judges.
 
     w_c ~ Normal(0, weights.sd) with sum zero, P(first) = sigmoid(w_first - w_second); log-concave.
 
@@ -94,7 +95,7 @@ class WeightsDensity(LogDensity):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """``weight``."""
+        """The parameter ``weight``."""
         assert self.model.weights is not None  # else nothing would be voted on
         weights: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(
             self.model.weights.numbers
@@ -106,12 +107,12 @@ class WeightsDensity(LogDensity):
         return [log_criteria_votes(values, data[CRITERIA_DATA], xp)]
 
     def outcome_names(self, data: Data) -> list[str]:
-        """A name for the votes."""
+        """Name of the votes."""
         return ["criteria_votes"]
 
 
 def weights_problem(problem: Problem) -> Problem:
-    """The problem of the weights of criteria alone, given the votes on them."""
+    """Make the problem of the weights of criteria alone, given the votes on criteria."""
     density = problem.density
     weights_density = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
     names = (problem.judges, problem.criteria, problem.items, problem.judge_votes)
@@ -122,7 +123,10 @@ CRITERIA_ANSWERS = "votes on criteria"
 
 
 def criteria_vote_answers(problem: Problem, counts: Floats) -> Answers:
-    """Every vote on criteria, each given so many ``counts``; their probabilities are the last part of the density's."""
+    """Collect every vote on criteria; ``counts`` are the numbers of the distinct votes, shape (votes,).
+
+    Their probabilities are the last part of the density's.
+    """
     votes = problem.data[CRITERIA_DATA]
 
     def log_probability(values: Values) -> Floats:

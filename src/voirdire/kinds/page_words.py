@@ -89,7 +89,7 @@ LABELS = PageWords(
     "Reliability is the probability of the right label, averaged over the classes with equal weights; "
     "accuracy weighs them by how common they are.",
     people="Labels that people gave to some items",
-    doubt="classes may bear each other's names",
+    doubt="the names of classes may be exchanged",
     twin="The classes renamed",
     turned="classes under each other's names",
     prior="renamed",

@@ -34,7 +34,7 @@ class Comparisons:
 
     @property
     def mean_answers(self) -> Floats:
-        """Mean answer to each comparison, shape (judges, comparisons): +1 the one item, -1 the other, 0 without votes."""
+        """Mean answers, shape (judges, comparisons): +1 for the one item, -1 for the other; 0 without votes."""
         votes = self.counts.sum(axis=2)
         total = votes.sum(axis=2)
         return np.asarray(

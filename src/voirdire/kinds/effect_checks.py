@@ -60,7 +60,10 @@ def effect_checks(
             f" Clear of 0 with 99%: {', '.join(row['name'] for row in covariates if row['clear']) or 'none'}."
         )
     if separating:
-        message += f" {list_names(separating)} deciding every vote: the effect's size is set by the prior, not by the votes."
+        message += (
+            f" {list_names(separating)} deciding every vote: "
+            "the effect's size is set by the prior, not by the votes."
+        )
     if fixed:
         message += (
             f" {list_names(fixed)} the same wherever an item is asked about, so only the prior says which part of its "

@@ -1,8 +1,8 @@
-"""Predictions about the target: answers that people would give, beside those of the panel.
+"""Predictions about the target: people's answers, and the panel's for comparison.
 
-What a panel makes of items, over all criteria or under one, is moved by the panel's gap
-(:mod:`voirdire.kinds.panel_gap`) in every draw, with the same prior and the same answers of people whatever the
-criterion. Each kind of data says what is expected of answers about items that are worth so much.
+In every draw the panel's scores of items, over all criteria or under one, are shifted by the panel's gap
+(:mod:`voirdire.kinds.panel_gap`). The prior and people's answers are the same for all criteria. Each kind of data
+predicts answers from these scores.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ LEVEL_ATTRIBUTES = {"judge": "judges", "criterion": "criteria", "item": "items",
 
 
 class ItemQuestions(NamedTuple):
-    """Questions about items, whoever answers them.
+    """Questions about items, independent of who answers.
 
     Attributes
     ----------
     named : dict of array, shape (rows,)
-        Columns that name each.
+        Columns of names of each question.
     criteria : tuple of int
-        Codes that are asked about, -1 for all of them together.
+        Codes of the criteria of the questions, -1 for all criteria together.
     answered : callable
-        Of named values, (draws, ...), and what items are worth under each criterion and, last, over all by their
-        weights, (draws, criteria + 1, items): quantities, shape (draws, rows) each. The first has an interval, ``low``
-        and ``high``.
+        Function from named values, shape (draws, ...), and scores of items under each criterion and, last, over all
+        criteria, shape (draws, criteria + 1, items), to quantities, shape (draws, rows) each. The first quantity gets
+        an interval, ``low`` and ``high``.
     max_draws : int or None
-        Draws at most, evenly spaced, where each takes long.
+        Largest number of draws, evenly spaced, for slow predictions.
     """
 
     named: Columns
@@ -54,21 +54,22 @@ class ItemQuestions(NamedTuple):
 def predict_about_target(
     problem: Problem, posterior: Posterior, questions: ItemQuestions, prob: float
 ) -> Columns:
-    """Means over draws with equal-tailed intervals of ``prob``, about the target and (``..._panel``) about the panel.
+    """Predict quantities about the target and (``..._panel``) about the panel: means with equal-tailed intervals.
 
     Parameters
     ----------
     problem : Problem
-        With scores in log-odds.
+        Problem with scores in log-odds.
     posterior : Posterior
-        With draws.
+        Posterior with draws.
     questions : ItemQuestions
     prob : float
+        Probability of the intervals.
 
     Raises
     ------
     InputError
-        The model only pools answers, or the fit has no draws.
+        The model pools answers, or the fit has no draws.
     """
     if problem.model.pool != "none" or "strength" not in posterior.central_values:
         raise InputError(
@@ -98,9 +99,9 @@ def predict_about_target(
 def fit_codes(
     problem: Any, questions: Rated, names: Sequence[str], problems: Problems
 ) -> tuple[dict[str, Any], Columns]:
-    """Codes of each row in a problem's coding (judge, criterion, item, context), and the columns that name them.
+    """Encode each row in a problem's coding (judge, criterion, item, context); also return the columns of names.
 
-    Names that the problem does not know are reported.
+    Names that the problem does not know are reported to ``problems``.
     """
     codes: dict[str, Any] = {}
     columns: Columns = {}
@@ -121,7 +122,7 @@ def fit_codes(
 
 
 def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
-    """Place of each context of a table among those of a fit; -1, which is any like these, of others, as a note says.
+    """Find the code of each context of a table in a fit; -1, any context like the fit's, for others, with a notice.
 
     Examples
     --------
@@ -138,9 +139,9 @@ def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
 
 
 def item_codes(problem: Problem, table: Rated) -> tuple[Ints, Ints, Columns]:
-    """Item and criterion of each row in a problem's coding, and the columns that name them.
+    """Encode item and criterion of each row in a problem's coding; also return the columns of names.
 
-    The criterion is -1, all of them together, where none is given or the problem has one alone.
+    The criterion is -1, all criteria together, if the table has none or the problem has only one.
 
     Raises
     ------
@@ -155,14 +156,14 @@ def item_codes(problem: Problem, table: Rated) -> tuple[Ints, Ints, Columns]:
 
 
 def refuse_contexts(has_contexts: bool, has_column: bool) -> None:
-    """Refuse contexts: how far a panel is from people is known over all of them alone.
+    """Refuse contexts in predictions about the target: the gap between panel and people is known over all contexts.
 
     Parameters
     ----------
     has_contexts : bool
-        Whether the model tells contexts apart.
+        Whether the model has effects of contexts.
     has_column : bool
-        Whether the table has a column of them.
+        Whether the table has a column of contexts.
 
     Raises
     ------
@@ -175,10 +176,10 @@ def refuse_contexts(has_contexts: bool, has_column: bool) -> None:
 
 
 def _target_and_panel(problem: Problem, values: Values, criteria: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Draws about the target and about the panel, shape (draws, criteria + 1, items), the last over all criteria."""
+    """Draw scores about the target and about the panel, shape (draws, criteria + 1, items), last over all criteria."""
     strength = np.asarray(problem.density.item_strengths(values))
     panel = np.concatenate([strength, integrated_scores(problem.density, values)[:, None]], axis=1)
-    if "panel_error" in values:  # people ranked some items: strengths are about them
+    if "panel_error" in values:  # people ranked some items: strengths are about people
         error = values["panel_error"][..., 0, :, :]
         shifted = {**values, "strength": values["strength"] + error}
         return panel, np.concatenate(

@@ -222,7 +222,7 @@ class Kind(ABC, Generic[T, P]):
         return None, []
 
     def levels_with_people(self, table: T, people: object) -> tuple[float, ...] | None:
-        """Levels of a table's scale extended by people's answers; None if people's answers add no level."""
+        """Common levels of judges' and people's answers on one scale; None if they are the judges' own levels."""
         return None
 
     def human(self, problem: P, families: dict[str, str] | None = None) -> HumanAnswers[P]:
@@ -383,7 +383,7 @@ class Kind(ABC, Generic[T, P]):
     def chance_of_use(self, problem: P, x: Floats) -> Floats | None:
         """Probability that each judge's answers are informative, at a point of the posterior.
 
-        None if judges have no names, and for models that learn the reliability of judges.
+        None if no judge's answers look like noise, and for models that learn the reliability of judges.
         """
         return None
 

@@ -171,9 +171,9 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         comparisons, problem = self.evidence.comparisons, self.problem
         several = len(problem.votes.criteria) > 1 and comparisons.criterion.any()
         pairs = []
-        for row, (one, other) in enumerate(zip(comparisons.item_a, comparisons.item_b, strict=True)):
+        for row, (first, second) in enumerate(zip(comparisons.item_a, comparisons.item_b, strict=True)):
             name = {"criterion": problem.votes.criteria[comparisons.criterion[row]]} if several else {}
-            pair = {"first": problem.items[one], "second": problem.items[other], "p_first": float(p[row])}
+            pair = {"first": problem.items[first], "second": problem.items[second], "p_first": float(p[row])}
             pairs.append(name | pair)
         return tuple(pairs)
 

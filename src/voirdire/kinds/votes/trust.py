@@ -172,16 +172,16 @@ def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Che
         return []
     strength = posterior.values["strength"]
     pairs = []
-    for one in range(len(problem.criteria)):
-        for other in range(one + 1, len(problem.criteria)):
-            a, b = strength[:, one], strength[:, other]
+    for first in range(len(problem.criteria)):
+        for second in range(first + 1, len(problem.criteria)):
+            a, b = strength[:, first], strength[:, second]
             product = (a * b).sum(axis=1)
             correlation = product / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
             if (
                 np.quantile(correlation, 0.05) > MAX_CORRELATION
-                or _identical_share(problem, one, other) > MAX_IDENTICAL_SHARE
+                or _identical_share(problem, first, second) > MAX_IDENTICAL_SHARE
             ):
-                pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
+                pairs.append(f"{problem.criteria[first]} and {problem.criteria[second]}")
     ok_message = "Every two criteria rank the items differently."
     message = (
         f"{list_names(pairs, verb=False)} rank the items alike: judges do not distinguish them. "

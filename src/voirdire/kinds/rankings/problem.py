@@ -125,7 +125,7 @@ class RankingsProblem(Problem):
 
     @property
     def ranked(self) -> tuple[Ints, Floats]:
-        """Ranks of items (0: unranked), (rankings, items), and codes of judge, criterion, context, (rankings, codes)."""
+        """Ranks of items (0: unranked), (rankings, items); codes of judge, criterion, context, (rankings, codes)."""
         table, contexts = self.table, self.density.sizes.get("context", 0)
         _, ranking, ranking_row = np.unique(table.ranking, return_index=True, return_inverse=True)
         rank = np.zeros((len(ranking), len(self.items)), np.int64)

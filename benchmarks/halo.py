@@ -38,7 +38,7 @@ def by_answers(fit: voirdire.Fit) -> tuple[np.ndarray, np.ndarray]:
     """What answers alone say of each item, by name, and its standard deviation: freed of the prior."""
     values = fit.posterior.values
     strength = values["strength"]
-    drawn = shrinkage_removal(fit.problem, values).of(
+    drawn = shrinkage_removal(fit.problem, values).remove_shrinkage(
         strength, normalised_weights(fit.problem.density, values)
     )
     order = np.argsort(fit.problem.items)

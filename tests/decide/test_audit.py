@@ -433,6 +433,10 @@ def test_requests_that_say_nothing_are_refused() -> None:
         InputError, match=r"no column 'age_first' and no column 'age_second'; it has .*'judge'"
     ):
         voirdire.audit(votes, covariates="age")
+    with pytest.raises(
+        InputError, match=r"an audit takes names of columns of its table, and 'items.csv' is a file"
+    ):
+        voirdire.audit(votes, covariates="items.csv")
     with pytest.raises(InputError, match="no column 'length_first_first'"):  # a number of one item alone
         voirdire.audit(votes, covariates="length_first")
     with pytest.raises(InputError, match="needs families="):

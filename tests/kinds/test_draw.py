@@ -18,7 +18,7 @@ def _shares(problem: Any, table: Any) -> np.ndarray:
     """Shares of every answer in a table, whoever gave it."""
     if table.data == "votes":
         return np.asarray(table.counts.sum(axis=0) / table.counts.sum())
-    given = problem.given(table)
+    given = problem.answer_codes(table)
     return np.bincount(given, minlength=len(problem.possible)) / len(given)
 
 

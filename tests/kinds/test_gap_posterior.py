@@ -271,7 +271,7 @@ def test_one_answer_of_people_is_said_in_the_singular() -> None:
 def test_of_very_many_items_those_are_taken_that_people_answered_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys.modules["voirdire.fit.human"], "MOST", 5)
+    monkeypatch.setattr(sys.modules["voirdire.fit.human"], "MAX_ITEMS", 5)
     judges, people, _, _ = panel()
     fit = voirdire.fit(judges, anchors=people, about="target", method="laplace")
     assert len(fit.problem.target_answers.items) <= 5

@@ -922,7 +922,7 @@ def test_many_points_at_once_are_as_each_alone(case: Any) -> None:
         derivatives = Derivatives(case.density, case.problem.data, symmetric)
         values, slopes = derivatives.many(points)
         for x, value, slope in zip(points, values, slopes, strict=True):
-            alone, by_itself = derivatives.both(x)
+            alone, by_itself = derivatives.value_gradient(x)
             assert value == pytest.approx(alone, rel=1e-13)
             np.testing.assert_allclose(slope, by_itself, rtol=1e-12, atol=1e-13 * np.abs(by_itself).max())
 

@@ -117,7 +117,7 @@ def test_what_cannot_be_compared_is_said(small: Fit, mode: Fit) -> None:
     assert found.loo == []
     text = " ".join(found.notes)
     assert "mode: no leave-one-out prediction, method 'map' has no draws" in text
-    assert "other: not of the same votes as the others" in text
+    assert "other: its answers are not those of the other fits" in text
     assert "4 items are not in all runs: ranks and shifts are among the 2 that are." in text
     assert found.correlations[1]["spearman"] is None
     json.dumps(found.as_dict(), allow_nan=False)

@@ -138,7 +138,7 @@ def demo_layout() -> Layout:
 
     Examples
     --------
-    >>> demo_layout().what
+    >>> demo_layout().title
     'the demo'
     """
     tables = {

@@ -63,7 +63,8 @@ def fit(
         group). Rankings: judge, item, rank (and criterion, context, run). A table of votes and one of scores of the
         same items are fitted together.
     criteria : FILE
-        Votes on the criteria (the same columns, the items are criteria), or of scores and rankings their weights.
+        Votes on the criteria (the same columns, the items are criteria), or of scores and rankings (also beside votes)
+        their weights.
     model : NAME|FILE
         A model's name (see voirdire models) or a model file. By default the columns of the table choose, and the
         output says which model, and why.

@@ -180,7 +180,10 @@ def next(
         if is_rankings:
             check_rankings_request(problem, **request, **size_option)
         elif problem.part(VOTES.name) is None:
-            raise InputError(f"next is for votes and rankings; these are {kind_of(problem).words}")
+            raise InputError(
+                f"next is for votes and rankings; these are {kind_of(problem).words}, of which voirdire escalate says "
+                "what to ask people"
+            )
         else:
             check_comparisons_request(problem, **request)
 

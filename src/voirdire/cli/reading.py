@@ -17,6 +17,7 @@ from voirdire.tables.columns import ANSWERS
 from voirdire.tables.encode import cell_to_name
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.long_table import left_out_notes
+from voirdire.tables.formats.row_choice import condition_column, meets_condition
 from voirdire.tables.formats.source import leave_out_columns, open_source
 from voirdire.tables.people import check_no_judge
 from voirdire.tables.problems import nearest_name
@@ -93,7 +94,7 @@ class TableOptions:
         kind : KIND
             Which table: votes, scores, labels or rankings.
         where : COLUMN=VALUE
-            Only rows that hold this; repeatable.
+            Only rows that hold this (COLUMN!=VALUE: that do not); repeatable.
         positive : LABEL
             The label that is a success.
         levels : A,B,...
@@ -220,7 +221,7 @@ class TableOptions:
         if not reading.map and answers & set(names):
             return self.table(path)
         named_columns = [(name, "--map") for name in renamed.values()]
-        named_columns += [(name, "--where") for name in reading.where or {}]
+        named_columns += [(condition_column(name), "--where") for name in reading.where or {}]
         problems = [
             f"{path}: there is no column {name!r} ({option}){nearest_name(name, names)}"
             for name, option in named_columns
@@ -236,9 +237,9 @@ class TableOptions:
             give_notice(note)
         frame = pd.DataFrame([row for _, row in rows], columns=list(names))
         for name, value in (reading.where or {}).items():
-            frame = frame[
-                [cell_to_name(cell, ends=True) == cell_to_name(value, ends=True) for cell in frame[name]]
-            ]
+            wanted = cell_to_name(value, ends=True)
+            cells = [cell_to_name(cell, ends=True) for cell in frame[condition_column(name)]]
+            frame = frame[[meets_condition(name, cell, wanted) for cell in cells]]
         if rows and frame.empty:
             conditions = ", ".join(f"{name}={value}" for name, value in (reading.where or {}).items())
             raise InputError(f"{path}: no row has {conditions} (--where)")

@@ -193,7 +193,7 @@ class VoteRows(AnswerRows):
             "second": table.items,
             "context": table.contexts,
         }
-        columns = zip(names.items(), table.about, strict=False)  # no context where there is none
+        columns = zip(names.items(), table.question_codes, strict=False)  # no context where there is none
         return {column: np.array(levels, dtype=str)[codes] for (column, levels), codes in columns}
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
@@ -219,7 +219,7 @@ class VoteRows(AnswerRows):
     def own_family(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
         """As in :class:`AnswerRows`."""
         item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
-        low, high = self.table.about[1:3]
+        low, high = self.table.question_codes[1:3]
         return np.asarray(
             (item_families[low] == judge_families).astype(float) - (item_families[high] == judge_families)
         )

@@ -20,6 +20,7 @@ from voirdire.decide.judge_independence import PanelIndependence, judge_independ
 from voirdire.decide.verdicts import judge_verdict
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, read_list, share_problems
+from voirdire.tables.covariates import covariate_names
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.people import join_people_answers, split_people
@@ -100,8 +101,13 @@ def audit(
     raise_problems(share_problems(prob=(prob, PROB)))
     table, people_rows, levels = split_people(table, people, levels)
     people_answers = join_people_answers(humans, people_rows)
-    covariate_names = read_list("covariates", covariates)
-    column_names = [*(covariate_names or ("length",)), CONFIDENCE]
+    covariate_columns = read_list("covariates", covariates)
+    if files := [name for name in covariate_columns if not covariate_names(name)]:
+        raise InputError(
+            f"covariates: an audit takes names of columns of its table, and {files[0]!r} is a file; add its numbers to "
+            "the table (of votes NAME_first and NAME_second)"
+        )
+    column_names = [*(covariate_columns or ("length",)), CONFIDENCE]
     keep = [column for name in column_names for column in (name, f"{name}_first", f"{name}_second")]
     judge_table = read_table(table, levels=levels, keep=keep)
     persons = None if people_answers is None else read_people_table(people_answers, judge_table, levels)
@@ -113,7 +119,7 @@ def audit(
     items = rows_of(judge_table).item_names
     item_family = None if item_families is None else read_families(item_families, items, who="item")
     present = set(judge_table.further.columns)
-    columns = covariate_names or tuple(
+    columns = covariate_columns or tuple(
         column for column in ("length",) if present & {column, f"{column}_first"}
     )
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
@@ -207,7 +213,7 @@ def _judge_card(
 ) -> dict[str, Any]:
     judge_rows = found[place]
     information = next((row for row in judge_rows if row.measure == INFORMATION), None)
-    biases = [row.note for row in judge_rows if row.is_bias]
+    biases = [row.note for row in judge_rows if row.found]
     copy = None if alike is None else alike.copy_of[place]
     value, high = (None, None) if information is None else (information.value, information.high)
     unknown, reference = "", _describe_reference(answers, place)

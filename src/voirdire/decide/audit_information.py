@@ -23,7 +23,7 @@ class MeasureRow(NamedTuple):
     low, high : float or None
     n : int
         Units.
-    is_bias : bool or None
+    found : bool or None
         Whether it is a bias; None where it is none of its kind.
     """
 
@@ -32,7 +32,7 @@ class MeasureRow(NamedTuple):
     low: float | None
     high: float | None
     n: int
-    is_bias: bool | None
+    found: bool | None
     note: str
 
 

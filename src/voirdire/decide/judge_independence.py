@@ -90,7 +90,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     if len(table.judges) < MIN_JUDGES:
         return None
     rows = rows_of(table)
-    questions = np.column_stack([rows.judge, *table.about])
+    questions = np.column_stack([rows.judge, *table.question_codes])
     # Repeats of one judge are no further witnesses: the first run counts, wherever it stands in the table.
     run = None if rows.paired else table.run
     order = np.arange(table.rows) if run is None else np.argsort(run, kind="stable")

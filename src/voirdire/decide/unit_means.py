@@ -70,7 +70,7 @@ class UnitMeans:
         Examples
         --------
         >>> unit, judge = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 0])
-        >>> means = UnitMeans.of(unit, judge, np.array([1.0, 2.0, 4.0, 5.0]), 2)
+        >>> means = UnitMeans.from_values(unit, judge, np.array([1.0, 2.0, 4.0, 5.0]), 2)
         >>> means.mean_over_judges(np.array([0, 1])).tolist()
         [2.0, 5.0]
         >>> means.mean_over_judges(np.array([1, 0]), without=0).tolist()

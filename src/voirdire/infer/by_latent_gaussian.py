@@ -21,8 +21,7 @@ from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Check, Problem
 
 FIRST_ANSWER_NOTE = (
-    ": a first answer, which may name other ranks of items that are close than one that is given longer "
-    "(--seconds)"
+    ": a first answer; one that is given longer (--seconds) may rank items that are close in another order"
 )
 MAX_WHITENED_PARAMETERS = (
     400  # parameters from which a matrix that whitens them is not known well enough from draws

@@ -99,7 +99,7 @@ class HessianProducts:
     --------
     >>> from voirdire.infer.autodiff import TAPE_NUMPY
     >>> tape = HessianProducts(lambda x: (x * TAPE_NUMPY.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0]))
-    >>> tape.along(np.array([1.0, 0.0])).round(3).tolist()
+    >>> tape.product_with(np.array([1.0, 0.0])).round(3).tolist()
     [2.0, 1.0]
     """
 

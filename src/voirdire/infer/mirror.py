@@ -146,7 +146,7 @@ def weigh_orientations(
     >>> density = VotesDensity(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
     >>> draws = np.full((1, 1000, 2), [2.0, -1.0])
     >>> found = weigh_orientations(density, draws, {}, True, np.random.default_rng(0))
-    >>> round(found.mass, 3), round(float((found.whole[..., 1] < 0).mean()), 3)
+    >>> round(found.mass, 3), round(float((found.all_draws[..., 1] < 0).mean()), 3)
     (0.161, 0.161)
     """
     folded, ratio, is_turned = fold_draws(density, draws, data)

@@ -102,7 +102,7 @@ def fit_multinomial(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
     --------
     >>> x = np.array([[1.0], [1.0], [-1.0], [-1.0]])
     >>> found = fit_multinomial(np.zeros((4, 2)), x @ x.T, np.array([0, 0, 1, 1]))
-    >>> parts = found.at(np.zeros((1, 2)), np.array([[1.0, 1.0, -1.0, -1.0]]), np.ones(1))
+    >>> parts = found.predict_at(np.zeros((1, 2)), np.array([[1.0, 1.0, -1.0, -1.0]]), np.ones(1))
     >>> answer_probabilities(*parts).round(1).tolist()
     [[0.8, 0.2]]
     """

@@ -158,7 +158,7 @@ class Calibration(NamedTuple):
 
 def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
     """Compute the shares of each judge's answers; ``problem`` has the possible answers and reads those of a table."""
-    answers = problem.given(problem.table)
+    answers = problem.answer_codes(problem.table)
     column, names = (_group_levels if problem.ordered else _group_labels)(problem.possible, answers)
     judge, size = problem.table.judge, len(problem.judges)
     n = np.bincount(judge, minlength=size)
@@ -168,7 +168,7 @@ def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
         return np.asarray(counts.reshape(size, len(names))[n > 0] / n[n > 0, None])
 
     judges = [problem.judges[k] for k in np.flatnonzero(n)]
-    return Shares(judges, names, np.stack([judge_shares(problem.given(table)) for table in tables]))
+    return Shares(judges, names, np.stack([judge_shares(problem.answer_codes(table)) for table in tables]))
 
 
 def _group_levels(levels: Sequence[str], answers: Ints) -> tuple[Ints, list[str]]:

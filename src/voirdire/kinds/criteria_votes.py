@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.infer.latent_gaussian.answers import Answers as CellCounts
 from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums
 from voirdire.kinds.answers import Answers, repeated_indices
@@ -26,9 +27,35 @@ from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among
+from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats
 
 CRITERIA_DATA = "criteria"  # key of these votes in a problem's data
+CRITERIA_ANSWERS = "votes on criteria"
+
+
+def holds_weights(table: object) -> bool:
+    """True if a table on the importance of criteria has weights, not votes."""
+    return columns_among(table, ["weight", "winner"], Problems(CRITERIA_DATA)) == ["weight"]
+
+
+def read_votes_on_criteria(table: object) -> Votes:
+    """Read votes on criteria.
+
+    Raises
+    ------
+    InputError
+        The table has weights, which models of votes do not take.
+    """
+    if holds_weights(table):
+        raise InputError(
+            "criteria: weights are for scores and rankings, also beside votes; of votes alone give votes on the "
+            "criteria (judge, first, second, winner), or leave the weights out and take maple-fixed-weights, in which "
+            "criteria count equally"
+        )
+    return read_votes(table, name=CRITERIA_ANSWERS)
 
 
 def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
@@ -117,9 +144,6 @@ def weights_problem(problem: Problem) -> Problem:
     weights_density = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
     names = (problem.judges, problem.criteria, problem.items, problem.judge_votes)
     return Problem(weights_density, {CRITERIA_DATA: problem.data[CRITERIA_DATA]}, *names)
-
-
-CRITERIA_ANSWERS = "votes on criteria"
 
 
 def criteria_vote_answers(problem: Problem, counts: Floats) -> Answers:

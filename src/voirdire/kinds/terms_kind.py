@@ -15,7 +15,7 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import effect_tables, spread_table
 from voirdire.kinds.results import context_strengths
 from voirdire.kinds.target_predictions import ItemQuestions, predict_about_target
-from voirdire.kinds.unused_columns import context_codes
+from voirdire.kinds.unused_columns import context_codes, has_recurring_items
 from voirdire.model.panel_density import STEP, TIME
 from voirdire.notices import give_notice
 from voirdire.tables.detect import read_new
@@ -32,13 +32,9 @@ def _has_contexts(problem: Any) -> bool:
 
 
 class TermsKind(Kind[T, P]):
-    """Kind of data whose problems have ``added`` terms.
+    """Kind of data whose problems have ``added`` terms."""
 
-    ``needs_contexts`` is the message for fits without contexts; its fields are ``{model}``, the name of the model, and
-    ``{contexts}``, the number of contexts of the table.
-    """
-
-    needs_contexts: ClassVar[str]
+    models_with_contexts: ClassVar[str]  # names of models with contexts, in words
     predicts_families: ClassVar[bool] = True  # predictions use the judge's family, not the mean over families
 
     @abstractmethod
@@ -74,10 +70,18 @@ class TermsKind(Kind[T, P]):
         return tuple(dict.fromkeys([*problem.added.units, *factors]))
 
     def check_contexts(self, problem: P) -> None:
-        """Refuse to show strengths in each context if the model has no contexts."""
-        if not _has_contexts(problem):
-            contexts = max(len(self.table_of(problem).contexts), 1)  # type: ignore[attr-defined]
-            raise InputError(self.needs_contexts.format(model=problem.model.name, contexts=contexts))
+        """Refuse to show strengths in each context if the model or the table has no contexts."""
+        if _has_contexts(problem):
+            return
+        table: Any = self.table_of(problem)
+        if not any(has_recurring_items(part) for part in table.parts):
+            raise InputError(
+                f"contexts need items that are in several contexts; in these {self.words} none is"
+            )
+        raise InputError(
+            f"contexts need a model with contexts, such as {self.models_with_contexts}; the model here is "
+            f"{problem.model.name}"
+        )
 
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
         """Draws of strengths in each context, shape (draws, contexts, items); None without contexts or draws."""

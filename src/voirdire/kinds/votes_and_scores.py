@@ -116,10 +116,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     words = "votes and scores"
     refused = ("classes", "positive", "anchor_mode='cut'", "order")
     compared = ("joint", "votes")
-    needs_contexts = (
-        "contexts need a model with contexts, such as joint-contexts, and tables in which items are in several; the "
-        "model here is {model}"
-    )
+    models_with_contexts = "joint-contexts"
     results: ClassVar[Results] = {
         "items": shared_results.ranking_table,
         "judges": votes_and_scores_judge_table,

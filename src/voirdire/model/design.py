@@ -140,7 +140,7 @@ class LatentPositions:
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> from voirdire.model.specs import load_model
     >>> places = LatentPositions(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
-    >>> places.size, places.of("reliability", np.array([0, 1])).tolist(), places.block("judge").tolist()
+    >>> places.size, places.positions_of("reliability", np.array([0, 1])).tolist(), places.block("judge").tolist()
     (5, [3, 4], [-1, -1, -1, 0, 1])
     """
 

@@ -190,8 +190,8 @@ def _compare_loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, An
         try:
             if reference is not None and not _same_votes(reference, fit):
                 notes.append(
-                    f"{name}: not of the same votes as the others, or counted by context where these are not, so "
-                    "predictions are not compared; cross_validate compares models of one table."
+                    f"{name}: its answers are not those of the other fits, or it alone tells contexts apart (or does "
+                    "not), so predictions are not compared; cross_validate compares models of one table."
                 )
                 continue
             pointwise[name] = loo.pointwise_loo(fit)

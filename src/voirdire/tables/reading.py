@@ -378,7 +378,7 @@ def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
     Examples
     --------
     >>> how = Reading(map={"judge": "grader", "winner": "chosen"}, wide="judge")
-    >>> fitting_options(how, ["first", "second", "chosen"]).given
+    >>> fitting_options(how, ["first", "second", "chosen"]).set_options
     {'map': {'winner': 'chosen'}}
     """
     renamed = {column: name for column, name in (how.map or {}).items() if name in columns}

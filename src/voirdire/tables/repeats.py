@@ -78,7 +78,7 @@ def _has_repeats(table: Any) -> bool:
     if table.judges == (NAMELESS,):
         return False
     key = np.array(table.unit_codes()["judge"], dtype=np.int64)
-    for column in table.asked:
+    for column in table.shown_codes:
         size = int(column.max(initial=0)) + 2
         if int(key.max(initial=0)) >= np.iinfo(np.int64).max // size - 1:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64)

@@ -14,7 +14,7 @@ from voirdire.layouts import read_json
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells
 from voirdire.tables.files import read_file
-from voirdire.tables.formats.row_choice import no_rows_message
+from voirdire.tables.formats.row_choice import condition_column, meets_condition, no_rows_message
 from voirdire.tables.problems import Problems
 
 FINAL = "final"
@@ -127,7 +127,7 @@ def rows_of_phase(cells: Mapping[str, Any], phase: str | None, where: str) -> di
 
 
 def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> dict[str, list[object]]:
-    """Rows whose cells are what is asked for.
+    """Rows whose cells are what is asked for; where a name ends with ``!``, are not.
 
     Raises
     ------
@@ -139,14 +139,21 @@ def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) 
     >>> filter_rows({"judge": ["a", "b"], "topic": ["x", "y"]}, {"topic": "y"}, "t")
     {'judge': ['b'], 'topic': ['y']}
     """
-    for column in where:
+    for column in map(condition_column, where):
         if column not in cells:
             raise InputError(
                 f"{table}: there is no column {column!r}; its columns are {', '.join(map(repr, cells))}"
             )
     rows = len(next(iter(cells.values()), ()))
-    kept = [at for at in range(rows) if all(str(cells[name][at]) == said for name, said in where.items())]
+    kept = [
+        row
+        for row in range(rows)
+        if all(
+            meets_condition(name, str(cells[condition_column(name)][row]), value)
+            for name, value in where.items()
+        )
+    ]
     if not kept:
-        values = {name: Counter(map(str, cells[name])) for name in where}
+        values = {name: Counter(map(str, cells[condition_column(name)])) for name in where}
         raise InputError(no_rows_message(table, where, values))
     return {name: [of[at] for at in kept] for name, of in cells.items()}

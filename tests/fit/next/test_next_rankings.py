@@ -109,7 +109,7 @@ def test_asking_what_is_suggested_orders_items_sooner_than_asking_at_random() ->
         state = _State.from_fit(fit.problem, fit, "ranking", np.random.default_rng(0))
         (where,) = _possible_places(fit.problem, state, "judge")
         for _ in range(5):
-            state = state.given(where, tuple(rng.choice(9, 4, replace=False)))
+            state = state.conditional_on(where, tuple(rng.choice(9, 4, replace=False)))
         left.append(state.order_entropy())
     assert found.attrs["left"] < min(left)
 

@@ -350,8 +350,12 @@ SCORED.columns = ["judge", "item", "score"]
 @pytest.mark.parametrize(
     ("table", "more", "said"),
     [
-        (SCORED, [], "next is for votes and rankings; these are scores"),
-        (SCORED.rename(columns={"score": "label"}), [], "next is for votes and rankings; these are labels"),
+        (SCORED, [], "next is for votes and rankings; these are scores, of which voirdire escalate"),
+        (
+            SCORED.rename(columns={"score": "label"}),
+            [],
+            "next is for votes and rankings; these are labels, of which voirdire escalate",
+        ),
         (votes(), ["--size", "3"], "--size is for rankings"),
         (votes(), ["--count", "0"], "count 0 is not a positive whole number"),
         (

@@ -207,14 +207,14 @@ def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
 FORKED = """
 import os, signal, time
 from voirdire.infer.kernel.rescaled import apply_steps_by_kernel
-from voirdire.infer.kernel.library import LARGE, run_blocks_threaded
+from voirdire.infer.kernel.library import MIN_THREADED_SIZE, run_blocks_threaded
 
-run_blocks_threaded(lambda first, blocks: time.sleep(0.1), 2, LARGE)  # by two threads, which then are idle
+run_blocks_threaded(lambda first, blocks: time.sleep(0.1), 2, MIN_THREADED_SIZE)  # by two threads, which then are idle
 time.sleep(0.1)
 child = os.fork()
 if not child:
     signal.alarm(20)  # it would wait for ever for threads that it does not have
-    run_blocks_threaded(lambda first, blocks: None, 2, LARGE)
+    run_blocks_threaded(lambda first, blocks: None, 2, MIN_THREADED_SIZE)
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """

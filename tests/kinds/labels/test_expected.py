@@ -53,7 +53,7 @@ def test_value_and_gradient(model: str) -> None:
     found = ExpectedLabels(density, data)
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.5, density.size)
-        value, slope = found.both(x)
+        value, slope = found.value_gradient(x)
         other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPE_NUMPY), x)
         assert value == pytest.approx(other, rel=1e-12)
         np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
@@ -74,7 +74,7 @@ def test_all_orientations_alike() -> None:
         )
         assert value == pytest.approx(float(other), rel=1e-12)
         np.testing.assert_allclose(slope, automatic, atol=1e-10)
-        np.testing.assert_allclose(derivatives.both(x)[1], automatic, atol=1e-10)
+        np.testing.assert_allclose(derivatives.value_gradient(x)[1], automatic, atol=1e-10)
 
 
 def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ def test_density_and_mode_are_those_of_a_table_that_holds_all(
 ) -> None:
     held, given = both(monkeypatch, model, labels(criteria=2))
     x = np.random.default_rng(2).normal(0, 0.5, held.density.size)
-    one, other = (ExpectedLabels(each.density, each.data).both(x) for each in (held, given))
+    one, other = (ExpectedLabels(each.density, each.data).value_gradient(x) for each in (held, given))
     np.testing.assert_allclose(other[0], one[0], rtol=1e-12)
     np.testing.assert_allclose(other[1], one[1], atol=1e-9)
     for start, same in zip(held.density.starts(held.data), given.density.starts(given.data), strict=True):

@@ -64,8 +64,8 @@ def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels:
     written = written_out(problem)
     for scale in (0.1, 0.5):
         x = scale * np.random.default_rng(2).normal(size=density.size)
-        value, slope = written.both(x)
-        found, gradient = small.both(x)
+        value, slope = written.value_gradient(x)
+        found, gradient = small.value_gradient(x)
         assert found == pytest.approx(value, rel=1e-12)
         np.testing.assert_allclose(gradient, slope, atol=1e-11)
         second, curvature = written.hessian(x), small.curvature(x)
@@ -79,7 +79,7 @@ def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels:
         unit = np.eye(len(g))
         coloured = np.stack([blocks.from_white(row) for row in unit])
         np.testing.assert_allclose(coloured, np.stack([blocks.to_white(row) for row in unit]).T, atol=1e-12)
-    ended = minimise_trust_region(small.both, small.curvature, density.starts(problem.data)[0])
+    ended = minimise_trust_region(small.value_gradient, small.curvature, density.starts(problem.data)[0])
     assert np.abs(ended.gradient).max() < 1e-6
     assert ended.iterations < 15
     arrow = small.factored_hessian(ended.x)

@@ -157,7 +157,9 @@ def test_what_a_table_cannot_tell_is_left_out() -> None:
     assert voirdire.fit(apart, method="map").spreads()["name"].tolist() == ["item", "context"]
     one = voirdire.fit(TABLE[TABLE["context"] == "c0"], model="rating-contexts", method="map")
     assert any("is fitted without contexts: no item is scored in two contexts" in note for note in one.notes)
-    with pytest.raises(InputError, match="contexts need a model with contexts"):
+    with pytest.raises(
+        InputError, match="contexts need items that are in several contexts; in these scores none"
+    ):
         one.contexts()
     halo = voirdire.fit(TABLE[TABLE["context"] == "c0"], model="rating-halo", method="map")
     np.testing.assert_allclose(one.ranking()["score"], halo.ranking()["score"], atol=1e-6)

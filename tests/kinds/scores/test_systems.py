@@ -172,7 +172,7 @@ def test_strengths_are_freed_of_their_prior_exactly_where_they_are_normal() -> N
     error, y, share = root @ root.T + 0.3, np.array([1.0, -2.0, 0.5]), np.array([0.5, 0.3, 0.2])
     b = sigma @ np.linalg.inv(sigma + error)
     drawn = b @ y + rng.multivariate_normal(np.zeros(3), b @ error, size=100_000)
-    found = shrinkage_removal_from_covariances(sigma, b @ error).of(
+    found = shrinkage_removal_from_covariances(sigma, b @ error).remove_shrinkage(
         drawn[..., None], np.broadcast_to(share, drawn.shape)
     )
     assert found.mean() == pytest.approx(share @ y, abs=3 * np.sqrt(share @ error @ share / 1e5) / 0.1)

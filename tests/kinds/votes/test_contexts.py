@@ -405,4 +405,4 @@ def test_an_answer_of_few_draws_says_that_a_longer_one_may_differ(monkeypatch: p
         monkeypatch.setattr("voirdire.infer.checks.MAX_RHAT", most)
         monkeypatch.setattr("voirdire.infer.checks.MIN_ESS", least)
         (note,) = [one for one in voirdire.fit(table, seconds=0.2).notes if one.startswith("Sampled with")]
-        assert ("a first answer, which may name other ranks" in note) == few
+        assert ("a first answer; one that is given longer" in note) == few

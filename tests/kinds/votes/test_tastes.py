@@ -10,6 +10,7 @@ import pytest
 from scipy.special import expit
 
 import voirdire
+from voirdire.errors import InputError
 
 ITEMS, CRITERIA = 10, 3
 
@@ -62,6 +63,14 @@ def test_it_is_the_default_of_several_criteria_and_learns_what_they_share(fitted
 
 
 @pytest.mark.slow
+def test_weights_of_criteria_are_refused_with_what_to_give() -> None:
+    rows = [(j, c, "x", "y", "x") for j in "ab" for c in "pq"]
+    table = pd.DataFrame(rows, columns=["judge", "criterion", "first", "second", "winner"])
+    weights = pd.DataFrame({"criterion": ["p", "q"], "weight": [1, 3]})
+    with pytest.raises(InputError, match=r"of votes alone give votes on the criteria .* maple-fixed-weights"):
+        voirdire.fit(table, criteria=weights)
+
+
 def test_few_votes_of_each_taste_are_integrated_out_by_propagation_and_said_so() -> None:
     found = voirdire.fit(votes(1, 1.0, GOOD, 120)[0], method="laplace")
     (note,) = (note for note in found.notes if "expectation propagation" in note)

@@ -44,7 +44,7 @@ class Cells:
 
     Examples
     --------
-    >>> cells = Cells.of(np.array([2.0, 1.0, 2.0, np.nan]), np.array([5.0, 7.0, 5.0, 1.0]))
+    >>> cells = Cells.from_columns(np.array([2.0, 1.0, 2.0, np.nan]), np.array([5.0, 7.0, 5.0, 1.0]))
     >>> cells.x.tolist(), cells.y.tolist(), cells.counts(np.array([[1.0, 1.0, 2.0, 9.0]])).tolist()
     ([0, 1], [1, 0], [[1.0, 3.0]])
     """
@@ -237,7 +237,7 @@ class Excess:
 
     Examples
     --------
-    >>> cells = Cells.of(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> cells = Cells.from_columns(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     >>> Excess(cells)(np.ones((1, 3))).tolist()
     [1.0]
     """

@@ -78,7 +78,7 @@ def ratings_per_vote(table: Any) -> list[Ratings] | None:
     if not table.compares_items or table.contexts or not (table.counts.sum(axis=1) > 1).any():
         return None
     cell = table.row_cell
-    criterion, low, high = table.about
+    criterion, low, high = table.question_codes
     answer = vote_outcomes(table)
     results = []
     for number, name in enumerate(table.criteria):

@@ -76,7 +76,7 @@ class Grouping:
         Examples
         --------
         >>> grid = Grid(("m",), np.empty((1, 1)), ("a",), None, None, None, {})
-        >>> Grouping.of("pooled", "mean", {}, grid).how.unit
+        >>> Grouping.from_request("pooled", "mean", {}, grid).how.unit
         'item'
         """
         if level not in get_args(Level):

@@ -129,7 +129,7 @@ class Resampling:
 
         Examples
         --------
-        >>> Resampling.of({"seed": 3})
+        >>> Resampling.from_settings({"seed": 3})
         Resampling(resamples=10000, unit='item', interval='percentile', prob=0.9, seed=3, jobs=1, client=None)
         """
         options = {name: value for name, value in settings.items() if value is not None}

@@ -163,7 +163,9 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     resampling = Resampling.from_settings(settings)
     unit = answers_table.unit_codes()
     judge, criterion = unit["judge"], unit["criterion"]
-    cell = np.unique(np.column_stack([judge, *answers_table.asked]), axis=0, return_inverse=True)[1].ravel()
+    cell = np.unique(np.column_stack([judge, *answers_table.shown_codes]), axis=0, return_inverse=True)[
+        1
+    ].ravel()
     several, differ = shares_differing(cell, np.unique(answers_table.answers, return_inverse=True)[1])
     if not several.any():
         raise InputError("no judge answered anything more than once; add the answers of further runs")

@@ -53,7 +53,7 @@ class Groups:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> table = {"judge": "j", "context": [1, 2, 3, 1, 2], "system": list("aaabb"), "score": [5, 4, 1, 3, 4]}
-    >>> groups = Groups.of(read_scores(pd.DataFrame(table)), "j", "overall", ("a", "b"))
+    >>> groups = Groups.from_scores(read_scores(pd.DataFrame(table)), "j", "overall", ("a", "b"))
     >>> [one.tolist() for one in groups.values()], groups.unit, groups.note
     ([[5.0, 4.0], [3.0, 4.0]], 'context', "1 context of 'a' alone is left out")
     """

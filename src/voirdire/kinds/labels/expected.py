@@ -70,7 +70,7 @@ class ExpectedLabels:
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
     >>> problem = encode_labels(load_model("hierarchical-dawid-skene"), table)
-    >>> value, slope = ExpectedLabels(problem.density, problem.data).both(np.zeros(problem.density.size))
+    >>> value, slope = ExpectedLabels(problem.density, problem.data).value_gradient(np.zeros(problem.density.size))
     >>> bool(np.isclose(-value, problem.density.log_density(np.zeros(7), problem.data, np)))
     True
     """

@@ -43,7 +43,7 @@ class ExpectedGrades:
     >>> rows = [("a", "x", 1), ("b", "x", 2), ("a", "y", 3), ("b", "y", 3)]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
     >>> problem = encode_labels(load_model("ordered-labels"), table)
-    >>> value, slope = ExpectedGrades(problem.density, problem.data).both(np.zeros(problem.density.size))
+    >>> value, slope = ExpectedGrades(problem.density, problem.data).value_gradient(np.zeros(problem.density.size))
     >>> bool(np.isclose(-value, problem.density.log_density(np.zeros(problem.density.size), problem.data, np)))
     True
     """

@@ -87,7 +87,7 @@ class Patterns(_Rows):
 
     Examples
     --------
-    >>> found = Patterns.of(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+    >>> found = Patterns.from_counts(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     >>> found.counts[found.of_item].tolist()
     [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
     >>> found.total(np.array([[1.0], [5.0], [2.0]])).sum(axis=1).tolist()

@@ -29,7 +29,7 @@ def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
     ----------
     counts : array, shape (items, judges x labels)
     """
-    alone, total = density.alone, 0.0
+    alone, total = density.unblocked_judges, 0.0
     if len(alone):
         rates = _log_marginal_rates(density, values, alone, None, xp)
         total = xp.dot(counts[:, density.columns(alone)], _flatten_rates(rates.transpose(0, 2, 1)))
@@ -58,7 +58,7 @@ def log_rates(density: Any, values: Values, xp: Any) -> Array:
 def _effect_groups(density: Any) -> list[tuple[Ints, int | None]]:
     """Judges whose effects are the same, with the number of their block; None of judges alone."""
     blocks = [(np.array(block), number) for number, block in enumerate(density.blocks)]
-    return [*blocks, *((np.array([k]), None) for k in density.alone)]
+    return [*blocks, *((np.array([k]), None) for k in density.unblocked_judges)]
 
 
 def _log_marginal_rates(density: Any, values: Values, judges: Ints, block: int | None, xp: Any) -> Array:

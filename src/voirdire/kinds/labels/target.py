@@ -110,7 +110,7 @@ class Target:
         Ten of ten judges, surely right by a model of judges who err independently:
 
         >>> panel = Panel(np.array([[1.0 - 1e-9, 1e-9]]), np.array([[10.0, 0.0]]), np.array([10.0]))
-        >>> bool(0.9 < Target.prior().of(panel)[0, 0] < 0.99)
+        >>> bool(0.9 < Target.prior().to_target(panel)[0, 0] < 0.99)
         True
         """
         dependence = -0.5 * ((np.log(DEPENDENCE_GRID) - mean) / sd) ** 2

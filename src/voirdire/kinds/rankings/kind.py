@@ -63,10 +63,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     page_words = page_words.RANKINGS
     words = "rankings"
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
-    needs_contexts = (
-        "contexts need a model with contexts, such as plackett-luce-contexts, and a table in which items are ranked in "
-        "several; the model here is {model}"
-    )
+    models_with_contexts = "plackett-luce-contexts"
     results: ClassVar[Results] = {
         "items": shared_results.ranking_table,
         "judges": results.judge_table,

@@ -79,10 +79,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     words = "scores"
     refused = ("classes", "positive", "order")
     predicts_families = False
-    needs_contexts = (
-        "contexts need a model with contexts, rating-contexts or rating-continuous-contexts, and a table in which "
-        "items are scored in several; the model here is {model}"
-    )
+    models_with_contexts = "rating-contexts or rating-continuous-contexts"
     results: ClassVar[Results] = {
         "items": results.ranking_on_scale,
         "judges": results.judge_table,

@@ -110,7 +110,8 @@ class ShrinkageRemoval(NamedTuple):
         Examples
         --------
         >>> x = np.random.default_rng(0).normal(1.0, 0.1, (1000, 1, 1))
-        >>> found = ShrinkageRemoval(np.full((1, 1, 1), 0.25), np.full((1, 1, 1), 2.0)).of(x, np.ones((1000, 1)))
+        >>> removal = ShrinkageRemoval(np.full((1, 1, 1), 0.25), np.full((1, 1, 1), 2.0))
+        >>> found = removal.remove_shrinkage(x, np.ones((1000, 1)))
         >>> [float(np.round(of(found) / of(x), 6)) for of in (np.mean, np.std)]
         [4.0, 2.0]
         """

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.criteria_votes import holds_weights, read_votes_on_criteria
 from voirdire.kinds.kind import Packed, TableChange
 from voirdire.kinds.packing import unpack_votes
 from voirdire.model.problem import Problem
@@ -18,9 +19,8 @@ from voirdire.tables.encode import level_positions
 from voirdire.tables.joined import joined_table
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import Rated, known_names
-from voirdire.tables.read import columns_among, read_columns
+from voirdire.tables.read import read_columns
 from voirdire.tables.scores import score_numbers
-from voirdire.tables.votes import read_votes
 
 CRITERIA_TABLE = "criteria"
 
@@ -97,20 +97,17 @@ def read_criterion_importance(
     """
     if table is None or isinstance(table, CriterionImportance):
         return table or CriterionImportance()
-    columns = columns_among(table, ["weight", "winner"], Problems(CRITERIA_TABLE))
-    if columns == ["weight"]:
+    if holds_weights(table):
         weight_columns = read_columns(table, [], ["criterion", "weight"], Problems(CRITERIA_TABLE))
         return CriterionImportance(weights=_read_weights(weight_columns, criteria, answers))
-    return CriterionImportance(
-        _check_votes(read_votes(table, name="votes on criteria"), criteria, ties, answers)
-    )
+    return CriterionImportance(_check_votes(read_votes_on_criteria(table), criteria, ties, answers))
 
 
 def judges_on_criteria(table: object) -> tuple[str, ...]:
     """Judges of votes on criteria, as :func:`read_criterion_importance` takes them; none of weights."""
-    if table is None or columns_among(table, ["weight", "winner"], Problems(CRITERIA_TABLE)) == ["weight"]:
+    if table is None or holds_weights(table):
         return ()
-    return read_votes(table, name="votes on criteria").judges
+    return read_votes_on_criteria(table).judges
 
 
 def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import PredictionScores
+from voirdire.kinds.criteria_votes import read_votes_on_criteria
 from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.over_time import vote_series
@@ -41,7 +42,7 @@ from voirdire.model.term_rows import parse_terms
 from voirdire.tables.counts import Votes
 from voirdire.tables.graph import constant_item_note, fixed_order_rule
 from voirdire.tables.joined import joined_table
-from voirdire.tables.votes import VoteRows, read_votes
+from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools
 
 SINGLE_JUDGE_MODEL = "bradley-terry"  # model for one judge whose position bias is confounded with preference
@@ -55,10 +56,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     page_words = page_words.VOTES
     words = "votes"
     refused = ("levels", "classes", "positive")
-    needs_contexts = (
-        "contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; here it is "
-        "{model} of {contexts} context(s)"
-    )
+    models_with_contexts = "crowd-bt-contexts"
     results: ClassVar[Results] = {
         "items": covariate_adjustment.adjusted_ranking,
         "judges": results.judge_table,
@@ -166,7 +164,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             )
         people = None if request.anchors is None else read_anchors(request.anchors, table)
         criteria_input = request.criteria
-        on_criteria = None if criteria_input is None else read_votes(criteria_input, name="votes on criteria")
+        on_criteria = None if criteria_input is None else read_votes_on_criteria(criteria_input)
         if people is not None and model.context is not None and len(table.contexts) > 1:
             people = encode_contexts(people, table)
         problem = encode_votes(model, table, on_criteria, anchors=people, over=request.over)
@@ -236,7 +234,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
     def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], importance: object) -> Votes:
         """Join old and new votes on criteria."""
-        votes = read_votes(importance, name="votes on criteria")
+        votes = read_votes_on_criteria(importance)
         return votes if problem.criteria_votes is None else joined_table(problem.criteria_votes, votes)
 
     def has_unlinked_pairs(self, problem: VotesProblem) -> bool:

@@ -22,8 +22,8 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
     --------
     >>> from voirdire.model.family.ordinal import CLOSED_FORM
     >>> sloped, counts = with_slope(CLOSED_FORM, 1), np.array([[[2.0], [1.0]]])
-    >>> value, slope = sloped.both(np.array([[1.0], [np.log(2.0)]]), counts, np)
-    >>> by_eta = CLOSED_FORM.both(np.array([[2.0]]), counts, np)[1][0, 0]
+    >>> value, slope = sloped.value_gradient(np.array([[1.0], [np.log(2.0)]]), counts, np)
+    >>> by_eta = CLOSED_FORM.value_gradient(np.array([[2.0]]), counts, np)[1][0, 0]
     >>> (slope[:, 0] / by_eta).round(9).tolist()
     [2.0, 2.0]
     """

@@ -95,7 +95,8 @@ def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any
 
     Examples
     --------
-    >>> [one.told for one in summarise_columns(["x", "y"], [{"x": 1, "y": "A"}, {"x": 2, "y": "B"}, {"x": 2}])]
+    >>> records = [{"x": 1, "y": "A"}, {"x": 2, "y": "B"}, {"x": 2}]
+    >>> [column.describe_values for column in summarise_columns(["x", "y"], records)]
     ['1, 2', 'A, B']
     """
     found = []

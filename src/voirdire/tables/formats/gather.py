@@ -92,7 +92,7 @@ def gather_tables(
     """As :func:`voirdire.tables.reading.read_as`, of several files and with all options."""
     if not paths:
         raise InputError("no file is given; name one or more")
-    said, judges = replace(how.asked, unnamed=unnamed), how.judges_of_files()
+    said, judges = replace(how.format_options, unnamed=unnamed), how.judges_of_files()
     places = {name: None if folder is None else folder / f"{name}.csv" for name in COLUMNS}
     rows = {name: Rows(name, place) for name, place in places.items()}
     as_votes = said.table == "votes"

@@ -13,13 +13,29 @@ from voirdire.tables.formats.rows import Extended
 SHOWN = 8  # values of a column in a message
 
 
+def condition_column(name: str) -> str:
+    """The column of a condition: ``winner`` of ``winner=tie`` and of ``winner!=tie``."""
+    return name.removesuffix("!")
+
+
+def meets_condition(name: str, cell: object, value: object) -> bool:
+    """True if a cell is a value; where the condition's name ends with ``!``, if it is another.
+
+    Examples
+    --------
+    >>> meets_condition("winner", "tie", "tie"), meets_condition("winner!", "tie", "tie")
+    (True, False)
+    """
+    return (cell == value) != name.endswith("!")
+
+
 class RowChoice:
     """Rows that hold what is asked for, where numbers are as names of tables have them: 1.0 is 1.
 
     Parameters
     ----------
     where : mapping of str to str
-        Columns to what they are to hold; nothing chooses all rows.
+        Values that columns must hold, or, after a name that ends with ``!``, must not; empty chooses all rows.
 
     Examples
     --------
@@ -42,17 +58,17 @@ class RowChoice:
         plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})
         cells = {**plain._asdict(), **further}
         self.seen |= {name for name, cell in cells.items() if cell is not None}
-        found = {name: cell_to_name(cells.get(name, ""), ends=True) for name in self.where}
+        found = {name: cell_to_name(cells.get(condition_column(name), ""), ends=True) for name in self.where}
         if not self.any_kept:
             for name, cell in found.items():
                 self.values[name]["nothing" if isinstance(cell, Refused) else str(cell)] += 1
-        kept = found == self.where
+        kept = all(meets_condition(name, cell, self.where[name]) for name, cell in found.items())
         self.any_kept = self.any_kept or kept
         return kept
 
     def check_columns(self, called: str) -> None:
         """Raise where a file that has been read lacks a column; the next one starts anew."""
-        if self.seen and (absent := [name for name in self.where if name not in self.seen]):
+        if self.seen and (absent := sorted({*map(condition_column, self.where)} - self.seen)):
             columns = ", ".join(map(repr, sorted(self.seen)))
             raise InputError(
                 f"{called}: there is no column {absent[0]!r} (--where); its columns are {columns}"
@@ -80,5 +96,5 @@ def no_rows_message(names: str, where: Mapping[str, object], values: Mapping[str
     for name, count in values.items():
         rest = f" and {len(count) - SHOWN:,} further values" if len(count) > SHOWN else ""
         shown = ", ".join(f"{value} ({often:,})" for value, often in count.most_common(SHOWN))
-        held.append(f"the column {name!r} has {shown}{rest}")
+        held.append(f"the column {condition_column(name)!r} has {shown}{rest}")
     return f"{names}: no row has {asked}; {'; '.join(held)}"

@@ -51,9 +51,9 @@ def read_votes_on_criteria(table: object) -> Votes:
     """
     if holds_weights(table):
         raise InputError(
-            "criteria: weights are for scores and rankings, also beside votes; of votes alone give votes on the "
-            "criteria (judge, first, second, winner), or leave the weights out and take maple-fixed-weights, in which "
-            "criteria count equally"
+            "criteria: weights are for tables with scores or rankings; for votes alone give votes on the criteria "
+            "(judge, first, second, winner), or leave the weights out and take maple-fixed-weights, which weighs "
+            "criteria equally"
         )
     return read_votes(table, name=CRITERIA_ANSWERS)
 

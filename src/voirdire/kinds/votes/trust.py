@@ -161,9 +161,9 @@ def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if z <= TIES_SD * NormalDist().inv_cdf(1.0 - SIGNIFICANCE_LEVEL):
         return []
     message = (
-        "Ties are more common between items far apart than the model expects, to which a tie says that items are "
-        "close: scores may be too near to each other, and their intervals too narrow. Compare a fit without the ties "
-        "(--where winner!=tie)."
+        "Ties are more common between items far apart than the model expects. The model takes a tie as a sign of close "
+        "items, so scores may be too near to each other, and their intervals too narrow. Compare a fit without the "
+        "ties (--where winner!=tie)."
     )
     return [Check("ties", "warn", z, message)]
 

@@ -134,3 +134,116 @@ def test_rows_of_mechanical_turk_end_before_the_columns_that_are_to_fill_in(tmp_
     found = read(written(tmp_path, "\n".join([head, *lines, "H9,A9,W9,Submitted,text 9"])))
     assert found.scores["score"].tolist() == [1, 2, 3, 1, 2, 3]
     assert found.refused["reason"].tolist() == ["5 fields, where the header has 8"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("gpt4_tone", "gpt4_style", "human_tone", "human_style"),
+        ("tone (gpt4)", "style (gpt4)", "tone (human)", "style (human)"),
+    ],
+    ids=["judge first", "judge last"],
+)
+def test_columns_that_are_a_judge_and_a_criterion_each_are_proposed_as_pairs(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    rows = "".join(f"t{at},{1 + at % 3},{1 + at % 2},{2 + at % 3},{5 - at % 2}\n" for at in range(4))
+    path = written(tmp_path, f"text,{','.join(names)}\n{rows}")
+    assert proposed(path) == {"wide": "pairs"}
+    scores = read(path, **proposed(path)).scores
+    found = scores.groupby(["judge", "criterion"])["score"].sum().to_dict()
+    assert found == {("gpt4", "tone"): 7, ("gpt4", "style"): 6, ("human", "tone"): 11, ("human", "style"): 18}
+    assert len(set(scores["item"])) == 4
+
+
+def test_columns_of_judges_alone_are_no_pairs(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,gpt-4,gpt-3,claude-2\n1,3,4,5\n2,3,3,3\n")
+    assert "pairs" not in examine_file(path).command
+    with pytest.raises(InputError, match="no columns are called by a judge and a criterion"):
+        read(path, wide="pairs")
+
+
+def answers_of_systems(item: str) -> str:
+    """Two judges' scores of two systems, one far better, in six documents."""
+    rows = [
+        f"{judge},{doc},{system},{base + (doc + at) % 2}"
+        for at, judge in enumerate(("a", "b"))
+        for doc in range(6)
+        for system, base in (("weak", 1), ("strong", 4))
+    ]
+    return "\n".join([f"judge,{item},system,score", *rows, ""])
+
+
+@pytest.mark.parametrize("name", ["doc_id", "task", "example_id"])
+def test_what_several_systems_were_asked_is_a_context(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, answers_of_systems(name))
+    scores = read(path).scores
+    assert len(set(scores["item"])) == 12
+    assert set(scores["context"]) == {*range(6)} or set(scores["context"]) == set("012345")
+    ranking = voirdire.fit(path).ranking()
+    assert ranking["item"].iloc[0].endswith("strong")
+
+
+def test_items_of_several_systems_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path, answers_of_systems("item"))
+    assert any("call it context" in note for note in examine_file(path).stands_out)
+    assert any("call it context" in note for note in voirdire.fit(path).notes)
+
+
+def test_points_of_a_scale_are_no_labels(tmp_path: Path) -> None:
+    path = written(tmp_path, "judge,item,rating\na,x,4/5\na,y,3/5\nb,x,5/5\nb,y,2/5\n")
+    with pytest.raises(InputError, match="write 4, and name the scale that ends at 5 by --levels"):
+        voirdire.fit(path)
+
+
+def test_winners_and_losers_are_no_labels(tmp_path: Path) -> None:
+    text = "prompt_id,winner_model,loser_model,annotator\np1,x,y,a\np2,y,z,b\np3,x,z,a\np4,z,y,b\n"
+    assert "label" not in examine_file(written(tmp_path, text)).command
+
+
+def test_texts_that_each_judge_has_once_name_items_of_criteria(tmp_path: Path) -> None:
+    rows = "".join(f"segment {at},{1 + at % 3},{2 + at % 2},{who}\n" for at in range(4) for who in ("a", "b"))
+    scores = read(written(tmp_path, f"source,tone,style,evaluator\n{rows}"), wide="criterion").scores
+    assert len(set(scores["item"])) == 4
+
+
+def test_relevance_of_documents_is_judged_by_query(tmp_path: Path) -> None:
+    rows = "".join(f"q{at // 3},d{at % 3},{who},{at % 4}\n" for at in range(9) for who in ("a", "b"))
+    path = written(tmp_path, f"query_id,doc_id,assessor,relevance\n{rows}")
+    scores = read(path, **proposed(path)).scores
+    assert set(scores["judge"]) == {"a", "b"}
+    assert set(scores["context"]) == {"q0", "q1", "q2"}
+
+
+def test_who_voted_is_no_winner(tmp_path: Path) -> None:
+    text = "player_a,player_b,result,voter\nx,y,a_wins,v0\ny,z,b_wins,v1\nx,z,draw,v0\nz,y,a_wins,v1\n"
+    votes = read(path := written(tmp_path, text), **proposed(path)).votes
+    assert votes["winner"].tolist() == ["first", "second", "tie", "first"]
+    assert set(votes["judge"]) == {"v0", "v1"}
+
+
+def test_several_numbered_items_are_no_pair(tmp_path: Path) -> None:
+    rows = "".join(f"R{at},{1 + at % 5},{1 + at % 3},{1 + at % 4}\n" for at in range(5))
+    scores = read(path := written(tmp_path, f"Rater,Item 1,Item 2,Item 3\n{rows}"), **proposed(path)).scores
+    assert set(scores["item"]) == {"Item 1", "Item 2", "Item 3"}
+
+
+def test_averages_are_no_judges(tmp_path: Path) -> None:
+    text = "item_id,annotator_1_score,annotator_2_score,avg_score\na,1,2,1.5\nb,3,4,3.5\nc,5,5,5\n"
+    assert set(read(written(tmp_path, text)).scores["judge"]) == {"annotator_1_score", "annotator_2_score"}
+
+
+def test_systems_of_tasks_are_what_is_ranked(tmp_path: Path) -> None:
+    rows = "".join(f"t{task},{name},{at},j\n" for task in range(2) for at, name in enumerate("xyz", 1))
+    rankings = read(written(tmp_path, f"task,system,rank,judge\n{rows}")).rankings
+    assert set(rankings["item"]) == set("xyz")
+    assert set(rankings["context"]) == {"t0", "t1"}
+
+
+def test_a_column_that_alone_tells_answers_apart_is_told(tmp_path: Path) -> None:
+    rows = "".join(
+        f"d{doc},{who},{judge},{1 + doc}\n" for doc in range(3) for who in ("bart", "t5") for judge in "ab"
+    )
+    path = written(tmp_path, f"doc_id,summarizer,annotator,score\n{rows}")
+    assert any("differ in 'summarizer' alone" in note for note in examine_file(path).stands_out)
+    assert len(set(read(path, map={"system": "summarizer"}).scores["item"])) == 6

@@ -235,7 +235,7 @@ def test_a_column_that_comes_late_is_read(tmp_path: Path) -> None:
         ),
         (
             {"wide": "judges"},
-            "wide 'judges' is none of judge, criterion, item, counts, lists; did you mean 'judge'",
+            "wide 'judges' is none of judge, criterion, item, counts, lists, pairs; did you mean 'judge'",
         ),
         ({"columns": ["who"]}, "--columns chooses columns of a wide table"),
         ({"where": {"topic": "x"}}, "there is no column 'topic'"),

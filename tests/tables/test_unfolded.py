@@ -158,10 +158,7 @@ def test_keys_of_objects_are_columns(tmp_path: Path) -> None:
         for at in range(6)
     ]
     scores = as_proposed(written(tmp_path, records)).scores
-    assert scores.groupby("criterion")["score"].sum().to_dict() == {
-        "summary.axes.style": 12,
-        "summary.axes.tone": 13,
-    }
+    assert scores.groupby("criterion")["score"].sum().to_dict() == {"style": 12, "tone": 13}
     assert set(scores["item"]) == {"i0", "i1", "i2"}
 
 
@@ -191,3 +188,46 @@ def test_objects_beside_known_columns_stay_as_they_are(tmp_path: Path) -> None:
 def test_lists_in_dataframes_are_read_alike() -> None:
     frame = pd.DataFrame({"id": ["a", "b"], "scores": [[1, 2], [3, 4]]})
     assert read(frame, wide="lists").scores["score"].tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("column", ["gen", "outputs", "Systems"])
+def test_objects_by_the_name_of_a_system_are_its_answers(tmp_path: Path, column: str) -> None:
+    def said(at: int) -> dict[str, Any]:
+        return {
+            name: {"text": f"{name} {at}", "score": {"human": at, "gpt": at + 1}}
+            for name in ("s2s", "fusion")
+        }
+
+    path = written(tmp_path, [{"doc_id": f"d{at}", column: said(at)} for at in range(4)], "t.json")
+    scores = read(path, wide="judge", columns=["human", "gpt"]).scores
+    assert len(scores) == 16
+    assert set(scores["system"]) == {"s2s", "fusion"}
+    assert len(set(scores["item"])) == 8
+
+
+def test_objects_by_the_name_of_a_judge_are_its_answers(tmp_path: Path) -> None:
+    records = [{"item": f"i{at}", "judges": {"ann": {"score": at}, "bob": {"score": 1}}} for at in range(3)]
+    scores = read(written(tmp_path, records)).scores
+    assert scores.groupby("judge")["score"].sum().to_dict() == {"ann": 3, "bob": 3}
+
+
+def test_columns_under_names_that_are_data_are_no_criteria(tmp_path: Path) -> None:
+    records = [
+        {"id": at, "said": {name: {"tone": at, "style": 1} for name in ("bart", "t5")}} for at in range(3)
+    ]
+    path = written(tmp_path, records)
+    with pytest.raises(InputError, match="write a row for each of those"):
+        read(path)
+    assert "criterion" not in examine_file(path).command
+
+
+def test_keys_that_are_called_as_columns_of_ours_are_these(tmp_path: Path) -> None:
+    records = [
+        {"info": {"id": f"d{at}"}, "summary": {"policy": policy}, "result": {"score": at}, "worker": judge}
+        for at in range(3)
+        for policy in ("p", "q")
+        for judge in ("a", "b")
+    ]
+    scores = as_proposed(written(tmp_path, records)).scores
+    assert set(scores["system"]) == {"p", "q"}
+    assert len(set(scores["item"])) == 6

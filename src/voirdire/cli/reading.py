@@ -79,8 +79,8 @@ class TableOptions:
         winners : A=B,...
             What winners mean: 1=first,0=second,draw=tie.
         wide : WHAT
-            What the columns of a table are: judge, criterion, counts, or lists of answers, of one row an item;
-            item, of one row a judge.
+            What the columns of a table are: judge, criterion, counts, lists of answers, or pairs of a judge and a
+            criterion, of one row an item; item, of one row a judge.
         columns : A,B,...
             Which of them, where not all.
         leave_out : A,B,...

@@ -12,7 +12,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "judge": (
         "annotator", "rater", "worker", "grader", "evaluator", "coder", "user", "userid", "workerid", "annotatorid",
         "raterid", "judgeid", "graderid", "coderid", "evaluatorid", "judgename", "annotatorname", "judgemodel",
-        "participant", "participantid", "evalmodelname",
+        "participant", "participantid", "evalmodelname", "assessor", "assessorid", "reviewer", "reviewerid",
+        "voter", "voterid", "labeler", "labelerid", "labeller", "labellerid",
     ),
     "first": ("modela", "left", "optiona", "systema", "model0", "model1", "itema", "item0", "item1"),
     "second": ("modelb", "right", "optionb", "systemb", "model1", "model2", "itemb", "item1", "item2"),
@@ -25,7 +26,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "label": ("class", "category", "annotation", "answer"),
     "rank": (),
     "criterion": ("aspect", "dimension", "attribute", "metric"),
-    "context": ("prompt", "promptid", "questionid", "question", "instruction", "query", "topic"),
+    "context": (
+        "prompt", "promptid", "questionid", "question", "instruction", "query", "queryid", "qid", "topic", "topicid",
+    ),
     "system": ("model", "policy", "modelname", "modelid", "systemname", "systemid", "sysid"),
     "run": ("repeat", "trial"),
 }  # fmt: skip
@@ -150,6 +153,11 @@ def _find_aliases(columns: Sequence[str], found: Mapping[str, str]) -> dict[str,
             else next((name for name in likely if name not in roles.values()), None)
         ):
             roles[column] = one
+    for side in ("first", "second"):  # of three items or more none is one of two
+        stem = normalise_column_name(roles.get(side, "")).rstrip("0123456789")
+        alike = [name for name in plain["input."] if name.rstrip("0123456789") == stem != name]
+        if roles.get(side, side) != side and len(alike) > 2:
+            del roles[side]
     return _keep_one_answer_role(roles)
 
 

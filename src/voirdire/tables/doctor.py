@@ -23,7 +23,7 @@ from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.labels import FEW_CLASSES
 from voirdire.tables.rankings import ABOUT
 from voirdire.tables.reading import BESIDE, Reading, read_as
-from voirdire.tables.repeats import name_notes, repeat_notes
+from voirdire.tables.repeats import name_notes, repeat_notes, systems_of_items_notes
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, unusable_command_reasons
 from voirdire.tables.words import count_in_words
@@ -238,6 +238,9 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
     if not repeats and (twice := int(frame.duplicated(keys).sum())):
         found.append(f"{twice:,} answers of a judge to what it had answered before; all count")
     found += repeats
+    if {"item", "system"} <= {*frame.columns}:
+        named = frame[["item", "system"]].dropna()
+        found += systems_of_items_notes(named["item"].tolist(), named["system"].tolist())
     describe = _DESCRIBED.get(ANSWERS[kind])
     return found if describe is None else [*found, *describe(frame)]
 

@@ -264,9 +264,9 @@ def read(
         voirdire's columns to those of the table: ``{"judge": "grader"}``.
     winners : mapping of str to str, optional
         What values of winners mean: ``{"1": "first", "0": "second", "draw": "tie"}``.
-    wide : "judge", "criterion", "item", "counts" or "lists", optional
-        What the further columns of a table with one row an item are, ``"lists"`` where cells hold lists of answers;
-        ``"item"`` of one with one row a judge.
+    wide : "judge", "criterion", "item", "counts", "lists" or "pairs", optional
+        What the further columns of a table with one row an item are, ``"lists"`` where cells hold lists of answers,
+        ``"pairs"`` where columns are a judge and a criterion each; ``"item"`` of one with one row a judge.
     columns : sequence of str, optional
         Which columns of a wide table are meant, where not all.
     set : mapping of str to str, optional

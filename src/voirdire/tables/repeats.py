@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.encode import IntArray
 from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.numbers import is_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 
@@ -70,7 +71,26 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
                 of = next(one for one in sources if columns_among(one, [part.answer], problems))
             cells = read_columns(of, [*part.column_names], None, problems)
             found += repeat_notes(cells, part.answer, part.answers)
+        if getattr(part, "system", None) is not None:
+            found += systems_of_items_notes(part.item, part.system)
     return [*found, *name_notes(table.parts[0].names)]
+
+
+def systems_of_items_notes(items: Sequence[object], systems: Sequence[object]) -> list[str]:
+    """Sentence about rows whose items have several systems each; nothing where every item has one.
+
+    Examples
+    --------
+    >>> len(systems_of_items_notes(["x", "x"], ["m", "n"])), systems_of_items_notes(["x", "y"], ["m", "n"])
+    (1, [])
+    """
+    own: dict[object, object] = {}
+    if all(own.setdefault(item, system) == system for item, system in zip(items, systems, strict=True)):
+        return []
+    return [
+        "items have answers of several systems each, which count as repeated answers about one thing: where item is "
+        "what the systems were asked, call it context (--map context=item), and each system's answer is an item"
+    ]
 
 
 def _has_repeats(table: Any) -> bool:
@@ -124,6 +144,13 @@ def repeat_notes(
     further = [name for name, text in texts.items() if text.nunique() <= len(whole) / 2]
     twice = whole[chosen].assign(**{name: texts[name][chosen] for name in further})
     group = twice.groupby(known + further, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
+    words = [name for name in further if not whole[name].map(is_number).any()]
+    alone = [name for name in words if not twice.duplicated([*known, name]).any()]
+    if alone and len(np.unique(group)) == len(group):
+        return [
+            f"a judge's answers about one item differ in {alone[0]!r} alone, which no model reads: where it says whose "
+            f"answers these are, --map system={alone[0]} makes each an item"
+        ]
     read = whole[answer].map(repr).to_numpy() if answers is None else np.asarray(answers)
     said, number = pd.factorize(read[chosen])[0].astype(np.int64), np.flatnonzero(chosen) + 1
     return [

@@ -144,7 +144,7 @@ def derivative_means(
             pair: np.concatenate([getattr(part, name)[pair] for part in parts])
             for pair in getattr(parts[0], name)
         }
-        for name in ("second", "left")
+        for name in ("second", "residual_covariance")
     )
     return DerivativeMeans(slope, second, residual)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import list_names
+from voirdire.tables.columns import list_names, normalise_column_name
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.numbers import number_remedy
@@ -110,6 +110,15 @@ def has_repeats(source: Source, column: str) -> bool:
     return False
 
 
+def column_asked_of_each(source: Source, columns: Sequence[str], judge: str) -> str | None:
+    """The first of some columns of which several judges have a cell each and none has it twice; None without one."""
+    for name in columns:
+        rows = [(str(cell), str(who)) for _, cell, who in source.cells(name, judge)]
+        if len({cell for cell, _ in rows}) < len({*rows}) == len(rows):
+            return name
+    return None
+
+
 def check_names_items(source: Source, column: str, judges: Sequence[str]) -> None:
     """Raise where a column that nothing calls item holds answers as those of judges, rather than names of items.
 
@@ -131,6 +140,16 @@ def check_names_items(source: Source, column: str, judges: Sequence[str]) -> Non
             f"({cells[0]!r}); if it is a judge, too: --columns {every} (each line is then an item); "
             f"if it names the items: --map item={column}"
         )
+
+
+def names_contexts(source: Source, roles: Mapping[str, str]) -> bool:
+    """True where what another name has for item, as ``doc_id``, stands with several systems: it is a context then."""
+    item, system = roles.get("item", "item"), roles.get("system")
+    if system is None or normalise_column_name(item).startswith("item"):
+        return False
+    seen: dict[str, str] = {}
+    pairs = ((str(cell), str(of)) for _, cell, of in source.cells(item, system) if cell not in (None, ""))
+    return any(seen.setdefault(cell, of) != of for cell, of in pairs)
 
 
 def numbers_rows(source: Source, column: str, counts: Sequence[str]) -> bool:

@@ -12,10 +12,11 @@ from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells, choose_columns
 from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, table_kind
+from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.registry import tool_from_first_record, tool_of_file
+from voirdire.tables.formats.registry import tool_from_first_record, tool_of_file, unfold_table
 from voirdire.tables.formats.source import Source, open_source
-from voirdire.tables.formats.tables import has_known_layout
+from voirdire.tables.formats.tables import has_known_layout, has_known_table_kind
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import BESIDE, Reading, read_as
 
@@ -151,11 +152,12 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
         return "table", ()
     try:
         with open_source(path) as source:
-            if source.head.lone and tool_from_first_record(source.head) is None:
+            found = tool_from_first_record(source.head)
+            if found is None and source.head.shape == "object":
+                unfold_table(source, Asked())
+            if source.head.lone and found is None:
                 source.head = source.head.as_single_record_list()
-            head = source.head
-            if head.shape not in ("records", "table"):
-                found = tool_from_first_record(head)
+            if source.head.shape not in ("records", "table"):
                 return None if found is None else (found.name, ())
             names = source.columns()
             if _is_ours(source, path) and table_kind([name for name in names if name in ALIASES]):
@@ -163,8 +165,10 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             found = tool_of_file(source)
             if found is not None:
                 return found.name, names
+            unfold_table(source, Asked())
+            names = source.columns()
             roles = find_roles(names)
-            if has_known_layout(source, roles):
+            if has_known_layout(source, roles) or (source.unfolded and has_known_table_kind(source, Asked())):
                 return "table", names
             plain = _is_ours(source, path)
             elsewhere = not ours or (source.kind != "csv" and not plain)

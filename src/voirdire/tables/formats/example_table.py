@@ -36,6 +36,12 @@ _ALONE = re.compile(
 )
 
 
+#: What is computed of several answers, and nobody's.
+_TOGETHER = re.compile(
+    "mean|avg|average|median|total|sum|majority|consensus|aggregat|final|overall", re.IGNORECASE
+)
+
+
 def answer_columns(columns: Sequence[str]) -> list[str]:
     """Columns of a table of examples that hold answers, two or more; none where it is no such table.
 
@@ -75,9 +81,7 @@ def other_answer_columns(columns: Sequence[str], answers: Sequence[str]) -> list
         return []
     end = re.compile(rf".+[_ .-]{ends.pop()}", re.IGNORECASE)
     return [
-        name
-        for name in columns
-        if name not in answers and end.fullmatch(name) and not name.lower().startswith("mean")
+        name for name in columns if name not in answers and end.fullmatch(name) and not _TOGETHER.match(name)
     ]
 
 

@@ -34,7 +34,7 @@ class Asked:
     winners : mapping of str to str
         What the values of its winners mean: first, second or tie.
     wide : str, optional
-        What the columns of a wide table are: judge, criterion, item, counts or lists.
+        What the columns of a wide table are: judge, criterion, item, counts, lists or pairs.
     columns : sequence of str
         Which columns of a wide table are, where not all others.
     table : str, optional

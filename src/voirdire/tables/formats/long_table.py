@@ -18,7 +18,7 @@ from voirdire.tables.columns import (
     table_kind,
 )
 from voirdire.tables.encode import MISSING
-from voirdire.tables.formats.column_content import all_numbers, count_cells
+from voirdire.tables.formats.column_content import all_numbers, count_cells, names_contexts
 from voirdire.tables.formats.column_samples import is_told_by
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
@@ -155,7 +155,7 @@ def _describes_items(source: Source, column: str, used: Mapping[str, str]) -> bo
 
 
 def _holds_scores(source: Source, column: str) -> bool:
-    """True where all cells of an answer are numbers.
+    """True where all cells of an answer are numbers, or written as no number is.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def _holds_scores(source: Source, column: str) -> bool:
                 for one in found.first_texts
             ]
         )
-    return found.numeric
+    return found.numeric or 0 < found.miswritten == len(found.first_texts)  # as 4/5 is
 
 
 def long_rows(
@@ -351,4 +351,9 @@ def roles_of(source: Source, asked: Asked) -> tuple[dict[str, str], dict[str, st
     found = {column: name for column, name in find_roles(free, known).items() if column not in given}
     if asked.judge and found.get("judge", "judge") != "judge":
         del found["judge"]  # a column of another name is not taken for who judged where that is said
+    if "item" in found and names_contexts(source, found | given):
+        of_rows = found.pop("item")
+        found = {"context": of_rows} | found
+        if "rank" in found and "system" in found:
+            found["item"] = found.pop("system")  # which is what is ranked
     return found | given, given

@@ -89,6 +89,8 @@ class Source:
         Of the columns of a text table.
     packed : bool
         Whether it is compressed.
+    unfolded : bool
+        Whether its records are made of others.
     siblings : sequence of Source
         The files that are read together.
     notes : list of str
@@ -110,6 +112,7 @@ class Source:
     )  # records of a table that is written by column
     left_out: frozenset[str] = field(default=frozenset(), repr=False)
     changes: tuple[Callable[[Placed], Placed], ...] = field(default=(), repr=False)  # of the records, in turn
+    unfolded: bool = False
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
@@ -132,7 +135,7 @@ class Source:
 
     def hold(self, records: Sequence[dict[str, Any]]) -> None:
         """Have the file be one of these records."""
-        self.held, self._columns = records, None
+        self.held, self._columns, self.unfolded = records, None, True
         self.head = Head("records", frozenset(records[0]), records[0])
 
     def change(self, change: Callable[[Placed], Placed]) -> None:
@@ -140,7 +143,7 @@ class Source:
         if self.head.shape == "object" or self.head.lone:
             self.hold([self.head.first])
         self.changes += (change,)
-        self._columns = None
+        self._columns, self.unfolded = None, True
         first = next((record for _, record in self.records() if isinstance(record, dict)), {})
         self.head = Head("records", frozenset(first), first)
 

@@ -19,9 +19,10 @@ from voirdire.tables.formats.column_samples import (
     summarise_columns,
 )
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
+from voirdire.tables.formats.listed_answers import list_columns
+from voirdire.tables.formats.paired_columns import paired_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.unfolded import list_columns
 from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, are_called_alike, suggest_votes
 
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
@@ -34,6 +35,7 @@ _LOSER = re.compile(r"(?:.*[_ .-])?(?:loser|rejected)(?:[_ .-].*)?", re.IGNORECA
 _PERSON = re.compile(
     r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE
 )
+_RATER = re.compile("annotator|rater|judge|expert|human|evaluator|coder|reviewer|grader", re.IGNORECASE)
 _NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in what a form writes
 
 
@@ -84,7 +86,12 @@ def likely_tables(source: Source) -> list[Suggestion]:
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not found:
         found += suggest_votes(held, roles, records)
-    judges = [] if "judge" in roles or answers else _judge_like_columns(free)
+    paired = {} if "judge" in roles or answers else paired_columns([one.name for one in free])
+    both = [one for one in free if one.name in paired]
+    if both and len({one.numeric for one in both}) == 1:
+        sentence = f"{_quoted_names(both)} are called by a judge and a criterion: are they that?"
+        found.append(Suggestion(sentence, "--wide pairs" + ("" if both[0].numeric else " --table labels")))
+    judges = [] if "judge" in roles or answers or paired else _judge_like_columns(free)
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
         found.append(Suggestion(sentence, judge_columns_option([one.name for one in judges])))
@@ -101,6 +108,9 @@ def likely_tables(source: Source) -> list[Suggestion]:
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
         others = held if source.changes else numeric  # of which some are not in the file as it stands
         options = "--wide criterion" + _columns_option(scored, others)
+        keyed = source.unfolded and len({one.name.rpartition(".")[2] for one in scored}) < len(scored)
+        if keyed:  # by names that are data, of systems or of judges
+            sided = f"{_quoted_names(scored)} stand under names that are no columns: write a row for each of those"
         found += [Suggestion(sided, "")] if sided else [] if losers else [Suggestion(sentence, options)]
         if "judge" not in roles and not judges and not losers:
             found.append(Suggestion("Or judges?", "--wide judge", not sided))
@@ -108,7 +118,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     words = [
         one for one in words if one.different > 1 and not is_beside(one.name) and one.name not in objects
     ]
-    if not counts and not answers and "judge" in roles:
+    if not counts and not answers and not losers and "judge" in roles:
         task, more = "", ""
         if not about and (task := _repeated_key(held, roles, records) or ""):
             more = f",{'context' if 'system' in roles else 'item'}={quote(task)}"
@@ -130,7 +140,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
         items = [name for name, short in plain.items() if short.endswith(("id", *_ITEMS))]
         texts = [one.name for one in free if one.filled and not one.numeric]
         items = items or (texts if len(texts) == 1 else [])
-        found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
+        of_systems = {one.name for one in held if "system" in roles and 1 < one.different < one.filled}
+        for name in items[:1]:
+            role = "context" if name in of_systems and "context" not in roles else "item"
+            found.append(Suggestion(f"is {name!r} {role}?", f"--map {role}={quote(name)}{who}"))
     if losers and not pair_known:
         sentence = (
             f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
@@ -222,7 +235,11 @@ def _is_told(one: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapp
 def _are_of_two_items(scored: Sequence[ColumnSample], free: Sequence[ColumnSample]) -> str:
     """Say that two columns of numbers are of two items of a row, as two of texts are; nothing where they are not."""
     texts = [one.name for one in free if not one.numeric]
-    if len(scored) != 2 or not are_called_alike(scored[0].name, scored[1].name):
+    if (
+        len(scored) != 2
+        or not are_called_alike(scored[0].name, scored[1].name)
+        or _RATER.search(scored[0].name)
+    ):
         return ""
     if not any(are_called_alike(one, other) for one, other in combinations(texts[:_TEXTS], 2)):
         return ""

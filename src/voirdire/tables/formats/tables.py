@@ -15,17 +15,18 @@ from voirdire.tables.columns import (
     table_kind,
     unknown_column_messages,
 )
-from voirdire.tables.formats.column_content import all_numbers
+from voirdire.tables.formats.column_content import all_numbers, names_contexts
 from voirdire.tables.formats.column_samples import first_records
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.listed_answers import list_columns, spread_lists
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
 from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
+from voirdire.tables.formats.paired_columns import spread_pairs
 from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
-from voirdire.tables.formats.unfolded import list_columns, spread_lists
 from voirdire.tables.formats.wide_table import wide_roles, wide_rows
 from voirdire.tables.formats.wide_votes import wide_vote_roles, wide_vote_rows
 from voirdire.tables.problems import nearest_name
@@ -54,6 +55,8 @@ class PlainTable(Format):
         return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
+#: Wide tables that are read as rows of judges, by what their columns are.
+_SPREAD = {"lists": spread_lists, "pairs": spread_pairs}
 BATTLES = frozenset(("question_id", "model_a", "model_b", "winner"))
 REPEATED = (
     "these are Arena-Hard's battles, which name no judge and repeat rows by strength; give the files in "
@@ -85,7 +88,7 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
 
 def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
     """True where a table is known by its layout or by what an answer holds, not by the names of its columns alone."""
-    if count_column(source.columns(), roles) is not None:
+    if count_column(source.columns(), roles) is not None or names_contexts(source, roles):
         return True
     if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
         return False
@@ -127,8 +130,8 @@ def _layout(
     source: Source, asked: Asked, used: dict[str, str], given: Mapping[str, str]
 ) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
     """Reader of a table by its layout, or None where that is not known; and what gives the roles of its columns."""
-    if asked.wide == "lists":
-        asked = spread_lists(source, asked)
+    if asked.wide in _SPREAD:
+        asked = _SPREAD[asked.wide](source, asked)
         used, given = roles_of(source, asked)
     columns = source.columns()
     roles = {name: column for column, name in used.items()}

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from voirdire.errors import InputError
-from voirdire.tables.columns import ALIASES, find_roles, list_names, normalise_column_name
-from voirdire.tables.formats.column_samples import FEW, first_records, is_beside, is_key
-from voirdire.tables.formats.example_table import answer_columns, judge_columns
+from voirdire.tables.columns import find_roles, list_names, normalise_column_name
+from voirdire.tables.formats.column_samples import first_records
 from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.listed_answers import names_judges, objects_in
 from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 
 _NAMING = frozenset({"judge", "item", "system", "first", "second", "rank", "label"})
 _SPEAKERS = (frozenset({"role", "content"}), frozenset({"from", "value"}))  # of the turns of a conversation
-_NUMBERS = re.compile(r"[+-]?\d+(?:\.\d+)?(?:\s*[,;|]\s*[+-]?\d+(?:\.\d+)?)*")
-_MANY = 50  # members of a list, more of which are rather a vector than answers
+_OUTPUTS = re.compile(
+    "(?:gen|generat(?:ed|ions?)|hyps?|output|response|completion|summar(?:y|ie)|system|model|candidate)s?"
+)
 
 
 def members_of_object(source: Source) -> list[Record]:
@@ -34,7 +31,7 @@ def members_of_object(source: Source) -> list[Record]:
     if len(members) > 1 and set.intersection(*({*one} for one in members)):
         name = "key" if any("id" in one for one in members) else "id"
         return [{name: key} | one for key, one in zip(found, members, strict=True)]
-    lists = [key for key, cell in found.items() if _objects_of(cell)]
+    lists = [key for key, cell in found.items() if objects_in(cell)]
     if len(lists) != 1:
         return []
     beside = {key: cell for key, cell in found.items() if not isinstance(cell, list | dict)}
@@ -47,15 +44,24 @@ def members_of_object(source: Source) -> list[Record]:
 def holds_objects(source: Source) -> bool:
     """True where some of the first records hold an object, or a list of objects."""
     cells = (cell for record in first_records(source) for cell in record.values())
-    return any(isinstance(cell, dict) or _objects_of(cell) for cell in cells)
+    return any(isinstance(cell, dict) or objects_in(cell) for cell in cells)
 
 
 def unfold_objects(source: Source, asked: Asked) -> None:
-    """Have keys of objects be columns, ``info.id``, and members of a list of objects that name something be rows.
+    """Have keys of objects be columns, and members of a list of objects that name something be rows.
+
+    A column is called by its key, or, where several are called so, by all keys that lead to it: ``first.id``.
 
     What is asked for by its name stays as it is.
     """
-    kept = {*(asked.map or {}).values(), *asked.columns}
+    kept, whole = {*(asked.map or {}).values(), *asked.columns}, {*source.columns()}
+    maps = {
+        name: key
+        for name in source.columns()
+        if name not in kept and (key := _names_of_members(source, name))
+    }
+    if maps:
+        source.change(lambda placed: _listed_records(placed, maps))
     source.change(lambda placed: _flat_records(placed, kept))
     columns = source.columns()
     lists = [name for name in columns if name not in kept and _names_something(first_records(source), name)]
@@ -64,6 +70,44 @@ def unfold_objects(source: Source, asked: Asked) -> None:
     elif len(lists) == 1:
         source.change(lambda placed: _member_records(placed, lists[0], {*columns}))
         source.notes.append(f"{source.name}: each member of the lists in {lists[0]!r} is a row")
+    short = _short_names([name for name in source.columns() if name not in whole | kept], whole)
+    if short:
+        source.change(lambda placed: _renamed_records(placed, short))
+
+
+def _short_names(columns: Sequence[str], others: Collection[str]) -> dict[str, str]:
+    """Last keys of columns that are paths of keys, where no other has it and the path is no name that is known."""
+    last = Counter(name.rpartition(".")[2] for name in columns)
+    short = {name: name.rpartition(".")[2] for name in columns if "." in name and not find_roles([name])}
+    return {name: key for name, key in short.items() if last[key] == 1 and key not in others}
+
+
+def _renamed_records(placed: Placed, names: Mapping[str, str]) -> Placed:
+    for place, record in placed:
+        if isinstance(record, dict):
+            record = {names.get(key, key): cell for key, cell in record.items()}
+        yield place, record
+
+
+def _names_of_members(source: Source, column: str) -> str:
+    """What the names are of the members, objects with keys in common, of the objects in a column: judge or system."""
+    name = normalise_column_name(column)
+    called = "judge" if names_judges(column) else "system" if _OUTPUTS.fullmatch(name) else ""
+    cells = [cell for record in first_records(source) if (cell := record.get(column)) is not None]
+    members = [[*cell.values()] if isinstance(cell, dict) else [] for cell in cells]
+    every = [one for some in members for one in some]
+    alike = all(isinstance(one, dict) for one in every) and min(map(len, members), default=0) > 1
+    return called if alike and set.intersection(*({*one} for one in every)) else ""
+
+
+def _listed_records(placed: Placed, maps: Mapping[str, str]) -> Placed:
+    for place, record in placed:
+        if isinstance(record, dict):
+            found = {name: cell for name in maps if isinstance(cell := record.get(name), dict)}
+            record = record | {
+                name: [{maps[name]: key} | one for key, one in cell.items()] for name, cell in found.items()
+            }
+        yield place, record
 
 
 def _flat_records(placed: Placed, kept: set[str]) -> Placed:
@@ -84,7 +128,7 @@ def _member_records(placed: Placed, column: str, others: set[str]) -> Placed:
     for place, record in placed:
         if not isinstance(record, dict):
             yield place, record
-        elif members := _objects_of(record.get(column)):
+        elif members := objects_in(record.get(column)):
             rest = {name: cell for name, cell in record.items() if name != column}
             for at, member in enumerate(members):
                 cells = dict(_flat_cells(member, set(), ""))
@@ -96,205 +140,21 @@ def _member_records(placed: Placed, column: str, others: set[str]) -> Placed:
 
 def _pair_records(placed: Placed, column: str) -> Placed:
     for place, record in placed:
-        if isinstance(record, dict) and (members := _objects_of(record.get(column))):
+        if isinstance(record, dict) and (members := objects_in(record.get(column))):
             rest = {name: cell for name, cell in record.items() if name != column}
             named = {f"{column}_{at}": member for at, member in enumerate(members)}
             record = rest | dict(_flat_cells(named, set(), ""))
         yield place, record
 
 
-def _objects_of(cell: Any) -> list[dict[str, Any]]:
-    """The members of a list of objects; none of another cell."""
-    return cell if isinstance(cell, list) and cell and all(isinstance(one, dict) for one in cell) else []
-
-
 def _names_something(records: Sequence[Mapping[str, Any]], column: str) -> bool:
     """True where a column holds lists of objects that say who judged or what was judged, and are no conversations."""
     cells = [cell for record in records if (cell := record.get(column)) not in (None, "", [])]
-    members = [member for cell in cells for member in _objects_of(cell)]
+    members = [member for cell in cells for member in objects_in(cell)]
     if (
         not cells
-        or not all(map(_objects_of, cells))
+        or not all(map(objects_in, cells))
         or any(member.keys() >= _SPEAKERS[0] for member in members)
     ):
         return False
     return bool(_NAMING & find_roles(list(members[0])).keys()) and not members[0].keys() >= _SPEAKERS[1]
-
-
-def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) -> list[str]:
-    """Columns that hold a list of answers a row: of numbers, or of objects with numbers, else (``words``) of few words.
-
-    Examples
-    --------
-    >>> list_columns([{"id": 1, "scores": [3, 4], "texts": ["a", "b"]}, {"id": 2, "scores": [1, 2], "texts": ["c"]}])
-    ['scores']
-    """
-    names = dict.fromkeys(name for record in records for name in record if not is_beside(name))
-    found: dict[bool, list[str]] = {True: [], False: []}
-    for name in names:
-        cells = [record.get(name) for record in records if record.get(name) not in (None, "")]
-        lists = [members for cell in cells if (members := answers_in(cell)) is not None]
-        members = [one for some in lists for one in some if one is not None]
-        sizes = {len(some) for some in lists}
-        text = any(isinstance(cell, str) for cell in cells)
-        if len(lists) < max(len(cells), 1) or not 2 + text <= max(sizes) <= _MANY or not members:
-            continue
-        numbers = all(_is_answer(one) for one in members)
-        told = {str(one) for one in members}
-        if numbers or (
-            len(told) <= FEW
-            and len(told) < len(members)
-            and not any(isinstance(one, dict) for one in members)
-        ):
-            found[numbers].append(name)
-    return found[True] or [name for name in found[False] if words and not _names_judges(name)]
-
-
-def answers_in(cell: Any) -> list[Any] | None:
-    """The answers that a cell lists, also one that writes them as text; None where it is no such list.
-
-    Examples
-    --------
-    >>> answers_in([1, 2]), answers_in("4,2,2"), answers_in("['a', 'b']"), answers_in("a text, long")
-    ([1, 2], [4, 2, 2], ['a', 'b'], None)
-    """
-    if isinstance(cell, str) and cell[:1] == "[":
-        for read in (json.loads, ast.literal_eval):
-            try:
-                cell = read(cell)
-                break
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
-    elif isinstance(cell, str) and _NUMBERS.fullmatch(cell.strip()):
-        return [number_or_none(one.strip()) for one in re.split("[,;|]", cell)]
-    if not isinstance(cell, list):
-        return None
-    objects = _objects_of(cell)
-    plain = [value for one in objects for value in one.values()] if objects else cell
-    return None if any(isinstance(one, list | dict) for one in plain) else cell
-
-
-def _is_answer(one: Any) -> bool:
-    """True for a number or none, or an object with a number."""
-    if isinstance(one, dict):
-        return any(number_or_none(value) is not None for value in one.values())
-    return one is None or number_or_none(one) is not None
-
-
-def _names_judges(name: str) -> bool:
-    """True where a column is called by those who judge."""
-    return normalise_column_name(name).removesuffix("s") in ("judge", *ALIASES["judge"])
-
-
-def spread_lists(source: Source, asked: Asked) -> Asked:
-    """Have each answer of a list be a row, of a judge by its place, or by a list of names; and the options then.
-
-    Lists of one length in each row are criteria of the same judges, save where they are called by who answers; others
-    are those of other judges. A row is an item where nothing names it. Where a column says who judged, a list holds
-    that judge's repeated answers.
-
-    Raises
-    ------
-    InputError
-        No column holds lists of answers, or one that is named does not.
-    """
-    columns = list(asked.columns) or list_columns(first_records(source))
-    read = (
-        [[answers_in(cell) or [] for cell in cells] for _, *cells in source.cells(*columns)]
-        if columns
-        else []
-    )
-    if not columns or (
-        wrong := [name for name, *lists in zip(columns, *read, strict=True) if not any(lists)]
-    ):
-        what = f"column {wrong[0]!r} holds no lists" if columns else "no column holds lists of answers"
-        raise InputError(f"{source.name}: {what}; it has {list_names(source.columns())} (--columns chooses)")
-    members = [one for lists in read for some in lists for one in some]
-    objects = [one for one in members if isinstance(one, dict)]
-    alike = all(len({*map(len, lists)}) == 1 for lists in read)
-    together = (
-        len(columns) > 1 and alike and not (objects or answer_columns(columns) or judge_columns(columns))
-    )
-    keys = [key for key in (objects or [{}])[0] if all(_is_answer(one.get(key)) for one in objects)]
-    single = keys[0] if len(keys) == 1 else "score" if all(map(_is_answer, members)) else "label"
-    answers = columns if together else keys or [single]
-    free = [name for name in source.columns() if name not in columns]
-    roles = find_roles(free) | dict(asked.map or {})
-    sizes = [len(max(lists, key=len)) for lists in read]
-    who = next(
-        (name for name in free if _names_judges(name) and _counts_of_names(source, name) == sizes), None
-    )
-    by = "run" if "judge" in roles and who is None else "judge"
-    subject = _subject(source, [name for name in free if name != who], roles)
-    taken = {by, *answers}
-
-    def rows(record: Record, place: str) -> Iterator[Record]:
-        lists = {name: answers_in(record.get(name)) or [] for name in columns}
-        names = _names_of(record.get(who)) if who else []
-        rest = {
-            f"row {name}" if name in taken or isinstance(cell, list | dict) else name: cell
-            for name, cell in record.items()
-            if name not in (*columns, who)
-        } | subject(record, place)
-        for name in columns[:1] if together else columns:
-            for at, cell in enumerate(lists[name]):
-                called = names[at] if who else f"{'judge' if together else name} {at + 1}"
-                said = {one: lists[one][at] for one in columns} if together else {single: cell}
-                yield (
-                    rest
-                    | {by: at + 1 if by == "run" else called}
-                    | (cell if isinstance(cell, dict) else said)
-                )
-
-    def spread(placed: Placed) -> Placed:
-        for place, record in placed:
-            cells = [record.get(name) for name in columns] if isinstance(record, dict) else []
-            odd = [cell for cell in cells if cell not in (None, "") and answers_in(cell) is None]
-            if odd or not isinstance(record, dict):
-                yield place, f"{odd[0]!r} is no list of answers" if odd else record
-            else:
-                answered = (
-                    row for row in rows(record, place) if any(row.get(name) is not None for name in answers)
-                )
-                yield from ((place, row) for row in answered)
-
-    source.change(spread)
-    named = f"named by {who!r}" if who else "of judges by their place, who may be others in each row"
-    named = "repeated answers of a judge" if by == "run" else named
-    criteria = ", under a criterion each" if together else ""
-    source.notes.append(f"{source.name}: lists in {list_names(columns)} hold answers {named}{criteria}")
-    if empty := sum(one is None for one in members):
-        source.notes.append(f"{source.name}: {empty} empty members of lists: not asked")
-    several = len(answers) > 1
-    return replace(asked, wide="criterion" if several else None, columns=answers if several else ())
-
-
-def _names_of(cell: Any) -> list[str]:
-    """The names in a list, or between commas."""
-    found = cell if isinstance(cell, list) else answers_in(cell) or str(cell or "").split(",")
-    return [str(one).strip() for one in found]
-
-
-def _counts_of_names(source: Source, column: str) -> list[int]:
-    """Numbers of the names in the cells of a column."""
-    return [len(_names_of(cell)) for _, cell in source.cells(column)]
-
-
-def _subject(source: Source, names: Sequence[str], roles: Mapping[str, str]) -> Any:
-    """What says of a record what it is about: nothing where its columns do, else a column, else its line."""
-    crossed = [roles[name] for name in ("context", "system") if name in roles]
-    own = [roles["item"]] if "item" in roles else crossed if len(crossed) == 2 else []
-    if own and _are_unique(source, own):
-        return lambda record, place: {}
-    for name in (one for one in names if is_key(one)):
-        if _are_unique(source, [name]):
-            return lambda record, place: {"item": record.get(name)}
-        if "system" in roles and "context" not in roles and _are_unique(source, [name, roles["system"]]):
-            return lambda record, place: {"context": record.get(name)}
-    return lambda record, place: {"item": place.removeprefix(source.name).strip(": []").replace("]", "")}
-
-
-def _are_unique(source: Source, columns: Sequence[str]) -> bool:
-    """True where no two records have the same cells in some columns."""
-    cells = [tuple(map(str, row)) for _, *row in source.cells(*columns)]
-    return len({*cells}) == len(cells)

@@ -13,7 +13,9 @@ from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_samples import FEW, ColumnSample, is_key
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
-_CHOSEN = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
+_CHOSEN = re.compile(
+    "winner|won|prefer|choice|chosen|pick|better|verdict|vote(?!r)|result|outcome", re.IGNORECASE
+)
 COUNTED = re.compile(
     r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
     re.IGNORECASE,

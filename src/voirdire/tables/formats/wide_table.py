@@ -13,8 +13,10 @@ from voirdire.tables.formats.column_content import (
     check_names_items,
     check_no_text_columns,
     check_totals,
+    column_asked_of_each,
     count_cells,
     has_repeats,
+    names_contexts,
     numbers_rows,
     numeric_columns,
 )
@@ -80,7 +82,7 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
 
 def _checked_kind(wide: str) -> str:
     if wide not in WIDE:
-        known = [*WIDE, "lists"]
+        known = [*WIDE, "lists", "pairs"]
         raise InputError(f"wide {wide!r} is none of {', '.join(known)}{nearest_name(wide, known)}")
     return wide
 
@@ -95,6 +97,8 @@ def _subject_columns(
     if wide == "criterion" and _is_answered(source, known):
         del known["item"]
     places = known | {column: name for column, name in given.items() if column != wide}
+    if "item" in known and "item" not in given and names_contexts(source, places):
+        places = {"context": places.pop("item")} | places
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
@@ -107,6 +111,11 @@ def _subject_columns(
             item = keys[0] if keys else None
             if item is None and wide != "criterion":
                 item = _first_column_as_item(source, rest, wide)
+            elif item is None and "judge" in places:
+                texts = [
+                    name for name, one in count_cells(source, rest).items() if one.texts and not one.numbers
+                ]
+                item = column_asked_of_each(source, texts, places["judge"])
         if item is not None:
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item

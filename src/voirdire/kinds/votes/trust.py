@@ -163,7 +163,7 @@ def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     message = (
         "Ties are more common between items far apart than the model expects. The model takes a tie as a sign of close "
         "items, so scores may be too near to each other, and their intervals too narrow. Compare a fit without the "
-        "ties (--where winner!=tie)."
+        "votes that are ties (--where winner!=tie)."
     )
     return [Check("ties", "warn", z, message)]
 

@@ -133,7 +133,7 @@ def test_rankings_are_drawn_as_often_as_they_are_expected(fit: Any) -> None:
         assert sorted(drawn.rank) == sorted(problem.table.rank)
         first.update(np.flatnonzero(drawn.rank == 1).tolist())
     cells = problem.cells()
-    w = np.exp(problem.worth(values, cells))
+    w = np.exp(problem.item_predictors(values, cells))
     expected = w / w.sum(axis=0)
     seen = np.vectorize(first.__getitem__)(problem.order.row) / count
     assert np.abs(seen - expected).max() < 5 * np.sqrt(0.25 / count)

@@ -97,7 +97,7 @@ def test_bad_groups_are_refused() -> None:
     for how, match in (
         ({"by": "colour"}, "the votes have no column 'colour'"),
         ({"by": "winner"}, "are of more than one winner"),
-        ({"by": "one"}, "'one' is 'x' throughout"),
+        ({"by": "one"}, "'one' is 'x' in every row"),
         ({"by": "each"}, "has one context alone"),
         ({"by": "mixed"}, "are of more than one mixed"),
         ({"by": "category", "model": "crowd-bt-position"}, "by= is for models with contexts"),

@@ -41,7 +41,7 @@ def test_gpt35_leans_to_the_first_answer_and_gpt4_hardly_to_the_second(by_laplac
     assert (found.loc[["convergence", "curvature", "connectivity"], "level"] == "ok").all()
     # judges share what prompts do to their answers: the probability that the panel is wrong is no more than a bound
     assert found.loc["dependence", "level"] != "ok"
-    assert "It is larger than that" in found.loc["orientation", "message"]
+    assert "Shared mistakes of judges would raise it" in found.loc["orientation", "message"]
     assert np.isfinite(by_laplace.ranking()[["score", "low", "high"]].to_numpy(dtype=float)).all()
 
 

@@ -191,7 +191,7 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     assert fit.anchored is None
     said = next(note for note in fit.notes if note.startswith("People answered 80 times about 12 items"))
     told = fit.as_dict()["target"]
-    assert f"correlates by {told['correlation']:.2f}" in said
+    assert f"correlate by {told['correlation']:.2f}" in said
     assert told["low"] < told["correlation"] < told["high"]
     worth = dict(zip(NAMES, theta, strict=False))
 
@@ -208,7 +208,7 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     more = fit.update(judges.head(60))
     assert more.problem.target_answers is fit.problem.target_answers
     (note,) = [note for note in more.notes if note.startswith("People answered")]
-    assert f"correlates by {more.as_dict()['target']['correlation']:.2f} " in note
+    assert f"correlate by {more.as_dict()['target']['correlation']:.2f} " in note
     assert len([note for note in more.notes if note.startswith("The panel is surer")]) == 1
     # people's answers, the same or more of them, are no votes of judges beside what they teach
     of_people = people.rename(columns={"person": "judge"})

@@ -156,7 +156,7 @@ def test_the_sentence_says_what_anchors_do_not_teach() -> None:
         for how in ({}, {"anchors": people}, {"anchors": people, "judges": "models"})
     )
     assert "of them, as far as panels and people differ in public tables." in alone
-    assert "the anchors teach about items and judges, not this distance" in anchored
+    assert "the anchors inform items and judges, but not this distance" in anchored
     assert "of them, by their answers." in about
 
 

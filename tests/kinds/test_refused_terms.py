@@ -43,8 +43,8 @@ ALONE = {"a": "one", "b": "two", "c": "three"}
     ("asked", "said"),
     [
         ({"terms": ["item", "judge:item"]}, r"terms=\['item', 'judge:item'\] is no text"),
-        ({"terms": "Item + judge"}, "no term item, what is compared; did you mean 'item'"),
-        ({"terms": "item - length"}, r"between terms stands \+, between names of one ':'"),
+        ({"terms": "Item + judge"}, "no term item; did you mean 'item'"),
+        ({"terms": "item - length"}, r"write \+ between terms and ':' between the names of a term"),
         ({"by": ["context"]}, r"by=\['context'\] is no name of a column"),
         (
             {"by": "context"},

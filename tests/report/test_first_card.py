@@ -62,7 +62,7 @@ def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
     ("table", "doubt"),
     [
         (VOTES, "the panel may be wrong as a whole"),
-        (LABELS, "classes may bear each other's names"),
+        (LABELS, "the names of classes may be exchanged"),
     ],
 )
 def test_what_may_be_turned_round_is_said_where_it_is_claimed(table: pd.DataFrame, doubt: str) -> None:

@@ -1,4 +1,4 @@
-"""The kinds of data that can be fitted: votes, labels, scores, and votes and scores together."""
+"""Kinds of data that can be fitted: votes, labels, scores, rankings, and votes with scores."""
 
 from __future__ import annotations
 

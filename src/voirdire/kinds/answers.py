@@ -1,13 +1,13 @@
-"""Answers of a fit: one by one, their shares in tables of the same questions, and what a fit claims.
+"""Single answers of a fit, shares of answers in tables of the same questions, and claims of a fit.
 
-The probability of answers that a model has not seen is that by the mode of the posterior given those that it has seen.
+The probability of held-out answers is computed at the mode of the posterior given the other answers.
 
-Of scores and labels each answer is predicted by itself, also where a judge gave an item several:
+Each score or label is predicted by itself, also if a judge gave an item several:
 
     P(y_ki) = sum_l [y_ki = l] P(l | theta_i, judge k)                          scores of levels, votes
     P(y_ki) = sum_j P(j | the labels of i that were seen) P(y_ki | j, judge k)  labels
 
-On a continuous scale it is the density per point of the scale, and at the ends the probability to stand there.
+On a continuous scale it is the density per point of the scale, and at the ends the probability of that end.
 """
 
 from __future__ import annotations
@@ -23,40 +23,42 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Bools, Floats, Ints
 
 
-def sample_categorical(chance: Floats, rng: np.random.Generator) -> Ints:
-    """Draw a column of each row, shape (rows,); rows need not sum to one, and take one uniform number each.
+def sample_categorical(probability: Floats, rng: np.random.Generator) -> Ints:
+    """Draw a column for each row, shape (rows,), with one uniform number a row; rows need not sum to one.
 
     Examples
     --------
     >>> sample_categorical(np.array([[0.0, 2.0], [1.0, 0.0]]), np.random.default_rng(0)).tolist()
     [1, 0]
     """
-    ends = chance.cumsum(axis=1)
-    return np.asarray((rng.random(len(chance))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
+    ends = probability.cumsum(axis=1)
+    return np.asarray((rng.random(len(probability))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
 
 
-#: Of each answer: log of its probability, and whether it was the most probable.
+#: Log probability of each answer, and 1 where it was the most probable, shape (answers,) each.
 PredictionScores = tuple[Floats, Floats]
 
 
-def score_predictions(chance: Floats, answer: Ints) -> PredictionScores:
-    """Log probability of each answer, and 1 where it was the most probable.
+def score_predictions(probability: Floats, answer: Ints) -> PredictionScores:
+    """Compute the log probability of each answer, and 1 where it was the most probable, else 0.
 
     Parameters
     ----------
-    chance : array, shape (answers, possible answers)
+    probability : array, shape (answers, possible answers)
+        Probability of every possible answer.
     answer : int array, shape (answers,)
+        Codes of the answers.
 
     Examples
     --------
     >>> [part.round(2).tolist() for part in score_predictions(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([0, 0]))]
     [[-1.39, -0.69], [0.0, 1.0]]
     """
-    p_answer = chance[np.arange(len(answer)), answer]
-    return np.log(p_answer), (chance.argmax(axis=1) == answer).astype(float)
+    p_answer = probability[np.arange(len(answer)), answer]
+    return np.log(p_answer), (probability.argmax(axis=1) == answer).astype(float)
 
 
-MAX_BLOCK_NUMBERS = 2_000_000  # numbers that are computed at once
+MAX_BLOCK_NUMBERS = 2_000_000  # numbers computed at once
 
 LogFunction = Callable[[Values], Floats]
 
@@ -70,15 +72,15 @@ class Answers:
     table : str
         Name of the table.
     log : callable
-        Of values with one leading axis, log probabilities of distinct answers, shape (draws, distinct).
+        Function from values with one leading axis to log probabilities of distinct answers, shape (draws, distinct).
     which : int array, shape (answers,)
-        Distinct answer that each is.
+        Index of the distinct answer.
     given : array, shape (answers, ...)
-        The answers themselves, as numbers.
+        Answers as numbers.
     about : dict of str to array, shape (answers,)
-        Names of what each is about.
+        Names of the judge, items, ... of each answer.
     wide : int
-        Numbers that the log probabilities of one draw take while they are computed.
+        Numbers in memory while the log probabilities of one draw are computed.
     """
 
     table: str
@@ -89,7 +91,7 @@ class Answers:
     wide: int = 1
 
     def log_likelihood(self, values: Values) -> Floats:
-        """Log probability of every answer under every draw, shape (draws, answers)."""
+        """Compute the log probability of every answer under every draw, shape (draws, answers)."""
         (draws,) = {len(value) for value in values.values()}
         step = max(1, MAX_BLOCK_NUMBERS // max(self.wide, 1))
         parts = [
@@ -100,7 +102,7 @@ class Answers:
 
 
 def repeated_indices(counts: npt.ArrayLike) -> Ints:
-    """Index of each count, as often as it counts.
+    """Repeat the index of each count that number of times.
 
     Examples
     --------
@@ -111,32 +113,34 @@ def repeated_indices(counts: npt.ArrayLike) -> Ints:
     return np.repeat(np.arange(len(repeats)), repeats)
 
 
-def map_over_draws(of: Callable[[Values], Floats]) -> LogFunction:
-    """A function of one set of values, of each of many."""
+def map_over_draws(function: Callable[[Values], Floats]) -> LogFunction:
+    """Apply a function of one set of values to each of many sets."""
 
     def log_by_draw(values: Values) -> Floats:
         (draws,) = {len(value) for value in values.values()}
-        return np.stack([of({name: value[draw] for name, value in values.items()}) for draw in range(draws)])
+        return np.stack(
+            [function({name: value[draw] for name, value in values.items()}) for draw in range(draws)]
+        )
 
     return log_by_draw
 
 
-MAX_COLUMNS = 10  # answers told apart in the shares of a judge
+MAX_COLUMNS = 10  # distinct columns in the shares of a judge
 OTHER_LABELS = "others"
 
 
 class Shares(NamedTuple):
-    """Share of wins of every item, or of each answer among those of every judge who gave any.
+    """Shares of wins of items, or shares of each answer among the answers of judges.
 
     Attributes
     ----------
     rows : list of str
         Items or judges.
     columns : list of str
-        Of judges, levels of the scale (runs of neighbouring ones where there are more than ten) or labels (the nine
-        most frequent and the others); of items none.
+        For judges: levels of the scale (ranges of neighbouring levels if there are more than ten), or labels (the nine
+        most frequent and the others). Empty for items.
     share : array, shape (tables, rows) or (tables, rows, columns)
-        NaN for an item that was never voted on.
+        NaN for an item without votes.
     """
 
     rows: list[str]
@@ -145,7 +149,7 @@ class Shares(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """Answers by their probability, all arrays of one shape: it, how often one came out, and out of how many."""
+    """Counts of answers by probability, arrays of one shape: the probability, the number of hits, and of trials."""
 
     chance: Floats
     hits: Floats
@@ -153,22 +157,22 @@ class Calibration(NamedTuple):
 
 
 def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
-    """Shares of each judge's answers; ``problem`` says which answers there are, and which a table gives."""
+    """Compute the shares of each judge's answers; ``problem`` has the possible answers and reads those of a table."""
     answers = problem.answer_codes(problem.table)
     column, names = (_group_levels if problem.ordered else _group_labels)(problem.possible, answers)
     judge, size = problem.table.judge, len(problem.judges)
     n = np.bincount(judge, minlength=size)
 
-    def judge_shares(found: Ints) -> Floats:
-        counts = np.bincount(judge * len(names) + column[found], minlength=size * len(names))
+    def judge_shares(answer_codes: Ints) -> Floats:
+        counts = np.bincount(judge * len(names) + column[answer_codes], minlength=size * len(names))
         return np.asarray(counts.reshape(size, len(names))[n > 0] / n[n > 0, None])
 
     judges = [problem.judges[k] for k in np.flatnonzero(n)]
     return Shares(judges, names, np.stack([judge_shares(problem.answer_codes(table)) for table in tables]))
 
 
-def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
-    """Column of each level, and the columns' names."""
+def _group_levels(levels: Sequence[str], answers: Ints) -> tuple[Ints, list[str]]:
+    """Column of each level, and names of the columns."""
     parts = np.array_split(np.arange(len(levels)), min(MAX_COLUMNS, len(levels)))
     names = [
         levels[part[0]] if len(part) == 1 else f"{levels[part[0]]}\u2013{levels[part[-1]]}" for part in parts
@@ -176,12 +180,12 @@ def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), names
 
 
-def _group_labels(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
-    """Column of each label, the less common in one, and the columns' names."""
+def _group_labels(labels: Sequence[str], answers: Ints) -> tuple[Ints, list[str]]:
+    """Column of each label (one column for the less common labels), and names of the columns."""
     size = len(labels)
     if size <= MAX_COLUMNS:
         return np.arange(size), list(labels)
-    common = np.sort(np.argsort(-np.bincount(given, minlength=size), kind="stable")[: MAX_COLUMNS - 1])
+    common = np.sort(np.argsort(-np.bincount(answers, minlength=size), kind="stable")[: MAX_COLUMNS - 1])
     column = np.full(size, MAX_COLUMNS - 1)
     column[common] = np.arange(MAX_COLUMNS - 1)
     return column, [*(labels[label] for label in common), OTHER_LABELS]
@@ -189,18 +193,18 @@ def _group_labels(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """Answers of a fit, one for each unit: an item under a criterion, or a pair of items.
+    """Claims of a fit, one for each unit: an item under a criterion, or a pair of items.
 
     Attributes
     ----------
     about : dict of str to array, shape (units,)
-        Names: criterion, item; or criterion, first, second (by name) and context, where votes have some.
+        Names: criterion, item; or criterion, first, second (sorted) and, if votes have contexts, context.
     answer : array, shape (units,)
         Label, number, or "first" or "second".
     confidence : array, shape (units,)
-        The larger the surer. Any number serves that people's answers, as far as they check it, did not enter.
+        Confidence in the answer, on any increasing scale. It must not depend on the human answers that check it.
     taught : bool array, shape (units,)
-        Units that people answered in the fit's own table.
+        Units that people answered in the table of the fit.
     """
 
     about: dict[str, npt.NDArray[Any]]
@@ -209,12 +213,12 @@ class Claims:
     taught: Bools
 
     def with_pairs(self, pairs: Sequence[Mapping[str, Any]]) -> Claims:
-        """The same with the preferences that people's answers to other pairs teach, where there are such.
+        """Replace the answers by predictions of unconnected pairs from people's answers, if there are any.
 
         Parameters
         ----------
         pairs : sequence of dict
-            As of :class:`.Anchored`: first, second, p_first and perhaps criterion.
+            Pairs of :class:`.Anchored`: first, second, p_first and perhaps criterion.
         """
         if not pairs:
             return self
@@ -232,30 +236,31 @@ class Claims:
 
 
 def consensus_signs(
-    judge: Ints, question: Ints, net: Floats, given: Floats | Ints, sweeps: int, still: float = 0.0
+    judge: Ints, question: Ints, net: Floats, answers: Floats | Ints, sweeps: int, tolerance: float = 0.0
 ) -> Floats:
-    """Each judge's agreement with the consensus that explains most of the panel's agreement, in [-1, 1].
+    """Compute each judge's agreement with the main consensus of the panel, shape (judges,), in [-1, 1].
 
-    Power iteration on the judges' agreement, from a point off the symmetric one.
+    By power iteration on the judges' agreement, from a start that breaks symmetry.
 
     Parameters
     ----------
     judge, question : int array, shape (answers,)
+        Codes of the judge and the question of each answer.
     net : array, shape (answers,)
-        Of answers of either side, weighed.
-    given : array, shape (judges,)
-        How much each judge answered.
+        Weighted difference of the answers for the two sides.
+    answers : array, shape (judges,)
+        Weighted number of answers of each judge.
     sweeps : int
-        At most.
-    still : float
-        Change of the signs after which they are known.
+        Largest number of iterations.
+    tolerance : float
+        Change of the signs below which iterations end.
     """
-    signs = np.ones(len(given)) + 1e-3 * np.cos(np.arange(len(given)))
+    signs = np.ones(len(answers)) + 1e-3 * np.cos(np.arange(len(answers)))
     for _ in range(sweeps):
         consensus = np.bincount(question, net * signs[judge])
-        agreement = np.bincount(judge, net * consensus[question], len(given))
-        previous, signs = signs, agreement / np.maximum(given, 1.0)
+        agreement = np.bincount(judge, net * consensus[question], len(answers))
+        previous, signs = signs, agreement / np.maximum(answers, 1.0)
         signs = signs / max(np.abs(signs).max(), 1e-300)
-        if np.abs(signs - previous).max() < still:
+        if np.abs(signs - previous).max() < tolerance:
             break
-    return np.asarray(signs if (signs * given).sum() >= 0 else -signs)
+    return np.asarray(signs if (signs * answers).sum() >= 0 else -signs)

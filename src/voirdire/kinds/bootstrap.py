@@ -1,7 +1,7 @@
-"""Bootstrap of the mode: the model fitted anew to answers drawn from the answers, with replacement (Efron 1979).
+"""Bootstrap of the mode: refits to answers drawn with replacement (Efron 1979).
 
-Votes are drawn one by one; of scores, all that a judge gave an item under a criterion together, as runs are not other
-opinions. Where there are votes and scores, each table is drawn by itself, and so are votes on criteria.
+Votes are drawn one by one. All scores of a judge for an item under a criterion are drawn together, because runs are not
+independent opinions. Votes, scores, and votes on criteria are resampled table by table.
 """
 
 from __future__ import annotations
@@ -19,23 +19,25 @@ from voirdire.model.problem import Problem
 from voirdire.parallel import run_in_order
 from voirdire.typing import Floats, Ints
 
-BATCH_SIZE = 20  # refits in one compiled batch: more leave the processor's cache
+BATCH_SIZE = 20  # refits in one compiled batch: larger ones do not fit into the processor's cache
 TASK_REFITS = 2 * BATCH_SIZE  # refits with one seed, by one process
 
-Batch = tuple[int, np.random.SeedSequence]  # its refits, their seed
+Batch = tuple[int, np.random.SeedSequence]  # number of refits, and their seed
 
 
 def refit_in_batches(
-    kind: Any, problem: Problem, mode: Floats, resamples: int, seed: int, how: tuple[Any, ...]
+    kind: Any, problem: Problem, mode: Floats, resamples: int, seed: int, parallel_options: tuple[Any, ...]
 ) -> Floats:
-    """Modes of resampled tables, shape (resamples, size): batches with seeds of their own, in several processes.
+    """Find modes of resampled tables, shape (resamples, size), in batches with separate seeds and several processes.
 
-    ``how`` are the numbers of processes and the cluster, as :func:`.run_in_order` takes them.
+    ``parallel_options`` are the number of processes and the cluster, as for :func:`.run_in_order`.
     """
     sizes = [min(TASK_REFITS, resamples - start) for start in range(0, resamples, TASK_REFITS)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     batches: list[Batch] = list(zip(sizes, seeds, strict=True))
-    return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, *how))
+    return np.concatenate(
+        run_in_order(partial(_refit_batch, kind, problem, mode), batches, *parallel_options)
+    )
 
 
 def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Floats:
@@ -44,14 +46,14 @@ def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Flo
     return modes
 
 
-def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
-    """Modes of tables that are drawn one after the other, searched in compiled batches; shape (resamples, size).
+def refit_modes(density: LogDensity, draw_table: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
+    """Find modes of tables made by ``draw_table``, in compiled batches; shape (resamples, size).
 
-    Spreads that are found by their marginal likelihood stay those of the ``mode`` of the whole table.
+    Spreads with a marginal likelihood are fixed at the ``mode`` of the whole table.
     """
     modes: list[Floats] = []
     for start in range(0, resamples, BATCH_SIZE):
-        tables = [drawn() for _ in range(min(BATCH_SIZE, resamples - start))]
+        tables = [draw_table() for _ in range(min(BATCH_SIZE, resamples - start))]
         if density.uses_marginal_likelihood:
             modes += find_modes_at_spreads(density, tables, mode)
         else:
@@ -62,7 +64,7 @@ def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, 
 def resample_weights(
     part: dict[str, Any], answer_weight: Floats | None, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """A table whose answers weigh as often as they are drawn; one without weights or judges (of people) as it is."""
+    """Resample the weights of a table with replacement; tables without weights or judges (of people) are kept."""
     if "weight" not in part or "judge" not in part:
         return part
     weight = np.ones(len(part["weight"])) if answer_weight is None else answer_weight[part["judge"]]
@@ -71,6 +73,6 @@ def resample_weights(
 
 
 def resample_counts(counts: Ints, rng: np.random.Generator) -> Ints:
-    """Counts of as many answers, drawn with replacement."""
+    """Resample counts: draw as many answers with replacement."""
     total = int(counts.sum())
     return rng.multinomial(total, counts.ravel() / total).reshape(counts.shape)

@@ -1,4 +1,4 @@
-"""Checks that several kinds share: orientation of the panel, judges worse than chance, judges that say one thing."""
+"""Checks for several kinds of data: orientation of the panel, judges worse than chance, constant judges, links."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from voirdire.typing import Floats, Ints
 
 
 class CheckBasis(NamedTuple):
-    """Inputs of the checks of a fit beside its problem.
+    """Inputs of the checks of a fit, beside its problem.
 
     Parameters
     ----------
     posterior : Posterior
     judges : dict of array
-        The table of judges.
+        Table of judges.
     of_method : list of Check
-        Those of the method.
+        Checks of the method.
     seed : int
     chosen : str or None
-        The way to use people's answers that was chosen.
+        Chosen method to use people's answers.
     """
 
     posterior: Posterior
@@ -35,13 +35,13 @@ class CheckBasis(NamedTuple):
     chosen: str | None = None
 
 
-#: Checks of which of two (or more) twins of a posterior is meant.
+#: Checks of the posterior mass of mirrored or relabelled modes.
 ORIENTATION_CHECKS = ("orientation", "label-switching")
-TWIN_WARN = 0.05  # mass of the others
+TWIN_WARN = 0.05  # posterior mass of the other modes
 TWIN_FAIL = 0.30
 
 
-REVERSED_WARN = 0.1  # share of a panel's information that is used reversed
+REVERSED_WARN = 0.1  # share of the panel's information from reversed answers
 
 
 REVERSED_ADVICE = (
@@ -51,7 +51,7 @@ REVERSED_ADVICE = (
 
 
 def under_some_criterion(criteria: int) -> str:
-    """Words on where a finding was made that may be of one of several criteria; empty of one.
+    """Words for a finding that may concern only one of several criteria; empty for one criterion.
 
     Examples
     --------
@@ -66,29 +66,29 @@ def orientation_check(
     at_mode: bool = False,
     anchored: bool = False,
     data: str = "votes",
-    asked: str = "answers to some of these pairs",
+    human_answers: str = "answers to some of these pairs",
 ) -> Check:
-    """Check the posterior mass of the opposite orientation; ``asked`` is what people may give to settle it."""
+    """Check the posterior mass of the opposite orientation; ``human_answers`` names the answers that determine it."""
     level: Level = "fail" if mass > TWIN_FAIL else "warn" if mass > TWIN_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
     if anchored:
-        message += " Human answers and the prior tell the two orientations apart."
+        message += " Human answers and the prior decide between the two orientations."
     else:
         message += (
             f" The {data} cannot settle it (their likelihood is exactly symmetric: 0.5 under a flat prior), so the "
             "orientation rests on the prior alone."
         )
     if level != "ok":
-        message += f" Collect human {asked} and pass them as anchors."
+        message += f" Collect human {human_answers} and pass them as anchors."
     return Check("orientation", level, mass, message)
 
 
-def withhold_orientation_probability(found: list[Check], anchored: bool) -> list[Check]:
-    """Checks of one fit, with the probability of orientation withheld where judges depend on each other.
+def withhold_orientation_probability(checks: list[Check], anchored: bool) -> list[Check]:
+    """Withhold the probability of orientation among the checks of a fit where judges depend on each other.
 
-    That probability counts each judge as a witness of its own: eight that share a mistake outvote the truth with a
-    certainty that none of them has. Where people answered, they tell the orientations apart.
+    That probability assumes independent judges: eight judges that share a mistake make the wrong orientation nearly
+    certain. With people's answers the checks are kept, because these answers determine the orientation.
 
     Examples
     --------
@@ -96,12 +96,12 @@ def withhold_orientation_probability(found: list[Check], anchored: bool) -> list
     >>> withhold_orientation_probability(found, anchored=False)[0].level
     'warn'
     """
-    level: Level = next((entry.level for entry in found if entry.check == "dependence"), "ok")
+    level: Level = next((entry.level for entry in checks if entry.check == "dependence"), "ok")
     if anchored or level == "ok":
-        return found
+        return checks
     return [
         _withheld_orientation(entry, level) if entry.check == ORIENTATION_CHECKS[0] else entry
-        for entry in found
+        for entry in checks
     ]
 
 
@@ -109,29 +109,28 @@ def _withheld_orientation(entry: Check, dependence: Level) -> Check:
     if entry.level != "ok" or entry.value is None:
         return entry
     if dependence == "warn":
-        message = (
-            f"{entry.message} It is larger than that as far as judges share their mistakes (see dependence)."
-        )
+        message = f"{entry.message} Shared mistakes of judges would raise it (see dependence)."
         return Check(entry.check, entry.level, entry.value, message)
     message = (
-        "Whether this panel is wrong as a whole cannot be told from its answers: judges that depend on each other (see "
-        f"dependence) agree on their shared mistakes, too. Were they independent, {entry.value:.2g} would be the "
-        "probability. Collect human answers to some of these and pass them as anchors."
+        "The answers do not show if this panel is wrong as a whole: judges that depend on each other (see dependence) "
+        f"agree on their shared mistakes, too. For independent judges the probability would be {entry.value:.2g}. "
+        "Collect human answers to some of these and pass them as anchors."
     )
     return Check(entry.check, "warn", None, message)
 
 
 def reversed_judges_check(entry: Check, worse: list[str], share: float) -> Check:
-    """The check of orientation with the judges that the chosen orientation makes worse than chance.
+    """Add to the check of orientation the judges that are worse than chance under the chosen orientation.
 
     Parameters
     ----------
     worse : list of str
+        Names of these judges.
     share : float
-        Share of the panel's information that is used reversed; much of it is a sign of the wrong orientation.
+        Share of the panel's information from reversed answers; a large share suggests the wrong orientation.
     """
     if not worse or share <= REVERSED_WARN:
-        return entry  # a few judges that say little are the check below-chance's matter
+        return entry  # a few weak judges are left to the check below-chance
     level: Level = "warn" if entry.level == "ok" else entry.level
     message = (
         f"{entry.message} This orientation makes {list_names(worse, verb=False)} worse than chance: a warning "
@@ -141,31 +140,33 @@ def reversed_judges_check(entry: Check, worse: list[str], share: float) -> Check
 
 
 def below_chance_check(
-    problem: Problem, summary: dict[str, Any], chance: float = 0.5, instead: str = REVERSED_ADVICE
+    problem: Problem, summary: dict[str, Any], guessing: float = 0.5, advice: str = REVERSED_ADVICE
 ) -> list[Check]:
-    """Judges whose reliability is below that of guessing with the interval's probability.
+    """Check for judges with an interval of reliability below ``guessing``, the probability of a right guess.
 
-    ``instead`` says what their answers are used for, and what to do.
+    ``advice`` is the end of the message: the use of their answers, and a remedy.
     """
     high = np.asarray(summary["reliability_high"], dtype=float)
     if np.isnan(high).all():
         return []
-    names = [problem.judges[index] for index in np.flatnonzero(high < chance)]
-    message = f"{list_names(names)} clearly worse than chance: their {instead}"
+    names = [problem.judges[index] for index in np.flatnonzero(high < guessing)]
+    message = f"{list_names(names)} clearly worse than chance: their {advice}"
     return [names_check("below-chance", names, "No judge is clearly worse than chance.", message)]
 
 
 def constant_judges(
-    judges: tuple[str, ...], judge: Ints, answer: Ints | Floats, kind: str, so: str
+    judges: tuple[str, ...], judge: Ints, answer: Ints | Floats, kind: str, consequence: str
 ) -> list[Check]:
-    """Judges that gave one answer to everything.
+    """Check for judges that gave one answer to everything.
 
     Parameters
     ----------
+    judges : tuple of str
+        Names of the judges.
     judge, answer : array, shape (answers,)
-        Who gave what.
-    kind, so : str
-        What the answers are, and what follows, in words.
+        Code of the judge, and the answer.
+    kind, consequence : str
+        Noun for an answer, and words for the consequence.
 
     Examples
     --------
@@ -180,26 +181,31 @@ def constant_judges(
     names = [judges[index] for index in np.flatnonzero(is_constant)]
     ok_message = f"No judge gives the same {kind} to everything."
     message = (
-        f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
+        f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, "
+        f"{consequence}"
     )
     return [names_check("constant-judges", names, ok_message, message)]
 
 
-def names_check(check: str, names: Sequence[str], none: str, message: str, level: Level = "warn") -> Check:
-    """Check with a ``message`` about some names, or ``none`` where there are no names."""
+def names_check(
+    check: str, names: Sequence[str], ok_message: str, message: str, level: Level = "warn"
+) -> Check:
+    """Make a check with a ``message`` about some names, or with ``ok_message`` if there are no names."""
     if not names:
-        return Check(check, "ok", 0.0, none)
+        return Check(check, "ok", 0.0, ok_message)
     return Check(check, level, float(len(names)), message)
 
 
-def separation_check(names: list[str], none: str, how: str, answers: str) -> Check:
-    """Check whether some items stand at one end in all ``answers``."""
-    message = f"{list_names(names)} {how}: how far they stand out is set by the prior, not by the {answers}."
-    return names_check("separation", names, none, message)
+def separation_check(names: list[str], ok_message: str, condition: str, answers: str) -> Check:
+    """Check for items at one end in all ``answers``, which ``condition`` describes."""
+    message = (
+        f"{list_names(names)} {condition}: how far they stand out is set by the prior, not by the {answers}."
+    )
+    return names_check("separation", names, ok_message, message)
 
 
 def add_reversed_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
-    """The check of orientation with the judges worse than chance; other checks, and where people answered, as is."""
+    """Add judges worse than chance to the check of orientation, unless people answered; keep other checks."""
     reliability = np.asarray(summary["reliability"], dtype=float)
     anchored = getattr(problem, "anchors", None) is not None
     if entry.check != "orientation" or anchored or np.isnan(reliability).any():
@@ -211,7 +217,7 @@ def add_reversed_judges(entry: Check, problem: Problem, summary: dict[str, Any])
 
 
 def label_switching_check(mass: float, at_mode: bool = False) -> Check:
-    """Check the posterior mass of other namings of the classes.
+    """Check the posterior mass of modes with exchanged names of classes.
 
     Examples
     --------
@@ -220,29 +226,29 @@ def label_switching_check(mass: float, at_mode: bool = False) -> Check:
     """
     level = orientation_check(mass).level
     where = " (at the mode alone)" if at_mode else ""
-    message = f"{mass:.2g} posterior probability{where} that classes bear each other's names."
+    message = f"{mass:.2g} posterior probability{where} that the names of classes are exchanged."
     if level != "ok":
         message += (
-            " The labels cannot settle it, only the prior (judges better than chance) does; pass items of known class "
-            "(anchors=..., --anchors)."
+            " The labels do not determine the names; only the prior (judges better than chance) does. Pass items of "
+            "known class (anchors=..., --anchors)."
         )
     return Check("label-switching", level, mass, message)
 
 
 def linked_items_check(
-    problem: Problem, link: Ints, criterion: Ints, item: Ints, linked: str, otherwise: str
+    problem: Problem, link: Ints, criterion: Ints, item: Ints, ok_message: str, advice: str
 ) -> Check:
-    """Check whether all items under each criterion can be compared.
+    """Check that all items under each criterion are linked, so that they can be compared.
 
     Parameters
     ----------
     link, criterion, item : int array, shape (rows,)
-        What links items (a ranking, a vote, a judge who scores), and each of them under a criterion.
-    linked, otherwise : str
-        What is said where all items are linked, and of groups that nothing links.
+        Codes of the link (a ranking, a vote, a judge who scores), and of the criterion and item that it links.
+    ok_message, advice : str
+        Message if all items are linked, and end of the message about groups without links.
     """
     items = len(problem.items)
-    silent = np.setdiff1d(np.arange(items), item)  # whose answers were all left out: each by itself
+    silent = np.setdiff1d(np.arange(items), item)  # items without answers are groups of one
     link = np.append(link, link.max(initial=-1) + 1 + np.arange(len(silent)))
     node = np.append(criterion * items + item, silent)
     nodes, node_code = np.unique(node, return_inverse=True)
@@ -253,20 +259,25 @@ def linked_items_check(
     worst = int(np.argmax([len(parts) for parts, _ in groups]))
     parts, sizes = groups[worst]
     if len(parts) < 2:
-        return Check("connectivity", "ok", 0.0, linked)
+        return Check("connectivity", "ok", 0.0, ok_message)
     smallest = nodes[(node_criterion == worst) & (group == parts[sizes.argmin()])] % items
     words = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[worst]!r}"
     message = (
         f"Items fall into {len(parts)} groups{words}, e.g. "
-        f"{list_names([problem.items[i] for i in smallest], verb=False)} against the rest: {otherwise}"
+        f"{list_names([problem.items[i] for i in smallest], verb=False)} against the rest: {advice}"
     )
     return Check("connectivity", "warn", float(len(parts)), message)
 
 
-def connected_groups(one: Ints, other: Ints, ones: int, others: int) -> Ints:
-    """Group of each of so many ``ones`` and then ``others`` that are linked pair by pair, directly or through more."""
+def connected_groups(first: Ints, second: Ints, first_count: int, second_count: int) -> Ints:
+    """Find connected groups of nodes of two sorts; ``first`` and ``second`` are the ends of the links.
+
+    Returns the group of each node, shape (first_count + second_count,), nodes of the first sort first.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    edges = coo_array((np.ones(len(one)), (one, ones + other)), shape=(ones + others,) * 2)
+    edges = coo_array(
+        (np.ones(len(first)), (first, first_count + second)), shape=(first_count + second_count,) * 2
+    )
     return np.asarray(connected_components(edges, directed=False)[1])

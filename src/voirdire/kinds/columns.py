@@ -19,7 +19,7 @@ Columns = dict[str, Any]
 
 
 class TablesByName(Mapping[str, Columns]):
-    """Tables of results, each made when it is first asked for.
+    """Tables of results, each made at its first use.
 
     Examples
     --------
@@ -47,19 +47,19 @@ class TablesByName(Mapping[str, Columns]):
 
 
 def name_array(names: Sequence[str]) -> npt.NDArray[np.object_]:
-    """Names as a column that may hold None, too."""
+    """Make a column of names, which may contain None."""
     return np.array(names, dtype=object)
 
 
 def to_data_frame(columns: Columns) -> pd.DataFrame:
-    """Pandas frame of the columns."""
+    """Make a pandas frame of the columns."""
     import pandas as pd
 
     return pd.DataFrame(columns)
 
 
 def to_records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
-    """Rows as dictionaries of plain Python numbers, None where a value is missing."""
+    """Make a dictionary of plain Python numbers of each row; None for missing values."""
     keys = tuple(columns) if keys is None else keys
     return [
         dict(zip(keys, row, strict=True))
@@ -68,7 +68,7 @@ def to_records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[di
 
 
 def _plain_cells(column: Any) -> list[Any]:
-    """Cells of a column, as :func:`_plain_value` has each."""
+    """Convert all cells of a column by :func:`_plain_value`."""
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
         return [_plain_value(value) for value in column]
     cells: list[Any] = column.tolist()
@@ -89,17 +89,17 @@ def _plain_value(value: Any) -> Any:
 
 def with_intervals(
     posterior: Posterior,
-    of: Callable[[Values], dict[str, Floats]],
+    function: Callable[[Values], dict[str, Floats]],
     prob: float,
     size: int,
 ) -> Columns:
-    """Quantities as columns of ``size`` rows, each before the ends of its interval (:class:`.Posterior`).
+    """Make columns of ``size`` rows: each quantity, followed by the ends of its interval (:class:`.Posterior`).
 
-    What the model fixes, so that all draws are the same (the severity of a panel's only judge), has no interval: its
-    ends are missing.
+    ``function`` computes the quantities, by name, from values. The ends are missing for quantities that the model
+    fixes, with equal draws (such as the severity of a panel's only judge).
     """
     columns: Columns = {}
-    for name, summary in posterior.summarise_quantities(of, prob).items():
+    for name, summary in posterior.summarise_quantities(function, prob).items():
         low, high = (
             np.where(summary.low == summary.high, np.nan, end) for end in (summary.low, summary.high)
         )

@@ -1,7 +1,8 @@
-"""Votes on criteria, which inform their weights, beside scores or rankings.
+"""Votes on criteria, which inform the weights of criteria, with scores or rankings of items.
 
-P(first) = sigmoid(w_first - w_second), whoever votes, but in models in which judges' skill counts in such votes, too.
-Where it does not, weights and all other parameters have no answer in common, and independent posteriors.
+P(first) = sigmoid(w_first - w_second) for all judges, except in models in which the discrimination of judges applies to
+these votes, too. Where it does not, no answer depends on both weights and other parameters, and their posteriors are
+independent.
 """
 
 from __future__ import annotations
@@ -31,34 +32,34 @@ from voirdire.tables.read import columns_among
 from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats
 
-CRITERIA_DATA = "criteria"  # of these votes among a problem's data
+CRITERIA_DATA = "criteria"  # key of these votes in a problem's data
 CRITERIA_ANSWERS = "votes on criteria"
 
 
 def holds_weights(table: object) -> bool:
-    """True if a table that says how much criteria matter holds their weights, no votes on them."""
+    """True if a table on the importance of criteria has weights, not votes."""
     return columns_among(table, ["weight", "winner"], Problems(CRITERIA_DATA)) == ["weight"]
 
 
 def read_votes_on_criteria(table: object) -> Votes:
-    """Votes on criteria.
+    """Read votes on criteria.
 
     Raises
     ------
     InputError
-        It holds weights, which models of votes do not take.
+        The table has weights, which models of votes do not take.
     """
     if holds_weights(table):
         raise InputError(
-            "criteria: weights are for scores and rankings, also beside votes; of votes alone give votes on the "
-            "criteria (judge, first, second, winner), or leave the weights out and take maple-fixed-weights, in which "
-            "criteria count equally"
+            "criteria: weights are for tables with scores or rankings; for votes alone give votes on the criteria "
+            "(judge, first, second, winner), or leave the weights out and take maple-fixed-weights, which weighs "
+            "criteria equally"
         )
     return read_votes(table, name=CRITERIA_ANSWERS)
 
 
 def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
-    """Distinct votes as ``judge``, ``first`` (the winner), ``second`` and ``weight``."""
+    """Encode distinct votes as ``judge``, ``first`` (the winner), ``second`` and ``weight``, shape (votes,) each."""
     judge = np.array([judges.index(name) for name in votes.judges], dtype=np.int64)[votes.judge]
     criterion = np.array([criteria.index(name) for name in votes.items], dtype=np.int64)
     first, second, counts = criterion[votes.first], criterion[votes.second], votes.counts
@@ -72,23 +73,26 @@ def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequenc
 
 
 def log_criteria_votes(
-    values: Values, part: Mapping[str, Array], xp: Any, seen: Callable[[Array, Array], Array] | None = None
+    values: Values,
+    part: Mapping[str, Array],
+    xp: Any,
+    perceive: Callable[[Array, Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Log probability of each vote on criteria and its weight, P(first) = sigmoid(w_first - w_second).
+    """Compute the log probability of each vote on criteria, P(first) = sigmoid(w_first - w_second), and its weight.
 
     Parameters
     ----------
     part : dict of array
-        As of :func:`encode_criteria_votes`.
-    seen : callable, optional
-        The difference as a judge perceives it, of the difference and the judge of each vote; by default as it is.
+        Votes from :func:`encode_criteria_votes`.
+    perceive : callable, optional
+        Function from the difference and the judge of each vote to the perceived difference; by default the identity.
     """
     gap = values["weight"][..., part["first"]] - values["weight"][..., part["second"]]
-    return log_sigmoid(gap if seen is None else seen(gap, part["judge"]), xp), part["weight"]
+    return log_sigmoid(gap if perceive is None else perceive(gap, part["judge"]), xp), part["weight"]
 
 
 def sums_of_criteria_votes(part: dict[str, Any], places: LatentPositions) -> AnsweredSums:
-    """Sums that votes on criteria depend on: what the first, which was chosen, weighs more than the second."""
+    """Make the sums on which votes on criteria depend: weight of the first, which was chosen, less the second's."""
     cells = Cells(len(part["first"]), {}, (part["first"], part["second"]))
     terms = [Term("weight", ("item",), 0)]
     design, learned = (build_design(terms, cells, layout) for layout in (places, places.of_learned))
@@ -100,7 +104,7 @@ def sums_of_criteria_votes(part: dict[str, Any], places: LatentPositions) -> Ans
 
 @dataclass(frozen=True)
 class WeightsDensity(LogDensity):
-    """The density of criterion weights given votes on the criteria, whoever voted.
+    """Density of criterion weights given votes on the criteria, with the same weights for all judges.
 
     w_c ~ Normal(0, weights.sd) with sum zero, P(first) = sigmoid(w_first - w_second); log-concave.
 
@@ -118,7 +122,7 @@ class WeightsDensity(LogDensity):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """``weight``."""
+        """The parameter ``weight``."""
         assert self.model.weights is not None  # else nothing would be voted on
         weights: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(
             self.model.weights.numbers
@@ -130,26 +134,29 @@ class WeightsDensity(LogDensity):
         return [log_criteria_votes(values, data[CRITERIA_DATA], xp)]
 
     def outcome_names(self, data: Data) -> list[str]:
-        """A name for the votes."""
+        """Name of the votes."""
         return ["criteria_votes"]
 
 
 def weights_problem(problem: Problem) -> Problem:
-    """The problem of the weights of criteria alone, given the votes on them."""
+    """Make the problem of the weights of criteria alone, given the votes on criteria."""
     density = problem.density
     weights_density = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
     names = (problem.judges, problem.criteria, problem.items, problem.judge_votes)
     return Problem(weights_density, {CRITERIA_DATA: problem.data[CRITERIA_DATA]}, *names)
 
 
-def criteria_vote_answers(problem: Problem, times: Floats) -> Answers:
-    """Every vote on criteria, each given so many ``times``; their probabilities are the last part of the density's."""
+def criteria_vote_answers(problem: Problem, counts: Floats) -> Answers:
+    """Collect every vote on criteria; ``counts`` are the numbers of the distinct votes, shape (votes,).
+
+    Their probabilities are the last part of the density's.
+    """
     votes = problem.data[CRITERIA_DATA]
 
     def log_probability(values: Values) -> Floats:
         return np.asarray(problem.density.log_parts(values, problem.data, np)[-1][0])
 
-    vote_row = repeated_indices(times)
+    vote_row = repeated_indices(counts)
     judges, criteria = np.array(problem.judges), np.array(problem.criteria)
     about = {"judge": judges[votes["judge"]][vote_row]}
     about |= {side: criteria[votes[side]][vote_row] for side in ("first", "second")}

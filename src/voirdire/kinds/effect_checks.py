@@ -1,4 +1,4 @@
-"""Checks of the effects of covariates and of own families, of tables of any kind."""
+"""Checks of the effects of covariates and of own families, for tables of any kind."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from voirdire.model.problem import Check, list_names
 from voirdire.settings import PROB
 from voirdire.tables.covariates import OWN_FAMILY
 
-FALSE_ALARM_RATE = 0.05  # chance that any judge is said to favour its family where none does
-MIN_WITHIN_VARIANCE = 1e-9  # variance of a covariate within an item below which it is the item's alone
+FALSE_ALARM_RATE = 0.05  # probability of a false alarm for any judge if none favours its family
+MIN_WITHIN_VARIANCE = 1e-9  # variance of a covariate within items below which it is constant for an item
 
 
 def effect_checks(
@@ -22,7 +22,7 @@ def effect_checks(
     posterior: Posterior,
     tables: Sequence[Any],
     *,
-    sure: Sequence[str] = (),
+    separating: Sequence[str] = (),
     unit: str = "log-odds",
 ) -> list[Check]:
     """Check covariates that decide answers, and those that are confounded with the items.
@@ -30,14 +30,14 @@ def effect_checks(
     Parameters
     ----------
     problem : Problem
-        With ``added`` terms.
+        Problem with ``added`` terms.
     posterior : Posterior
     tables : sequence of VoteRows, Scores or Rankings
         The answers, with their covariates.
-    sure : sequence of str
+    separating : sequence of str
         Covariates that decide every answer.
     unit : str
-        Of scores, in words.
+        Unit of scores, in words.
     """
     if not problem.added.units:
         return []
@@ -46,9 +46,9 @@ def effect_checks(
     checks = [] if OWN_FAMILY not in effects else [_own_family_check(problem, posterior, unit)]
     if not covariates:
         return checks
-    fixed, sure = (
+    fixed, separating = (
         [name for name in names if name in effects and name != OWN_FAMILY]
-        for names in (constant_covariates(tables), sure)
+        for names in (constant_covariates(tables), separating)
     )
     effect_words = [
         f"{row['name']} {row['effect']:+.2f}{_interval_text(row)} {unit} for each {row['unit']:.3g}"
@@ -59,18 +59,24 @@ def effect_checks(
         message += (
             f" Clear of 0 with 99%: {', '.join(row['name'] for row in covariates if row['clear']) or 'none'}."
         )
-    if sure:
-        message += f" {list_names(sure)} deciding every vote: the effect's size is set by the prior, not by the votes."
+    if separating:
+        message += (
+            f" {list_names(separating)} deciding every vote: "
+            "the effect's size is set by the prior, not by the votes."
+        )
     if fixed:
         message += (
-            f" {list_names(fixed)} the same wherever an item is asked about: how much of its score that is, only the "
-            "prior says; give covariates by context."
+            f" {list_names(fixed)} the same wherever an item is asked about, so only the prior says which part of its "
+            "score is the covariate's; give covariates by context."
         )
-    return [*checks, Check("covariates", "warn" if fixed or sure else "ok", float(len(covariates)), message)]
+    return [
+        *checks,
+        Check("covariates", "warn" if fixed or separating else "ok", float(len(covariates)), message),
+    ]
 
 
 def constant_covariates(tables: Sequence[Any]) -> list[str]:
-    """Covariates that are the same wherever an item is asked about, in whichever table.
+    """Names of covariates that are constant for every item, over all tables.
 
     Examples
     --------
@@ -91,17 +97,19 @@ def constant_covariates(tables: Sequence[Any]) -> list[str]:
 
 
 def _interval_text(row: dict[str, Any]) -> str:
-    """The interval of an effect; empty at the mode alone."""
+    """Words for the interval of an effect; empty at the mode alone."""
     return "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
 
 
 def _own_family_check(problem: Any, posterior: Posterior, unit: str) -> Check:
-    """Judges that favour their own family, or count it down."""
+    """Check for judges that favour or disfavour their own family."""
     rows = own_family_rows(problem, posterior, PROB)
     if posterior.draws is None:
-        message = f"Scores hold fixed what judges make of their own family: {rows['effect'][0]:+.2f} {unit} over all."
+        message = (
+            f"Scores hold the preference for the own family fixed: {rows['effect'][0]:+.2f} {unit} over all."
+        )
         return Check("own-family", "ok", 0.0, f"{message} The mode alone does not say how sure that is.")
-    # all judges together are silent where there is nothing, but for one table in twenty
+    # over all judges, one table in twenty without any effect gives a false alarm
     wide_rows = own_family_rows(problem, posterior, 1.0 - FALSE_ALARM_RATE / max(len(rows["judge"]) - 1, 1))
     clear_judges = [
         k for k in range(1, len(rows["judge"])) if wide_rows["low"][k] > 0 or wide_rows["high"][k] < 0
@@ -115,7 +123,7 @@ def _own_family_check(problem: Any, posterior: Posterior, unit: str) -> Check:
         for k in clear_judges
     ]
     message = (
-        f"Judges clearly answer otherwise where their own family is asked about: {'; '.join(judge_words)}; {overall}. "
+        f"Judges clearly treat their own family differently: {'; '.join(judge_words)}; {overall}. "
         "Scores hold it fixed; to leave such answers out, --without-own-family."
     )
     return Check("own-family", "warn", float(len(clear_judges)), message)

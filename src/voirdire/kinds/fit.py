@@ -1,7 +1,7 @@
-"""Fits: a problem, its posterior and how it was found, with the tables that every fit shows.
+"""Fits: a problem, its posterior, the method, and the tables of every fit.
 
-A fit's verbs (to update, save, report, draw ...) live above it in the house: ``voirdire.FIT_VERBS``, at the front door,
-says where, and they are imported when they are called.
+Verbs of a fit (update, save, report, plot, ...) are in packages above this one. ``voirdire.FIT_VERBS`` maps each verb
+to its module, which is imported at the first call.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Fit")
 NO_JUDGE_MESSAGE = (
-    "the table has no column 'judge' (it has {}): name the judge whose answers are predicted, or ask what people would "
-    "say (about='target', --about target)"
+    "the table has no column 'judge' (it has {}): name the judge whose answers are predicted, or predict people's "
+    "answers (about='target', --about target)"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model; each kind of data has a class of its own, with the tables that make sense for it.
+    """Fitted model; each kind of data has its own class, with its tables.
 
     Attributes
     ----------
@@ -58,25 +58,26 @@ class Fit:
     posterior : Posterior
         Centre and draws.
     method, sampler : str
-        What was done.
+        Method and sampler that ran.
     seed : int
     prob : float
         Probability of every interval in the tables.
     seconds : float
-        Time the fit took.
+        Time of the fit, in seconds.
     versions : dict
+        Versions of voirdire and of the packages it uses.
     sample_stats : dict of array
-        What the sampler recorded, shape (chains, draws) each; empty unless NUTS ran.
+        Statistics of the sampler, shape (chains, draws) each; empty unless NUTS ran.
     notes : tuple of str
-        Choices made on the user's behalf, in words.
+        Notes on choices made for the user.
     anchored : Anchored or None
-        How human answers were used.
+        Record of the use of human answers.
     families : dict or None
-        Family of each judge, where families were named.
+        Family of each judge, if families were named.
     asked : str
-        The method that was asked for, of which "auto" leaves to the table what is done.
+        Requested method; under "auto" the table decides.
     frames : "pandas" or "polars"
-        What tables of the result are, as the table of answers was.
+        Library of the result's tables, that of the table of answers.
     """
 
     problem: Problem
@@ -103,12 +104,12 @@ class Fit:
         return self.problem.model
 
     def judges(self) -> pd.DataFrame:
-        """Judges, with what they answered and how reliable they are.
+        """Table of judges, with numbers of answers and reliability.
 
-        Of votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judge_table`. Of
-        labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judge_table`. Of scores:
-        severity, discrimination, components of variance; see :func:`.scores.results.judge_table`. Of votes and scores
-        both; see :func:`voirdire.kinds.votes_and_scores.votes_and_scores_judge_table`.
+        - Votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judge_table`.
+        - Labels: reliability, accuracy, sensitivity, specificity; see :func:`.labels.results.judge_table`.
+        - Scores: severity, discrimination, components of variance; see :func:`.scores.results.judge_table`.
+        - Votes and scores: both; see :func:`voirdire.kinds.votes_and_scores.votes_and_scores_judge_table`.
         """
         return self._frame(
             {self.kind.heading.get(name, name): column for name, column in self.tables["judges"].items()}
@@ -116,7 +117,7 @@ class Fit:
 
     @property
     def in_pandas(self: F) -> F:
-        """The same with tables in pandas."""
+        """The same fit with tables in pandas."""
         return self if self.frames == "pandas" else replace(self, frames="pandas")
 
     def _frame(self, columns: Columns) -> pd.DataFrame:
@@ -126,12 +127,13 @@ class Fit:
         return self._frame({name: [row[name] for row in rows] for name in rows[0]} if rows else {})
 
     def verdicts(self) -> pd.DataFrame:
-        """Verdict on each judge: judge, verdict, why, information; see :mod:`voirdire.decide.verdicts`."""
+        """Table of verdicts on judges: judge, verdict, why, information; see :mod:`voirdire.decide.verdicts`."""
         return self._rows(tuple(import_fit_function("verdicts")(self)))
 
     def anchor_methods(self) -> pd.DataFrame:
-        """Success of each way to use the anchors in predicting those left out: method, log_loss, log_loss_se, accuracy,
-        chosen, used (for what).
+        """Compare methods to use the anchors by their predictions of anchors left out.
+
+        Columns: method, log_loss, log_loss_se, accuracy, chosen, used (results from this method).
 
         Raises
         ------
@@ -143,24 +145,25 @@ class Fit:
         return self._rows(self.anchored.methods)
 
     def checks(self) -> pd.DataFrame:
-        """Checks of the fit: check, level (ok, warn, fail), value, message."""
+        """Table of the checks of the fit: check, level (ok, warn, fail), value, message."""
         rows = [entry.as_dict() for entry in self.all_checks]
         return self._frame({key: [row[key] for row in rows] for key in rows[0]})
 
     def over_time(self) -> pd.DataFrame:
-        """Habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high.
+        """Table of habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high.
 
-        Of votes reliability (and position bias), of scores severity, of labels reliability, as in :meth:`judges`; by a
-        random walk whose steps are learned, see :mod:`voirdire.trust.random_walk`. Dates are in seconds since 1970.
-        Empty where no judge has 20 answers at several times, or the model no such habit.
+        Habits are reliability (and position bias) for votes, severity for scores, and reliability for labels, as in
+        :meth:`judges`. Each follows a random walk with learned steps; see :mod:`voirdire.trust.random_walk`. Dates are
+        in seconds since 1970. The table is empty if no judge has 20 answers at several times, or if the model has no
+        such habit.
 
         Raises
         ------
         InputError
-            The table does not say when answers were given.
+            The table has no times of answers.
         """
         if all(part is None for part in self._time_series):
-            raise InputError("over_time() needs a column time (numbers or dates), or runs that are such")
+            raise InputError("over_time() needs a column time or run with numbers or dates")
         return self._frame({name: np.array(column) for name, column in self._judge_habits.items()})
 
     @cached_property
@@ -173,33 +176,33 @@ class Fit:
 
     @property
     def level(self) -> str:
-        """The worst level among the checks."""
+        """Worst level among the checks."""
         return worst_level(self.all_checks)
 
     def predict(self, table: object, about: str | None = None) -> pd.DataFrame:
-        """Probability of each answer to each row of a table, whose column of answers is not needed.
+        """Predict the probability of each answer to each row of a table, which needs no column of answers.
 
-        Of votes, see :func:`.votes.response_probabilities.predict_votes`; of scores,
-        :func:`.scores.predict.predict_scores`; of votes and scores, either; of labels with answers the classes of the
-        items of another table, without them what judges may say of items of this one, see
-        :func:`.labels.predict.predict_labels`.
+        - Votes: see :func:`.votes.predict.predict_votes`.
+        - Scores: see :func:`.scores.predict.predict_scores`. Votes and scores: either of the two.
+        - Labels: with a column of answers the classes of the items of another table, else the answers of judges about
+          items of this fit; see :func:`.labels.predict.predict_labels`.
 
         Parameters
         ----------
-        table : path, dataframe, or what :func:`voirdire.read` returns
+        table : path, dataframe, or result of :func:`voirdire.read`
             A row for each question.
         about : "panel" or "target", optional
-            "panel": what its judges answer, the default. "target": what people would, whoever the judges of the rows
-            are, with intervals of probability ``prob`` that hold how far panels are from people
-            (:mod:`voirdire.kinds.target_predictions`), and beside it (``..._panel``) the same by the panel alone: see
+            "panel" (the default): answers of the judges. "target": answers of people, for any judges of the rows, with
+            intervals of probability ``prob`` that include the gap between panels and people
+            (:mod:`voirdire.kinds.target_predictions`), and further columns (``..._panel``) for the panel alone. See
             :func:`.votes.predict.predict_comparisons`, :func:`.scores.predict.item_score_questions` and
-            :func:`.rankings.predict.ranked_items`. Of labels it says which of the two ``p_<class>`` is, by default
-            what the fit is about; rows without labels have the classes of items of the fit.
+            :func:`.rankings.predict.ranked_items`. For labels it selects the meaning of ``p_<class>``, by default the
+            subject of the fit; rows without labels then have the classes of items of the fit.
 
         Raises
         ------
         InputError
-            The fit does not know a name in the table; for people of votes, scores and rankings, it has no draws.
+            The fit does not know a name in the table, or it has no draws ("target" for votes, scores and rankings).
 
         Examples
         --------
@@ -226,27 +229,27 @@ class Fit:
         return self._frame(self.kind.predict(problem, self.posterior, table))
 
     def escalate(self, people: object, **settings: Any) -> Any:
-        """Choose answers to accept at a guaranteed agreement with people, and those to send to them.
+        """Choose answers to accept with a guaranteed agreement with people; the others are sent to people.
 
-        ``error`` is the share that may be otherwise, ``prob`` how sure that is, ``cost_human`` and ``cost_error`` the
-        prices of a person's answer and of an error; see :func:`voirdire.decide.escalate.escalate`.
+        ``error`` is the largest share of accepted answers that differ from people's, ``prob`` the probability of this
+        guarantee, ``cost_human`` and ``cost_error`` are the prices of a person's answer and of an error; see
+        :func:`voirdire.decide.escalate.escalate`.
         """
         return import_fit_function("escalate")(self, people, **settings)
 
     def update(self: F, answers: object, criteria: object = None) -> F:
-        """Fit again with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""
+        """Refit with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""
         return import_fit_function("update")(self, answers, criteria)  # type: ignore[no-any-return]
 
     @property
     def idata(self) -> Any:
         """Draws, log densities and data as an ArviZ container; see :mod:`voirdire.kinds.idata`.
 
-        ``posterior`` has on natural scales what the tables show (``reliability`` is a probability, ``weight`` sums to
-        one, ``score``, ``system_score`` and ``system_share`` of systems), ``unconstrained_posterior`` what is estimated
-        (``logit_reliability``, ``log_weight``). The other groups are ``log_likelihood`` of every answer, for
-        ``az.loo``, left out above 100 million values,
-        ``log_prior``, ``observed_data``, ``constant_data`` and, after NUTS, ``sample_stats``. Units and definitions are
-        attributes.
+        ``posterior`` has the quantities of the tables on natural scales (``reliability`` is a probability, ``weight``
+        sums to one; ``score``; ``system_score`` and ``system_share`` of systems). ``unconstrained_posterior`` has the
+        estimated parameters (``logit_reliability``, ``log_weight``). The other groups are ``log_likelihood`` of every
+        answer, for ``az.loo`` (left out above 100 million values), ``log_prior``, ``observed_data``, ``constant_data``
+        and, after NUTS, ``sample_stats``. Units and definitions are attributes.
 
         Raises
         ------
@@ -256,7 +259,7 @@ class Fit:
         return to_inference_data(self)
 
     def summary(self, var_names: Sequence[str] | None = None) -> pd.DataFrame:
-        """ArviZ's table of :attr:`idata`: by value mean, sd, interval of ``prob``, Monte Carlo errors, R-hat.
+        """Summarise :attr:`idata` by ArviZ: for each value mean, sd, interval of ``prob``, Monte Carlo errors, R-hat.
 
         Parameters
         ----------
@@ -273,7 +276,7 @@ class Fit:
 
     @property
     def pymc_model(self) -> Any:
-        """The same model and table as a ``pymc.Model`` that can generate; see :func:`.infer.pymc_model.pymc_model`."""
+        """Model and table as a ``pymc.Model``, which can simulate answers; see :func:`.infer.pymc_model.pymc_model`."""
         return pymc_model(self.problem, self.kind.outcomes(self.problem))
 
     @property
@@ -291,7 +294,7 @@ class Fit:
         return to_arviz({"posterior": variable_draws(self.problem.density, draws)}, self.problem.coords)
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
-        """Draw a figure ("ranking", "judges", "trace", ...; ArviZ's names will do); see :func:`.figures.plot`."""
+        """Draw a figure ("ranking", "judges", "trace", ..., or a name of ArviZ); see :func:`.figures.plot`."""
         axes: Axes = import_fit_function("plot")(self.in_pandas, kind, ax)
         return axes
 
@@ -304,7 +307,7 @@ class Fit:
         return import_fit_function("save")(self.in_pandas, folder, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def export(self, to: str, out: str | Path, *, system: str | None = None, overwrite: bool = False) -> Path:
-        """Write the fit as another tool reads it; see :func:`voirdire.report.exports.export`."""
+        """Write the fit in the format of another tool; see :func:`voirdire.report.exports.export`."""
         return import_fit_function("export")(self.in_pandas, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
@@ -312,15 +315,15 @@ class Fit:
         return self.as_dict()
 
     def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
-        """Return the result as plain Python, in the shape of ``voirdire fit --json``.
+        """Return the result as plain Python, in the form of ``voirdire fit --json``.
 
-        ``rank_low`` and ``rank_high`` are those of :meth:`ranking` (and ``systems()``): the interval of one item by
-        itself. The ranks that all statements about pairs together leave open are ``ranks`` of ``decision``, by name.
+        ``rank_low`` and ``rank_high``, as in :meth:`ranking` (and ``systems()``), are the interval of one item by
+        itself. ``ranks`` of ``decision`` has simultaneous ranges of ranks by name, for all pairs together.
 
         Parameters
         ----------
         leave_out : sequence of str
-            Tables that are not wanted.
+            Names of tables to leave out.
         """
         result = {
             "model": self.model.name,
@@ -354,7 +357,7 @@ class Fit:
 
     @cached_property
     def tables(self) -> Mapping[str, Columns]:
-        """The tables of the result as columns, by name."""
+        """Tables of the result as columns, by name."""
         arguments = (self.problem, self.posterior, self.prob)
         return TablesByName({name: partial(make, *arguments) for name, make in self.kind.results.items()})
 
@@ -368,7 +371,7 @@ class Fit:
         return tuple(withhold_orientation_probability(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:
-        """Say what a fit of this kind has, where something is asked for that only fits of others have."""
+        """Raise an error that names the tables of this kind, for an attribute that only fits of other kinds have."""
         classes = dict.fromkeys(_fit_classes(Fit))
         owners = [fit_class.kind.words for fit_class in classes if hasattr(fit_class, name)]
         if name.startswith("_") or name == "kind" or not owners:
@@ -384,7 +387,7 @@ class Fit:
     )
 
     def _repr_html_(self) -> str:
-        """HTML that a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
+        """Make the HTML for notebooks; see :func:`voirdire.report.notebook.notebook`."""
         return str(import_fit_function("notebook")(self.in_pandas))
 
     def __repr__(self) -> str:
@@ -397,7 +400,7 @@ class Fit:
 
 
 def _fit_classes(base: type[Fit]) -> list[type[Fit]]:
-    """The classes of fits of one kind of data."""
+    """List the classes of fits with a kind of data."""
     own_class = [base] if hasattr(base, "kind") else []
     return own_class + [
         fit_class for subclass in base.__subclasses__() for fit_class in _fit_classes(subclass)
@@ -410,5 +413,5 @@ def _anchors_as_dict(anchored: Anchored) -> dict[str, Any]:
 
 
 def import_fit_function(name: str) -> Any:
-    """A verb of fits that lives above them in the house; the front door knows where."""
+    """Import a verb of fits from the module that ``voirdire.FIT_VERBS`` names."""
     return getattr(import_module(import_module("voirdire").FIT_VERBS[name]), name)

@@ -1,4 +1,4 @@
-"""Requested terms beside those of a model: columns, covariates, families, time."""
+"""Further terms beside those of a model: columns, covariates, families, time."""
 
 from __future__ import annotations
 
@@ -40,15 +40,13 @@ from voirdire.typing import Bools, Floats, Ints
 if TYPE_CHECKING:
     from voirdire.kinds.request import Request
 
-MAX_PERIODS = 8  # at most, of a term of time
+MAX_PERIODS = 8  # largest number of periods of a term of time
 PERIOD = "period"
-#: Factors that are columns of every table, with the names of their levels.
+#: Factors that are standard columns of tables, with the attribute of their levels.
 FACTORS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
-SCORE_FACTORS = {"phase": "phases", "system": "systems"}  # of tables that have them
+SCORE_FACTORS = {"phase": "phases", "system": "systems"}  # further ones of tables that have them
 FAMILY = "family"
-ONE_FAMILY_REASON = (
-    "all judges are of one family, whose errors are then no other thing than what items are worth"
-)
+ONE_FAMILY_REASON = "all judges are of one family, so its errors are confounded with the strengths of items"
 T = TypeVar("T")  # a table of scores or rankings, or the rows of one of votes
 
 
@@ -60,20 +58,20 @@ def attach_terms(
     judge_sd: float | None = None,
     unit: float = 1.0,
 ) -> tuple[T, Model, list[str]]:
-    """A table with what the terms of a model and a request are of, and the model with the terms that were asked for.
+    """Attach further terms: add their columns to the table, and the requested terms to the model.
 
     Parameters
     ----------
     table : Scores, Rankings or VoteRows
     model : Model
     request : Request
-        Covariates, families of items, groups of contexts.
+        Request with covariates, families of items, groups of contexts.
     of_judges : collection of str
-        Factors of judges that are known apart from the table's columns.
+        Factors of judges that are not columns of the table.
     judge_sd : float, optional
-        Standard deviation of judges' slopes that no term names, where the model learns none.
+        Standard deviation of judges' slopes without a term of their own, if the model learns none.
     unit : float
-        As of :func:`.added_terms`.
+        Unit, as for :func:`.added_terms`.
 
     Returns
     -------
@@ -82,7 +80,7 @@ def attach_terms(
     Raises
     ------
     InputError
-        A term of what the table does not have.
+        A term names a column that the table does not have.
     """
     notes: list[str] = []
     rows = list(model.terms)
@@ -134,19 +132,19 @@ def attach_terms(
 
 
 def _covariate_terms(names: Sequence[str], judges: int, judge_sd: float | None) -> list[TermRow]:
-    """A slope of each, and one of each judge where there are several."""
+    """Make a term of the slope of each covariate, and of its slopes by judge if there are several judges."""
     rows = [TermRow((name,)) for name in names]
     return rows + ([TermRow(("judge", name), sd=judge_sd) for name in names] if judges > 1 else [])
 
 
 def with_families(table: Any, families: object) -> Any:
-    """A table with the factor of families of judges; a judge without others of its family has none."""
+    """Add the factor of families of judges to a table; a judge that is alone in its family has no family."""
     code, levels = shared_families(read_families(families, table.judges), table.judges)
     return table.with_further(table.further.with_factor(FAMILY, levels, np.array(code)[table.judge]))
 
 
 def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any) -> None:
-    """Raise unless all that was given for terms is named in one."""
+    """Raise unless every given covariate, and the column of groups, is named in a term."""
     settings = [*table.further.covariates, *([] if request.by is None else [request.by])]
     factors = {name for row in rows for name in row.factors}
     problems = Problems("terms")
@@ -160,12 +158,12 @@ def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any
 
 
 def _add_periods(table: Any) -> Any:
-    """Add the factor of periods, of about equally many answers each."""
+    """Add the factor of periods, with about equal numbers of answers."""
     if table.time is None:
         raise InputError(f"terms: the {table.data} have no column 'time'; leave time out")
     moments, code = np.unique(table.time, return_inverse=True)
     if len(moments) < 2:
-        raise InputError("terms: all answers are of one time, so nothing can be told of time; leave it out")
+        raise InputError("terms: all answers are of one time, so effects of time are unknown; leave it out")
     midpoint = np.cumsum(np.bincount(code)) - 0.5 * np.bincount(code)
     period = np.minimum((midpoint * MAX_PERIODS / table.rows).astype(np.int64), MAX_PERIODS - 1)
     _, period = np.unique(
@@ -177,7 +175,7 @@ def _add_periods(table: Any) -> Any:
 
 
 def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | None) -> None:
-    """Raise where neither a table nor its judges have what a term names; say what its terms may name."""
+    """Raise if neither a table nor its judges have a factor; the message lists the possible factors."""
     further = table.further
     if name in (*further.present, *further.columns) or name in further_names(table):
         return
@@ -195,7 +193,7 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
 
 
 def _check_column(name: str, table: Any) -> None:
-    """Raise where a standard column is missing, or has a single level (judge and item apart)."""
+    """Raise if a standard column is missing, or has a single level (except judge and item)."""
     if getattr(table, name, None) is None:
         if name == RUN and RUN in table.further.present and table.time is not None:
             raise InputError(
@@ -208,7 +206,7 @@ def _check_column(name: str, table: Any) -> None:
 
 
 def _check_judge_groups(name: str, table: Any, request: Request) -> None:
-    """Raise where the groups or families of judges are unknown."""
+    """Raise if the groups or families of judges are unknown."""
     if name == "group" and not table.groups:
         raise InputError(f"terms: the {table.data} have no column 'group'; leave it out")
     if name == "family" and (reason := reason_families_unknown(table, request)) is not None:
@@ -216,7 +214,7 @@ def _check_judge_groups(name: str, table: Any, request: Request) -> None:
 
 
 def reason_families_unknown(table: Any, request: Request) -> str | None:
-    """Reason why effects of families of judges are not identified; None where they are."""
+    """Reason why effects of families of judges are not identified; None if they are."""
     if request.families is None:
         return "it needs families=, the family of each judge"
     members = Counter(read_families(request.families, table.judges).values())
@@ -231,7 +229,7 @@ def has_family_terms(model: Model) -> bool:
 
 
 def family_of_judges(added: ResolvedTerms, judge: Ints, judges: int) -> Ints:
-    """Code of each judge's family, shape (judges,); -1 of none, or where no term is of families.
+    """Code of each judge's family, shape (judges,); -1 without a family or a term of families.
 
     Parameters
     ----------
@@ -257,27 +255,28 @@ def model_with_terms(
     base: Model,
     rows: Sequence[TermRow],
     sections: Mapping[str, frozenset[str]],
-    always: Collection[frozenset[str]],
-    untold: Mapping[str, str | None],
+    required: Collection[frozenset[str]],
+    missing: Mapping[str, str | None],
 ) -> Model:
-    """A model with the sections that a sum of terms names, and its other terms beside them.
+    """Make the model of a sum of terms: the sections that it names, and its other terms.
 
     Parameters
     ----------
     base : Model
-        With all sections.
+        Model with all sections.
     rows : sequence of TermRow
+        Terms of the sum.
     sections : mapping of str to frozenset of str
-        What the values of a section are of; one that is not named is left out.
-    always : collection of frozenset of str
-        What every model has.
-    untold : mapping of str to str or None
-        Why a table tells nothing of a section, in words.
+        Factors of each section; sections that no term names are left out.
+    required : collection of frozenset of str
+        Factors of the terms that every model has.
+    missing : mapping of str to str or None
+        Reason why the table does not identify a section; None if it does.
 
     Raises
     ------
     InputError
-        No term ``item``; a section that the table tells nothing of.
+        No term ``item``; a section that the table does not identify.
     """
     factor_sets = [frozenset(row.factors) for row in rows]
     text = " + ".join(row.words for row in rows)
@@ -285,7 +284,7 @@ def model_with_terms(
     problems += [
         f"terms: {rows[factor_sets.index(key)].words} cannot be told: {reason}; leave it out"
         for name, key in sections.items()
-        if key in factor_sets and (reason := untold.get(name)) is not None
+        if key in factor_sets and (reason := missing.get(name)) is not None
     ]
     if problems:
         raise InputError(problems)
@@ -293,7 +292,7 @@ def model_with_terms(
     extra = tuple(
         row
         for row, key in zip(rows, factor_sets, strict=True)
-        if key not in always and key not in sections.values()
+        if key not in required and key not in sections.values()
     )
     omitted = ", ".join(
         ":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None
@@ -306,33 +305,34 @@ def _missing_item_message(rows: Sequence[TermRow], text: str) -> str:
     single_names = [row.words for row in rows if len(row.factors) == 1]
     hint = next((nearest for name in single_names if (nearest := nearest_name(name, ("item",)))), "")
     hint = hint or (
-        f"; between terms stands {TERM_SEPARATOR}, between names of one {FACTOR_SEPARATOR!r}, as in item + judge:length"
+        f"; write {TERM_SEPARATOR} between terms and {FACTOR_SEPARATOR!r} between the names of a term, as in "
+        "item + judge:length"
     )
-    return f"terms {text!r}: there is no term item, what is compared{hint}"
+    return f"terms {text!r}: there is no term item{hint}"
 
 
 @dataclass(frozen=True, eq=False)
 class ResolvedTerms:
-    """Terms of a model's rows, and what they are of in each row of a table.
+    """Terms of a model, with their factors and numbers in each row of a table.
 
     Attributes
     ----------
     terms : tuple of Term
     levels : dict of str to tuple of str
-        Names of the levels of each factor that is none of the table's own columns.
+        Names of the levels of each factor that is not a standard column of the table.
     codes : dict of str to int array, shape (rows,)
-        Levels of the factors of all terms; and ``numbers``, the row of ``numbers`` that each has (of votes, that each
-        of both items has).
+        Levels of the factors of all terms; and ``numbers``, the row of the attribute ``numbers`` (for votes, of each of
+        both items).
     numbers : array, shape (different rows + 1, numbers)
-        Covariates, then steps of time; the last row, of zeros, is for answers without.
+        Covariates, then steps of time; the last row, of zeros, is for answers without numbers.
     walk : array, shape (periods, steps)
-        The numbers of the steps of time in each period.
+        Numbers of the steps of time in each period.
     units : dict of str to float
-        How much of each covariate, in the table's numbers, is one unit of its effect.
+        Unit of the effect of each covariate, in numbers of the table.
     concerned : tuple of str
-        Judges that an effect of own families is told of.
+        Judges with an identified effect of own families.
     periods : tuple of str
-        Names of the periods of time, with when each begins.
+        Names of the periods of time, with their beginnings.
     """
 
     terms: tuple[Term, ...]
@@ -355,14 +355,14 @@ def resolve_terms(
     apart: bool = False,
     unit: float = 1.0,
 ) -> ResolvedTerms:
-    """The terms of a model whose table :func:`attach_terms` made.
+    """Resolve the terms of a model in a table from :func:`attach_terms`.
 
     Parameters
     ----------
     judges : mapping
-        Of factors of judges: level of each judge, and names of the levels.
+        For each factor of judges: level of each judge, and names of the levels.
     apart, unit
-        As of :func:`.added_terms`.
+        As for :func:`.added_terms`.
     """
     rows, further = model.terms, table.further
     if not rows:
@@ -402,15 +402,15 @@ def resolve_terms(
     )
 
 
-def check_terms_vary(added: ResolvedTerms, what: str, differ: Bools | None = None) -> None:
-    """Refuse terms that are the same for all items of an answer: they say nothing of their order.
+def check_terms_vary(added: ResolvedTerms, unit: str, varies: Bools | None = None) -> None:
+    """Refuse terms that are the same for all items of an answer: they say nothing about their order.
 
     Parameters
     ----------
-    what : str
-        What an answer is, in words.
-    differ : bool array, shape (numbers,), optional
-        Which numbers differ between the items of some answer; by default all but steps of time.
+    unit : str
+        Noun for an answer.
+    varies : bool array, shape (numbers,), optional
+        True for numbers that differ between the items of some answer; by default for all but steps of time.
 
     Raises
     ------
@@ -423,11 +423,11 @@ def check_terms_vary(added: ResolvedTerms, what: str, differ: Bools | None = Non
         and (
             term.covariate is None
             or STEP in term.factors
-            or (differ is not None and not differ[term.covariate])
+            or (varies is not None and not varies[term.covariate])
         )
     ]
     if names := ", ".join(dict.fromkeys(constant)):
         raise InputError(
-            f"terms: {names} is the same for all items of a {what}, so it says nothing of their order; name item or a "
-            "number in it, too"
+            f"terms: {names} is the same for all items of a {unit}, so it says nothing about their order; name item "
+            "or a number in it, too"
         )

@@ -1,13 +1,14 @@
 """Posterior of the gap between a panel and people, given people's answers about some of the items.
 
-Of z, what the panel makes of items, and t, what people make of them, both with mean 0 and variance 1 over items,
+Let z be the panel's scores of items and t people's scores, both with mean 0 and variance 1 over items:
 
-    t = r z + (1 - r^2)^(1/2) e,    e ~ Normal(0, 1),    r = 1 / (1 + gap^2)^(1/2),
+    t = r z + (1 - r^2)^(1/2) e,    e ~ Normal(0, 1),    r = 1 / (1 + gap^2)^(1/2).
 
-z is known by the panel's posterior (taken for normal where answers are weighed), r by the prior of the gap on a grid,
-so that t is normal a priori given r. The evidence of people's answers (:mod:`voirdire.model.target_answers`) weighs the
-grid, and a draw of t, r z + noise, is moved by what they say of the items they are about, and through the panel's
-covariance of all others (Matheron's rule: Wilson et al. 2020). Judges are known by the panel's answers alone.
+z has the panel's posterior (approximated as normal for the evidence of answers), and r has the prior of the gap, on a
+grid. Given r, t is normal a priori. The evidence of people's answers (:mod:`voirdire.model.target_answers`) weights the
+grid. These answers shift a draw of t, r z + noise, for the items that they are about and, through the panel's
+covariance, for all other items (Matheron's rule: Wilson et al. 2020). Judges are estimated from the panel's answers
+alone.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import numpy as np
 from voirdire.model.target_answers import PeopleEvidence, TargetAnswers
 from voirdire.typing import Floats, Ints
 
-GAP_NODES = np.linspace(-2.75, 2.75, 12)  # standard deviations of the log gap
-MIN_NODE_WEIGHT = 1e-4  # weight of a node of the grid that is kept
-COVARIANCE_JITTER = 1e-10  # variance that keeps a covariance positive definite
-GAP_SEED = 4502  # of random numbers that nothing else with the same seed has drawn
+GAP_NODES = np.linspace(-2.75, 2.75, 12)  # grid of the log gap, in its standard deviations
+MIN_NODE_WEIGHT = 1e-4  # smallest weight of a node that is kept
+COVARIANCE_JITTER = 1e-10  # variance added to keep a covariance positive definite
+GAP_SEED = 4502  # seed of random numbers that are independent of all others
 
 
 class GapNode(NamedTuple):
-    """Point of the grid: its weight, the correlation r, and the evidence of the answers there."""
+    """Node of the grid: its weight, the correlation r, and the evidence of people's answers."""
 
     weight: float
     r: float
@@ -35,21 +36,22 @@ class GapNode(NamedTuple):
 
 
 class GapPosterior:
-    """Posterior of scores about people, given a panel's draws and people's answers.
+    """Posterior of people's scores, given a panel's draws and people's answers.
 
     Parameters
     ----------
     answers : TargetAnswers
+        People's answers.
     places : mapping
         Column of the draws for each name of an item.
     drawn : array, shape (draws, items)
-        Scores about the panel.
+        The panel's scores.
     mean, sd : float
-        Of the logarithm of the gap, a priori.
+        Prior mean and standard deviation of the logarithm of the gap.
 
     Attributes
     ----------
-    nodes : list of Node
+    nodes : list of GapNode
     """
 
     def __init__(
@@ -82,17 +84,17 @@ class GapPosterior:
         self.nodes = [GapNode(weight / weight_total, r, evidence) for weight, r, evidence in kept]
 
     def cov(self, r: float) -> Floats:
-        """Prior covariance of people's scores of the items that answers are about."""
+        """Compute the prior covariance of people's scores of the items with answers."""
         return np.asarray(r**2 * self._panel_cov + (1.0 - r**2) * np.eye(len(self.seen)))
 
     def gain(self, r: float) -> Floats:
-        """Gain matrix from the items that answers are about to all items, shape (items, these)."""
+        """Compute the gain matrix from items with answers to all items, shape (items, items with answers)."""
         across = r**2 * self._spread.T @ self._spread[:, self.seen]
         across[self.seen, np.arange(len(self.seen))] += 1.0 - r**2
         return np.asarray(np.linalg.solve(self.cov(r), across.T).T)
 
     def to_target(self, drawn: Floats) -> Floats:
-        """Draws about the target from draws about the panel, shape (draws, items), in their unit."""
+        """Draw scores about the target from draws about the panel, shape (draws, items), in the same unit."""
         rng = np.random.default_rng(GAP_SEED)
         centre, size, z = standardise_draws(drawn)
         node_index = self._draw_nodes(rng, len(drawn))
@@ -110,22 +112,22 @@ class GapPosterior:
         return np.asarray(centre + size * target)
 
     def scale(self, drawn: Floats) -> Floats:
-        """Factor of all differences about the target in each draw of :meth:`to_target`, shape (draws,)."""
+        """Compute the factor of all differences about the target in each draw of :meth:`to_target`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
         return np.asarray(
             r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
         )
 
     def _draw_nodes(self, rng: np.random.Generator, count: int) -> Ints:
-        """Node of each draw."""
+        """Draw a node for each draw, shape (count,)."""
         ends = np.cumsum([node.weight for node in self.nodes])
         return np.searchsorted(ends / ends[-1], (rng.permutation(count) + 0.5) / count)
 
     def point(self, score: Floats) -> Floats:
-        """Expected scores about the target, in the order of the panel's ``score``, shape (items,).
+        """Compute expected scores about the target, in the order of the panel's ``score``, shape (items,).
 
-        The unit is the median, over draws, of the standard deviation of items, as what people make of items is known in
-        this unit. That of ``score`` itself is smaller: medians are drawn together where items are hardly told.
+        The unit is the median over draws of the standard deviation over items, because people's scores are in this
+        unit. The standard deviation of ``score`` itself is smaller: medians of poorly identified items shrink together.
         """
         middle, size = score.mean(), self._size if self._size > 0.0 else 1.0
         z = (score - middle) / size
@@ -138,7 +140,7 @@ class GapPosterior:
         return np.asarray(middle + size * expected)
 
     def correlation(self, prob: float) -> tuple[float, float, float]:
-        """Mean and interval of r, the correlation of the panel's and people's scores of items."""
+        """Compute mean and interval of r, the correlation of the panel's and people's scores of items."""
         r = np.array([node.r for node in self.nodes])
         weight = np.array([node.weight for node in self.nodes])
         order = np.argsort(r)
@@ -148,12 +150,12 @@ class GapPosterior:
 
 
 def mean_and_sd(drawn: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation over items of each draw, shape (draws, 1) each."""
+    """Compute the mean and standard deviation over items of each draw, shape (draws, 1) each."""
     middle = drawn.mean(axis=1, keepdims=True)
     return middle, drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1), keepdims=True)
 
 
 def standardise_draws(drawn: Floats) -> tuple[Floats, Floats, Floats]:
-    """As :func:`mean_and_sd`, and the draws with mean 0 and variance 1."""
+    """Compute :func:`mean_and_sd`, and the draws scaled to mean 0 and variance 1."""
     middle, size = mean_and_sd(drawn)
     return middle, size, (drawn - middle) / np.where(size > 0.0, size, 1.0)

@@ -1,7 +1,4 @@
-"""Uses of people's answers (anchors) in a problem: what differs by kind, and what was done with them.
-
-People's answers (anchors) in the coding of a panel's: criteria, and what no judge has seen.
-"""
+"""Ways to use people's answers (anchors) in a problem: interface of the kinds of data, and record of the use."""
 
 from __future__ import annotations
 
@@ -21,32 +18,32 @@ MODES = JOINT, CUT = "joint", "cut"
 STACKING = "stacking"
 AVERAGE = "average"
 PEOPLE_ALONE = "people alone"
-DEFAULT_METHODS = {"pairs": STACKING, "linked": JOINT}  # the way to use anchors that others must clearly beat
+DEFAULT_METHODS = {"pairs": STACKING, "linked": JOINT}  # methods that others must clearly beat
 MAJORITY = "majority"
-MAX_FOLDS = 20  # joint and cut posteriors are refitted this many times at most
-TIE_TOLERANCE = 1e-9  # answers whose probabilities differ by less are equally likely
+MAX_FOLDS = 20  # largest number of refits of the joint and of the cut posterior
+TIE_TOLERANCE = 1e-9  # difference of probabilities below which answers are equally likely
 
 P = TypeVar("P", bound=Problem)
 
 
 @dataclass(frozen=True)
 class Anchored:
-    """Record of how anchors were used.
+    """Record of the use of anchors.
 
     Attributes
     ----------
     mode : str
-        "joint" or "cut": whose posterior the tables of items and judges show.
+        Posterior of the tables of items and judges: "joint" or "cut".
     chosen : str
-        The method that was chosen.
+        Chosen method.
     methods : tuple of dict
-        Per method: ``method``, ``log_loss`` and ``log_loss_se`` (mean and standard error over anchors left out one at
-        a time), ``accuracy`` (share of them answered rightly, halves for ties), ``chosen``, ``used`` (what the result
-        has from it: "items and judges", "items", "judges", "pairs"; empty where nothing).
+        For each method: ``method``; ``log_loss`` and ``log_loss_se``, mean and standard error over anchors left out
+        one at a time; ``accuracy``, the share of right predictions (ties count half); ``chosen``; ``used``, the results
+        from this method: "items and judges", "items", "judges", "pairs", or empty.
     pairs : tuple of dict
-        For tables of unconnected pairs: ``criterion`` (where there are several), ``first``, ``second``, ``p_first``.
+        For unconnected pairs: ``criterion`` (if there are several), ``first``, ``second``, ``p_first``.
     over : str
-        The method that others had to beat: the default, or people alone; empty where none were compared.
+        Method that others had to beat: the default, or people alone; empty if none were compared.
     """
 
     mode: str
@@ -58,18 +55,18 @@ class Anchored:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Predictions by a method of anchors that it did not see, shape (anchors,) each.
+    """Predictions of held-out anchors by a method, shape (anchors,) each.
 
     Attributes
     ----------
     p : array
-        Probability of what people answered.
+        Probability of people's answer.
     doubt : array
-        Probability of all but the likeliest answer.
+        Probability of all answers but the most probable one.
     right : array
-        1 where the likeliest answer is people's, its share where several are equally likely.
+        1 where the most probable answer is people's; where several are equally probable, 1 divided by their number.
     usable : bool
-        Whether the method can be chosen; others are shown only.
+        Whether the method can be chosen; if not, it is only shown.
     """
 
     p: Floats
@@ -78,42 +75,45 @@ class LeftOut:
     usable: bool = True
 
     @classmethod
-    def from_answer_probabilities(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
-        """Predictions of answers that are one of several.
+    def from_answer_probabilities(cls, probability: Floats, answer: Ints, usable: bool = True) -> LeftOut:
+        """Make predictions from the probabilities of the possible answers.
 
         Parameters
         ----------
-        chance : array, shape (anchors, answers)
-            Probability of every answer.
+        probability : array, shape (anchors, answers)
+            Probability of every possible answer.
         answer : int array, shape (anchors,)
-            What people answered.
+            Code of people's answer.
 
         Examples
         --------
         >>> LeftOut.from_answer_probabilities(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
         [1.0, 0.5]
         """
-        rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIE_TOLERANCE
-        doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
-        return cls(chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
+        rows, best = (
+            np.arange(len(answer)),
+            probability > probability.max(axis=1, keepdims=True) - TIE_TOLERANCE,
+        )
+        doubt = np.sort(probability, axis=1)[:, :-1].sum(axis=1)  # 1 - max would round to zero
+        return cls(probability[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
 
 
 def anchor_folds(count: int) -> list[Ints]:
-    """Parts of so many anchors that are left out together: one each, or ``MAX_FOLDS`` parts."""
+    """Divide anchors into folds that are left out together: one anchor each, or ``MAX_FOLDS`` folds."""
     return [np.arange(start, count, MAX_FOLDS) for start in range(min(MAX_FOLDS, count))]
 
 
 class HumanAnswers(Generic[P]):
-    """People's answers of a problem; of this class itself, where they only enter the likelihood.
+    """Answers of people in a problem; this base class is for kinds in which they only enter the likelihood.
 
     Attributes
     ----------
     drawn : str
-        How cutting draws, in words.
+        Description of draws from the cut posterior.
     reference : str
-        The method that learns nothing from judges' answers to anchors, beside which all others are shown.
+        Reference method, which learns nothing from judges' answers to anchors.
     says_items : str or None
-        The method that says what items are, whichever is chosen.
+        Method of the results about items under every choice, if there is one.
     """
 
     drawn: ClassVar[str] = ""
@@ -125,7 +125,7 @@ class HumanAnswers(Generic[P]):
 
     @property
     def can_cut(self) -> bool:
-        """True if people's answers can teach judges by themselves under the problem's model."""
+        """True if people's answers alone can teach judges under the problem's model."""
         return False
 
     @property
@@ -135,25 +135,25 @@ class HumanAnswers(Generic[P]):
 
     @property
     def of_chosen(self) -> str:
-        """Results that the chosen method gives, in words."""
+        """Results from the chosen method, in words."""
         return "items and judges" if self.says_items is None else "judges"
 
     def check_cut(self) -> None:
-        """Raise where they cannot teach judges.
+        """Raise if people's answers alone cannot teach judges.
 
         Raises
         ------
         InputError
         """
 
-    def check_requested_method(self, asked: str | None, method: str) -> None:
-        """Raise where they cannot be used as asked.
+    def check_requested_method(self, requested: str | None, method: str) -> None:
+        """Raise if people's answers cannot be used as requested.
 
         Raises
         ------
         InputError
         """
-        if asked != CUT:
+        if requested != CUT:
             return
         self.check_cut()
         if method == "nuts":
@@ -162,28 +162,29 @@ class HumanAnswers(Generic[P]):
                 "anchor_mode='joint'"
             )
 
-    def compares(self, asked: str | None, can_cut: bool) -> bool:
-        """True if methods are compared by anchors left out: where nothing was asked for and both ways are possible."""
-        return asked is None and can_cut
+    def compares(self, requested: str | None, can_cut: bool) -> bool:
+        """True if methods are compared by anchors left out: without a request, and if the cut is possible."""
+        return requested is None and can_cut
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """Predictions of anchors left out, in up to ``MAX_FOLDS`` parts, by every method that may be used.
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
+        """Predict anchors left out, in up to ``MAX_FOLDS`` folds, by every possible method.
 
         Parameters
         ----------
-        asked : "joint", "cut" or None
+        requested : "joint", "cut" or None
+            Requested method.
         joint : array, shape (size,)
-            The joint mode.
+            Joint mode.
         """
         return {}
 
     @property
     def people_only(self) -> HumanAnswers[P]:
-        """The same with items scored by people's answers alone, without the judges' votes."""
+        """The same with scores of items from people's answers alone, without the judges' votes."""
         return self
 
     def cut(self, method: Method) -> Inferred:
-        """The cut posterior."""
+        """Compute the cut posterior."""
         if method.name == "map":
             mode = self.cut_mode()
             convergence = check.check_convergence(mode.gradient, mode.converged)
@@ -195,17 +196,17 @@ class HumanAnswers(Generic[P]):
         return Inferred(Posterior(self.problem.density, draws.mean(axis=0), draws[None]), (convergence,))
 
     def cut_mode(self) -> Mode:
-        """Mode of the cut posterior."""
+        """Find the mode of the cut posterior."""
         raise NotImplementedError
 
     def cut_draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, list[Mode]]:
-        """Draws of the cut posterior, shape (count, size), and the modes given each draw of what anchors teach."""
+        """Draw from the cut posterior, shape (count, size); also return the mode given each draw of the judges."""
         raise NotImplementedError
 
     def answered(self, chosen: str) -> P:
-        """The problem, with what the chosen method says of it where that is no posterior's."""
+        """Return the problem, with results of the chosen method that are not from a posterior, if any."""
         return self.problem
 
     def pairs(self, chosen: str, posterior: Posterior) -> tuple[dict[str, Any], ...]:
-        """Answers to unconnected pairs by the chosen method; see :class:`Anchored`."""
+        """Predict unconnected pairs by the chosen method; see :class:`Anchored`."""
         return ()

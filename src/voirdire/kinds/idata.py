@@ -1,7 +1,7 @@
-"""A fit as an ArviZ container: natural scales with names, units and definitions, and what ArviZ asks for beside them.
+"""ArviZ container of a fit: quantities on natural scales with names, units and definitions, and ArviZ's other groups.
 
-``posterior`` has what the tables of the fit show, on natural scales; ``unconstrained_posterior`` what was estimated, by
-the rule for names in :mod:`voirdire.model.natural_scales`.
+``posterior`` has the quantities of the fit's tables, on natural scales. ``unconstrained_posterior`` has the estimated
+parameters, named by the rule in :mod:`voirdire.model.natural_scales`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from voirdire.model.natural_scales import estimated_name, natural_name, unit_and
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-MAX_LOG_VALUES = 10**8  # values of a log likelihood that are kept
-SPLIT_CHAINS = 4  # into which independent draws are divided
+MAX_LOG_VALUES = 10**8  # largest number of values of a log likelihood
+SPLIT_CHAINS = 4  # number of chains into which independent draws are divided
 ANSWER = "answer"
 
 Variables = dict[str, tuple[tuple[str, ...], Any]]
 
 
 def to_inference_data(fit: Any, *, with_answers: bool = True) -> Any:
-    """Draws, log densities and data of a fit; see :attr:`.Fit.idata`.
+    """Collect draws, log densities and data of a fit; see :attr:`.Fit.idata`.
 
     Parameters
     ----------
     with_answers : bool
-        Whether log likelihoods and data of single answers are wanted.
+        Whether to include log likelihoods and data of single answers.
 
     Raises
     ------
@@ -88,20 +88,20 @@ def to_inference_data(fit: Any, *, with_answers: bool = True) -> Any:
 
 
 def shown_quantities(kind: Kind[Any, Any], problem: Problem, posterior: Posterior) -> Quantities:
-    """Estimated quantities on natural scales, chains joined, without empty ones."""
-    assert posterior.values is not None  # of a posterior with draws
+    """Compute the estimated quantities on natural scales, chains joined, without empty ones."""
+    assert posterior.values is not None  # the posterior has draws
     quantities = kind.quantities(problem, posterior.values)
     return {name: quantity for name, quantity in quantities.items() if quantity.draws.size}
 
 
 def split_chains(draws: Floats, sampled: bool) -> Floats:
-    """Draws as several chains, shape (chains, draws, size): independent draws in one row are divided into four.
+    """Divide one chain of independent draws into four chains, shape (chains, draws, size).
 
     Parameters
     ----------
     draws : array, shape (chains, draws, size)
     sampled : bool
-        Whether a sampler made them one after another.
+        Whether the draws are the chains of a sampler, which are kept.
 
     Examples
     --------
@@ -122,14 +122,14 @@ def _unconstrained_draws(density: LogDensity, draws: Floats) -> Variables:
 
 
 def _given_weights(problem: Problem) -> Variables:
-    """Weights that were not learned."""
+    """Weights of criteria that are not learned."""
     density = problem.density
     values = {"strength": np.zeros((len(problem.criteria), len(problem.items)))}
     return {"weight": (("criterion",), normalised_weights(density, values))}
 
 
 def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[int, ...]) -> Floats | None:
-    """Log probability of every answer, shape (chains, draws, answers); None where there are too many."""
+    """Compute the log probability of every answer, shape (chains, draws, answers); None if there are too many."""
     assert posterior.values is not None
     if np.prod(lead) * sum(len(part.which) for part in answers) > MAX_LOG_VALUES:
         return None
@@ -138,7 +138,7 @@ def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[in
 
 
 def _answer_data(answers: list[Answers]) -> tuple[Variables, Variables]:
-    """Answers, and the names of what each answer is about, "" for nothing."""
+    """Collect the answers, and the names of judge, items, ... of each answer ("" for none)."""
     size = [len(part.which) for part in answers]
     values = np.concatenate([part.given for part in answers])
     names = dict.fromkeys(name for part in answers for name in part.about)
@@ -170,7 +170,7 @@ GROUP_DESCRIPTIONS: Mapping[str, tuple[str, str]] = {
 
 
 def _describe_variable(group: str, name: str, unit: str) -> dict[str, str]:
-    """Attributes of a variable."""
+    """Make the attributes of a variable: units and definition."""
     if group in GROUP_DESCRIPTIONS:
         units, definition = GROUP_DESCRIPTIONS[group]
         return {"units": units, "definition": definition.format(name=name)}

@@ -1,6 +1,6 @@
-"""Items or systems whose answers are the same up to their names, so that their results must be equal.
+"""Interchangeable items or systems: exchanging their names does not change the answers, so their results are equal.
 
-Of draws of a posterior two such items have results that differ by Monte Carlo error alone; they are given the same.
+Results from posterior draws differ by Monte Carlo error between such items, and are therefore made equal.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import numpy as np
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats, Ints
 
-MAX_ITEMS = 500  # items
+MAX_ITEMS = 500  # largest number of items, or systems, for the search
 
 
 class AnswerRows(NamedTuple):
-    """Answers: the items that each is about, shape (rows, items of a row), and all else, shape (rows, columns)."""
+    """Answers: items of each row, shape (rows, items of a row), and other columns, shape (rows, columns)."""
 
     items: Ints
     other_columns: Floats
 
     def renamed_bytes(self, names: Ints) -> bytes:
-        """The answers in one order, their items called by other names."""
+        """Sort the answers with other names of items, as bytes."""
         return _sorted_bytes(np.column_stack([names[self.items], self.other_columns]))
 
     def bytes_about(self, some: Ints) -> bytes:
-        """The answers about some items, whatever the others are called, in one order."""
+        """Sort the answers about some items, without the names of the others, as bytes."""
         position = np.zeros(max(self.items.max(initial=0), some.max()) + 1, np.int64)
         position[some] = np.arange(1, len(some) + 1)
         positions = position[self.items]
@@ -36,7 +36,7 @@ class AnswerRows(NamedTuple):
 
 
 class RankedAnswers(NamedTuple):
-    """Rankings: ranks of items, 0 of others, shape (rankings, items), and all else, shape (rankings, columns)."""
+    """Rankings: ranks of items (0: unranked), shape (rankings, items), and other columns, shape (rankings, columns)."""
 
     rank: Ints
     other_columns: Floats
@@ -52,7 +52,7 @@ class RankedAnswers(NamedTuple):
 
 
 def interchangeable_items(problem: Problem) -> list[Ints]:
-    """Groups of two items or more that could change names, of votes, scores and rankings; codes of the items.
+    """Find groups of two or more interchangeable items in votes, scores and rankings; codes of the items.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def interchangeable_items(problem: Problem) -> list[Ints]:
 
 
 def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
-    """Groups of two things or more that could change names with each other; codes of the things.
+    """Find groups of two or more interchangeable items or systems; indices into ``members``.
 
     Parameters
     ----------
     members : sequence of int array
-        Codes of the items of each thing, in such an order that those at one place change names; none of one that is
-        like no other.
+        Codes of the items of each item or system. Items at the same position exchange names. Empty for a system that is
+        interchangeable with no other.
     """
     added = getattr(problem, "added", None)
     if (
@@ -104,7 +104,7 @@ def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints
 
 
 def _known_answers(problem: Problem) -> list[AnswerRows | RankedAnswers]:
-    """The answers of a problem, a table each; none where a table has another form."""
+    """Collect the answers of a problem by table; none if a table has another form."""
     if (ranked := getattr(problem, "ranked", None)) is not None:
         return [RankedAnswers(*ranked)]
     # votes on criteria are about no item
@@ -114,7 +114,7 @@ def _known_answers(problem: Problem) -> list[AnswerRows | RankedAnswers]:
 
 
 def _answer_rows(part: Mapping[str, Any]) -> Iterator[AnswerRows | None]:
-    """The answers of a part of a table; None for one of another form, nothing for what is about judges alone."""
+    """Collect the answers of a part of a table; None for another form, nothing for a part about judges alone."""
     if "item" in part:
         yield _plain_rows(part["item"][:, None], [part[name] for name in part if name != "item"])
     elif "pair" in part:
@@ -134,9 +134,9 @@ def _answer_rows(part: Mapping[str, Any]) -> Iterator[AnswerRows | None]:
         yield None
 
 
-def _plain_rows(items: Ints, rest: list[Floats]) -> AnswerRows | None:
-    is_plain = all(np.shape(column) == (len(items),) for column in rest)
-    return AnswerRows(items, np.stack(rest, axis=1).astype(float)) if is_plain else None
+def _plain_rows(items: Ints, other_columns: list[Floats]) -> AnswerRows | None:
+    is_plain = all(np.shape(column) == (len(items),) for column in other_columns)
+    return AnswerRows(items, np.stack(other_columns, axis=1).astype(float)) if is_plain else None
 
 
 def _sorted_bytes(rows: Floats) -> bytes:

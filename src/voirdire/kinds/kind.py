@@ -1,4 +1,4 @@
-"""Interface of a kind of data: all that differs between kinds, implemented once in each folder beside this file."""
+"""Interface of a kind of data: everything that differs between kinds, with one implementation for each kind."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Entrants(NamedTuple):
     ----------
     names : tuple of str
     draws : array, shape (draws, entrants)
-        Of their scores.
+        Draws of their scores.
     rows : list of dict
-        As JSON has the ranking: item, score, ..., best first.
+        Rows of the ranking as in JSON: item, score, ..., best first.
     contexts : int
-        How many contexts they were drawn over, where other contexts would say something else; else 0.
+        Number of contexts of the table if scores are for contexts like these, else 0.
     """
 
     names: tuple[str, ...]
@@ -67,23 +67,24 @@ class Entrants(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """A problem to be stored: what JSON can hold, by section of a run, and arrays by name."""
+    """Stored form of a problem: values for JSON, by section of a run, and arrays by name."""
 
     sections: dict[str, Any]
     arrays: dict[str, Any]
 
 
 class TableChange(NamedTuple):
-    """New table, and other inputs, to encode the model of a problem with.
+    """New table, and other inputs, with which to encode the model of a problem again.
 
     Attributes
     ----------
     table : table of the kind
     is_own_table : bool
-        Whether it is the problem's own, with its anchors.
+        Whether the table is the problem's own, with its anchors.
     criteria : Votes, CriterionImportance or None
-        As of :meth:`Kind.problem_with_table`.
+        As in :meth:`Kind.problem_with_table`.
     answer_weight : array, shape (judges,), or None
+        Weight of one answer of each judge.
     """
 
     table: Any
@@ -93,20 +94,20 @@ class TableChange(NamedTuple):
 
 
 class Kind(ABC, Generic[T, P]):
-    """Kind of data: how its tables are encoded, and what its fits show.
+    """Kind of data: encoding of its tables, and results of its fits.
 
     Attributes
     ----------
     name : str
-        As model files have it.
+        Name in model files.
     words : str
-        In a sentence.
+        Name in sentences.
     page_words : PageWords
-        What pages say of its fits.
+        Words for pages about its fits.
     refused : tuple of str
-        Settings of ``fit`` that say nothing to it.
+        Settings of ``fit`` that it does not take.
     results : dict
-        Tables of a fit, by name, each a function of problem, posterior and probability.
+        Functions that make the tables of a fit, by name, from problem, posterior and probability of intervals.
     """
 
     name: ClassVar[str]
@@ -133,11 +134,11 @@ class Kind(ABC, Generic[T, P]):
             raise InputError(problems)
 
     def answers_to_fit(self, table: T) -> T:
-        """The answers of a table in the form that models take, such as a question for each label of a set."""
+        """Convert the answers of a table to the form for models, such as a question for each label of a set."""
         return table
 
     def check_board(self, table: T, request: Request) -> None:
-        """Refuse a table of which no board can be made, before anything is fitted.
+        """Refuse a table that allows no leaderboard, before anything is fitted.
 
         Raises
         ------
@@ -146,45 +147,45 @@ class Kind(ABC, Generic[T, P]):
 
     @abstractmethod
     def default_model(self, table: T, request: Request) -> tuple[str | Model, str]:
-        """The model that a table calls for, or its name, and why, in words."""
+        """Choose the default model (or its name) for a table, and give the reason in words."""
 
     def model_of_terms(self, table: T, request: Request) -> Model:
-        """The model of the sum of terms that is asked for.
+        """Make the model of the requested sum of terms.
 
         Raises
         ------
         InputError
-            Models of such tables are no sums of terms that could be named; the sum is none that they take.
+            The kind has no sums of terms, or it does not take this sum.
         """
         raise InputError(f"terms= is not for tables of {self.words}; name a model, or leave it out")
 
     @abstractmethod
     def encode_table(self, model: Model, table: T, request: Request) -> tuple[P, list[str]]:
-        """Bring a table into the form of a model; and what was done on the user's behalf, in words."""
+        """Encode a table for a model; also return notes on choices made for the user."""
 
     def table_of(self, problem: P) -> T:
-        """The table of a problem."""
+        """Return the table of a problem."""
         table: T = problem.table  # type: ignore[attr-defined]
         return table
 
     def note_unused_columns(self, problem: P) -> list[str]:
-        """Notes on columns that the model of a problem leaves out; see :mod:`.unused_columns`."""
+        """Write notes on columns that the model of a problem leaves out; see :mod:`.unused_columns`."""
         sums = type(self).model_of_terms is not Kind.model_of_terms
         return unused_columns(problem, self.table_of(problem), sums)
 
     def problem_with_table(
         self, problem: P, *, table: T | None = None, criteria: Any = None, answer_weight: Floats | None = None
     ) -> P:
-        """The model of a problem over its own or another table of the same coding and scale.
+        """Encode the model of a problem for its own table, or for another of the same coding and scale.
 
         Parameters
         ----------
         table : optional
-            Without anchors; by default the problem's, with them.
+            A table without anchors; by default the problem's, with its anchors.
         criteria : Votes or CriterionImportance, optional
-            What :meth:`on_criteria` gives; by default the problem's.
+            Result of :meth:`on_criteria`; by default the problem's.
         answer_weight : array, shape (judges,), optional
-            What one answer of each judge counts for.
+            Weight of one answer of each judge.
         """
         own_table = self.table_of(problem)
         return self.encode_again(
@@ -194,66 +195,66 @@ class Kind(ABC, Generic[T, P]):
 
     @abstractmethod
     def encode_again(self, problem: P, change: TableChange) -> P:
-        """The model of a problem over a table of the same coding and scale; see :meth:`problem_with_table`."""
+        """Encode the model of a problem for a table of the same coding and scale; see :meth:`problem_with_table`."""
 
     @abstractmethod
     def join(self, problem: P, new: object) -> T:
-        """The table of a problem with new answers of its kind."""
+        """Join the table of a problem with new answers of its kind."""
 
     @abstractmethod
-    def on_criteria(self, problem: P, criteria: tuple[str, ...], given: object) -> Any:
-        """Old and new votes on criteria, or the new weights of ``criteria``."""
+    def on_criteria(self, problem: P, criteria: tuple[str, ...], importance: object) -> Any:
+        """Join old and new votes on criteria, or take the new weights of ``criteria``."""
 
     def has_anchors(self, problem: P) -> bool:
         """True if people's answers are part of a problem."""
         return getattr(problem, "anchors", None) is not None
 
     def target_answers(self, table: T, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
-        """People's answers as evidence on how far the panel is from people, and what was left out, in words.
+        """Make evidence on the gap between panel and people from people's answers; also return notes on omissions.
 
-        None where a model uses them otherwise: of rankings and labels, of unconnected pairs.
+        The evidence is None where a model uses these answers in another way: rankings, labels, unconnected pairs.
 
         Raises
         ------
         InputError
-            A fault of their table; nothing in it is about what the panel answered.
+            A fault of the table of people's answers, or none of them is about the panel's items.
         """
         return None, []
 
     def levels_with_people(self, table: T, people: object) -> tuple[float, ...] | None:
-        """Levels of a table's scale together with people's answers of the same one; None where they are its own."""
+        """Common levels of judges' and people's answers on one scale; None if they are the judges' own levels."""
         return None
 
     def human(self, problem: P, families: dict[str, str] | None = None) -> HumanAnswers[P]:
-        """Uses of people's answers for a problem; ``families`` is the family of each judge."""
+        """Make the uses of people's answers in a problem; ``families`` names the family of each judge."""
         return HumanAnswers(problem)
 
     def evened(self, problem: P, posterior: Posterior) -> Posterior:
-        """A posterior in which what the table treats alike is alike, where sampling alone made a difference."""
+        """Make results equal where the table is symmetric and only sampling error differs; else keep the posterior."""
         return posterior
 
     @abstractmethod
     def checks(self, problem: P, basis: CheckBasis) -> list[Check]:
-        """Checks that every fit makes, after those of its method; that of drift comes after these."""
+        """Make the checks of a fit, after those of its method and before the check of drift."""
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType(
         {}
-    )  # of columns whose names in JSON say something else
+    )  # headings of columns that have other names in JSON
 
     def result_subject(self, problem: P, request: Request) -> str | None:
-        """Subject of results: "target" or "panel"; None where nothing was said, and they are the panel's."""
+        """Subject of results: "target" or "panel"; None if not requested, for results about the panel."""
         subject = {"models": TARGET, "people": PANEL, None: None}[request.judges]
         return request.about or subject
 
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
-        """Sentences about what was found, for a fit's notes."""
+        """Write sentences on the results, for a fit's notes."""
         if not self.has_scores(problem):
             return []
         called, anchored = self.items_called(problem), self.has_anchors(problem)
         return describe_gap(problem, posterior) + describe_agreement(problem, posterior, called, anchored)
 
     def items_called(self, problem: P) -> str:
-        """Plural name of the items of a problem: a board may be of something else."""
+        """Plural noun for the items of a problem."""
         return "items"
 
     def has_scores(self, problem: P) -> bool:
@@ -261,27 +262,27 @@ class Kind(ABC, Generic[T, P]):
         return "items" in self.results and "strength" in {p.name for p in problem.density.parameters}
 
     def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
+        """Results on contexts, for JSON: ``over`` and ``spreads``; empty for models without learned structure."""
         return {}
 
     def time_series(self, problem: P, posterior: Posterior) -> AnswersOverTime | None:
-        """Quantities of answers of this kind followed over time; None where the table has no times."""
+        """Series of answers over time; None if the table has no times."""
         return None
 
     def over_time(self, problem: P, posterior: Posterior) -> list[AnswersOverTime | None]:
-        """As :meth:`time_series`, by kind of answers."""
+        """List of :meth:`time_series` for each kind of answers."""
         return [kind.time_series(part, posterior) for kind, part in self.parts(problem)]
 
     @abstractmethod
     def judge_values(self, problem: P, values: Values) -> dict[str, Floats]:
-        """Values of the table of judges, shape (..., judges); NaN where the model has no such thing."""
+        """Compute the quantities of the table of judges, shape (..., judges); NaN where the model has none."""
 
     def guessing_probability(self, problem: P) -> float:
-        """Probability of a right answer by guessing, as reliability counts right answers."""
+        """Probability of a right answer by guessing, on the scale of reliability."""
         return 0.5
 
     def quantities(self, problem: P, values: Values) -> Quantities:
-        """All that is estimated, on natural scales; what tables of the fit show equals these.
+        """Compute all estimated quantities on natural scales, as in the tables of the fit.
 
         Parameters
         ----------
@@ -294,16 +295,16 @@ class Kind(ABC, Generic[T, P]):
         return quantities | (item_score_quantities(problem, values) if self.has_scores(problem) else {})
 
     def of_systems(self, problem: P, posterior: Posterior) -> Quantities:
-        """Draws of the scores of systems, one a draw of the fit; empty of tables that are not about systems."""
+        """Draws of the scores of systems, one for each draw of the fit; empty for tables without systems."""
         return {}
 
     def board_entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
-        """Entrants of a leaderboard: items, as far as there are draws of their scores.
+        """Make the entrants of a leaderboard: items, with draws of their scores.
 
         Raises
         ------
         InputError
-            The posterior has no draws, or items no scores.
+            The posterior has no draws, or the items have no scores.
         """
         if not self.has_scores(problem):
             raise InputError(f"a board is of items with scores; a fit of {self.words} has none")
@@ -315,11 +316,11 @@ class Kind(ABC, Generic[T, P]):
         return Entrants(problem.items, draws.reshape(-1, draws.shape[-1]), rows, sizes.get("context", 0))
 
     def board_names(self, problem: P) -> tuple[str, ...]:
-        """Names of what a leaderboard would be of, before anything is fitted."""
+        """Names of the entrants of a leaderboard, before anything is fitted."""
         return problem.items
 
     def has_unlinked_pairs(self, problem: P) -> bool:
-        """True if every item is compared with one other alone, so that none is first of all."""
+        """True if every item is compared with only one other item, so that no item can be first."""
         return False
 
     def unit(self, problem: P) -> str:
@@ -327,7 +328,7 @@ class Kind(ABC, Generic[T, P]):
         return "log-odds"
 
     def middle(self, problem: P) -> float:
-        """Neutral value in :meth:`unit`: neither much nor little."""
+        """Neutral value in :meth:`unit`: the middle of the scale."""
         return 0.0
 
     def fixed_order(self, problem: P) -> str | None:
@@ -335,11 +336,11 @@ class Kind(ABC, Generic[T, P]):
         return None
 
     def compared_votes(self, problem: P) -> Votes | None:
-        """The votes of a problem; None where it has none."""
+        """Votes of a problem; None if it has none."""
         return None
 
     def check_contexts(self, problem: P) -> None:
-        """Refuse to show strengths in each context where the model has none.
+        """Refuse to show strengths in each context if the model has no contexts.
 
         Raises
         ------
@@ -348,18 +349,18 @@ class Kind(ABC, Generic[T, P]):
         raise InputError("--contexts is for fits of votes, scores or rankings in several contexts")
 
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
-        """Draws of strengths in each context, (draws, contexts, items); None where the model has none."""
+        """Draws of strengths in each context, shape (draws, contexts, items); None if the model has no contexts."""
         return None
 
     def people_preference(self, problem: P, posterior: Posterior) -> Preference | None:
-        """Answers of people to comparisons of items in one context, as the model has or assumes them.
+        """Model of people's answers to comparisons of items in one context, learned or assumed.
 
-        None where it says nothing of the noise of answers.
+        None if the model has no noise of answers.
         """
         return Preference()
 
     def context_difference_variance(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
-        """Variance over contexts of the difference of two entrants; 0 without contexts."""
+        """Compute the variance over contexts of the difference of two entrants; 0 without contexts."""
         values = posterior.values
         if values is None or "context_strength" not in values:
             return 0.0
@@ -368,56 +369,57 @@ class Kind(ABC, Generic[T, P]):
         return float(gap.var(axis=1, ddof=1).mean())
 
     def uses_families(self, problem: P) -> bool:
-        """True if the model of a problem knows families of judges by itself."""
+        """True if the model of a problem has effects of families of judges."""
         return False
 
     def can_weigh_answers(self, problem: P) -> bool:
-        """True if the answers of judges that answer alike may count for less under a problem's model."""
+        """True if answers of judges that answer alike can have less weight under a problem's model."""
         return True
 
     def families_by_answers(self, problem: P) -> dict[str, str] | None:
-        """Families of judges who answer alike, found by answers alone; None where residuals are used."""
+        """Find families of judges who answer alike from answers alone; None to use residuals."""
         return None
 
     def chance_of_use(self, problem: P, x: Floats) -> Floats | None:
-        """Probability that each judge's answers are no noise, at a point of the posterior; None where nobody is named.
+        """Probability that each judge's answers are informative, at a point of the posterior.
 
-        None, too, of models that learn how good judges are.
+        None if no judge's answers look like noise, and for models that learn the reliability of judges.
         """
         return None
 
     @abstractmethod
     def residuals(self, problem: P, posterior: Posterior) -> Residuals | SharedErrors:
-        """Residuals: what judges answered beyond what the model expects."""
+        """Compute residuals: answers of judges less their expectation under the model."""
 
     def predicted_on_average(self, problem: P) -> tuple[str, ...]:
-        """Names of what answers of a fit depend on and questions to it do not say: they are predicted on average."""
+        """Names of factors over which predictions are averaged, because questions do not give them."""
         return ()
 
     @abstractmethod
     def predict(self, problem: P, posterior: Posterior, table: object) -> Columns:
-        """Probability of every possible answer to what a table asks."""
+        """Predict the probability of every possible answer to the questions of a table."""
 
     @abstractmethod
     def predict_target(self, problem: P, posterior: Posterior, table: object, prob: float) -> Columns:
-        """Answers that people would give to what a table asks, with intervals of ``prob`` where items have scores.
+        """Predict people's answers to the questions of a table, with intervals of ``prob`` if items have scores.
 
         Raises
         ------
         InputError
-            The fit says nothing of that, or has no draws.
+            The fit does not predict people's answers, or has no draws.
         """
 
     @abstractmethod
     def response_probabilities(self, problem: P, values: Values, rows: tuple[Ints, ...]) -> Floats:
-        """Probability of every possible answer to what is asked, shape (rows, answers).
+        """Compute the probability of every possible answer to each question, shape (rows, answers).
 
         Parameters
         ----------
         values : dict of array
-            Of the parameters: one draw, or the centre.
+            Values of the parameters: one draw, or the centre.
         rows : tuple of int array, each of shape (rows,)
-            In the problem's coding: judge, criterion, first and second of comparisons; else judge, criterion, item.
+            Questions in the problem's coding: judge, criterion, first and second for comparisons; else judge,
+            criterion, item.
 
         Raises
         ------
@@ -426,32 +428,32 @@ class Kind(ABC, Generic[T, P]):
         """
 
     def claims(self, problem: P, posterior: Posterior) -> Claims:
-        """Answers of a fit to what people could be asked, with its confidence in each.
+        """Make the claims of a fit about questions that people could answer, with its confidence in each.
 
         Raises
         ------
         InputError
-            People are asked no such single questions about this kind of data.
+            The kind has no such single questions.
         """
         raise InputError(f"escalate() is for fits of labels, votes or scores; this is one of {self.words}")
 
     def single(self, problem: P) -> list[Answers]:
-        """Answers one by one, of every table of a problem; none where a model pools them before it looks at them."""
+        """Collect the single answers of every table of a problem; none for models that pool answers."""
         return []
 
     def outcomes(self, problem: P) -> list[Outcome]:
-        """Answers as a model generates them, table by table; none where it does not (a baseline)."""
+        """Make the outcomes that the model generates, table by table; none for baselines, which generate none."""
         return []
 
     @abstractmethod
     def draw(self, problem: P, values: Values, rng: np.random.Generator) -> T:
-        """The table of a problem with other answers, drawn under one set of values.
+        """Draw other answers for the table of a problem under one set of values.
 
-        Of a draw of the posterior it is posterior predictive, of one of the prior a simulation.
+        Values from the posterior give posterior predictive tables, and values from the prior simulated tables.
         """
 
     def parts(self, problem: P) -> tuple[tuple[Kind[Any, Any], Any], ...]:
-        """The kinds of answers in a problem, each with the part of the problem that is about them."""
+        """Pairs of a kind of answers and its part of the problem."""
         return ((self, problem),)
 
     @abstractmethod
@@ -465,34 +467,34 @@ class Kind(ABC, Generic[T, P]):
 
     @abstractmethod
     def shares(self, problem: P, tables: Sequence[T]) -> Shares:
-        """Shares of wins of items, or of the answers of judges, in tables of the questions of a problem."""
+        """Compute shares of wins of items, or of the answers of judges, in tables with the questions of a problem."""
 
     @abstractmethod
     def calibration(self, problem: P, posterior: Posterior) -> Calibration:
-        """Answers by the probability that a fit gives them, where it can by all other answers."""
+        """Count answers by the probability that the fit gives them; given all other answers, if possible."""
 
     @abstractmethod
     def pack(self, problem: P) -> Packed:
-        """A problem to be stored."""
+        """Convert a problem to its stored form."""
 
     @abstractmethod
     def unpack(self, model: Model, packed: Packed) -> P:
-        """A problem that was stored."""
+        """Restore a problem from its stored form."""
 
     def refit_resampled(self, problem: P, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-        """Modes of tables of as many answers, drawn with replacement; shape (resamples, size).
+        """Find modes of tables of as many answers, drawn with replacement; shape (resamples, size).
 
         See :mod:`voirdire.kinds.bootstrap`.
 
         Raises
         ------
         InputError
-            The kind has none.
+            The kind has no bootstrap.
         """
         return refit_modes(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
 
     def resampled(self, problem: P, rng: np.random.Generator) -> Data:
-        """As many answers, drawn with replacement.
+        """Draw as many answers with replacement.
 
         Raises
         ------
@@ -501,9 +503,7 @@ class Kind(ABC, Generic[T, P]):
         """
         raise InputError(f"{self.words} have no bootstrap; their intervals are those of the posterior")
 
-    compared: ClassVar[
-        tuple[str, ...]
-    ] = ()  # kinds of models that predict its answers, where not its own alone
+    compared: ClassVar[tuple[str, ...]] = ()  # kinds of models that predict its answers, if not only its own
 
     def predicts_answers(self, model: Model) -> bool:
         """True if a model predicts the answers of this kind."""
@@ -514,22 +514,23 @@ class Kind(ABC, Generic[T, P]):
         return False
 
     @abstractmethod
-    def score_held_out(self, model: Model, table: T, here: Bools, request: Request) -> PredictionScores:
-        """Log probability of some answers, of a fit that has not seen them; and whether each was the most probable.
+    def score_held_out(self, model: Model, table: T, held_out: Bools, request: Request) -> PredictionScores:
+        """Compute log probabilities of held-out answers, and 1 where an answer was the most probable one, else 0.
 
         Parameters
         ----------
-        here : bool array, shape (answers,)
+        held_out : bool array, shape (answers,)
+            True for the answers that the fit does not see.
         request : Request
-            Levels or classes.
+            Request with levels or classes.
         """
 
     def counts(self, problem: P) -> dict[str, int]:
-        """Numbers of answers: ``votes`` (whatever they are, as everywhere in results), and others beside them."""
+        """Numbers of answers: ``votes`` (the name for answers of every kind in results), and others, if any."""
         return {"votes": int(problem.judge_votes.sum())}
 
     def named_counts(self, problem: P) -> dict[str, int]:
-        """Numbers of answers by what they are: ``{"labels": 40}``."""
+        """Numbers of answers by kind, such as ``{"labels": 40}``."""
         counts = self.counts(problem)
         return counts if len(counts) > 1 else {self.name: counts["votes"]}
 

@@ -1,4 +1,4 @@
-"""Answers over time, by kind: of votes, of scores, of labels, each beyond what the fitted model expects."""
+"""Series of answers over time for votes, scores and labels, relative to their expectation under the fitted model."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from voirdire.typing import Floats, Ints
 
 
 def vote_series(problem: VotesProblem, posterior: Posterior) -> AnswersOverTime | None:
-    """Series of every vote, at the centre of the posterior; None where the table has no times.
+    """Make the series of all votes, at the centre of the posterior; None if the table has no times.
 
-    With d the difference of the items as judges meet them and r = 1, 0 or -1 (first, tie, second) less its
-    expectation: r tanh(d / 2), the score of how well a judge tells items apart, and r.
+    With d the perceived difference of the items, and r the answer (1 first, 0 tie, -1 second) less its expectation,
+    the signals are r tanh(d / 2), the score function of a judge's informedness, and r.
     """
     votes = problem.coded_votes
     if votes.details is None or votes.details.time is None or problem.model.pool != "none":
@@ -58,7 +58,7 @@ def vote_series(problem: VotesProblem, posterior: Posterior) -> AnswersOverTime 
 
 
 def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
-    """Habits of judges with coins: mean and half the difference of their coins; none of other models."""
+    """Make the habits of judges with coins: mean and half the difference of their coins; none for other models."""
     votes, density = problem.coded_votes, problem.density
     if "coin_first" in values:
         coins = ("coin_first", "coin_second")
@@ -68,7 +68,7 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
         return ()
 
     def make_habit(name: str, sign: float) -> Habit:
-        def log_chance(u: float) -> Floats:
+        def log_probability(u: float) -> Floats:
             shifted = values | {
                 coin: values[coin] + shift for coin, shift in zip(coins, (u, sign * u), strict=True)
             }
@@ -82,14 +82,14 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
             )
             return np.asarray(0.5 * (first + sign * second))
 
-        return Habit(name, log_chance, habit_value)
+        return Habit(name, log_probability, habit_value)
 
     habits = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
     return habits if coins[0] != coins[1] else habits[:1]
 
 
 def score_series(problem: ScoresProblem, posterior: Posterior) -> AnswersOverTime | None:
-    """Series of every score, at the centre of the posterior; None where the table has no times."""
+    """Make the series of all scores, at the centre of the posterior; None if the table has no times."""
     table = problem.table
     if table.time is None:
         return None
@@ -108,7 +108,10 @@ def score_series(problem: ScoresProblem, posterior: Posterior) -> AnswersOverTim
 
 
 def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
-    """Severity as :meth:`.Fit.judges` has it; none of models without it. On a continuous scale by typical noise."""
+    """Make the habit of severity, as in :meth:`.Fit.judges`; none for models without severity.
+
+    On a continuous scale its steps are in units of the typical noise.
+    """
     table, values, form = problem.table, posterior.central_values, problem.form
     if "severity" not in values or form not in (ordinal, continuous):
         return ()
@@ -117,7 +120,7 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     answers = None if form is continuous else problem.answer_codes(table)
     severity = total_severity(values, problem.judge_group)
 
-    def log_chance(u: float) -> Floats:
+    def log_probability(u: float) -> Floats:
         shifted = values | {"severity": values["severity"] + unit * u}
         if answers is None:
             return log_score_density(problem, shifted, table.score, codes)
@@ -125,12 +128,14 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
         return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
     return (
-        Habit("severity", log_chance, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))),
+        Habit(
+            "severity", log_probability, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))
+        ),
     )
 
 
 def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
-    """Expected score of every row; of a baseline, the mean of the item's scores."""
+    """Compute the expected score of every row; for a baseline, the mean of the item's scores."""
     table, form = problem.table, problem.form
     if form in (ordinal, continuous):
         return expected_scores(problem, posterior.central_values, tuple(problem.codes(table).values()))
@@ -140,9 +145,9 @@ def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
 
 
 def label_series(problem: LabelsProblem, posterior: Posterior) -> AnswersOverTime | None:
-    """Series of every label: 1 where it is the item's most probable class, less the judge's mean.
+    """Make the series of all labels: 1 where the label is the item's most probable class, less the judge's mean.
 
-    The mean is over the judge's labels of items of that class. None without times, or where the model has no classes.
+    The mean is over the judge's labels of items of that class. None if the table has no times or the model no classes.
     """
     table = problem.table
     if table.time is None or not problem.density.latent:
@@ -159,7 +164,7 @@ def label_series(problem: LabelsProblem, posterior: Posterior) -> AnswersOverTim
 
 
 def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:
-    """Reliability as :meth:`.Fit.judges` has it, by the log-odds of the right label of each class."""
+    """Make the habit of reliability, as in :meth:`.Fit.judges`: shifts in the log-odds of the right label."""
     table, density = problem.table, problem.density
     rates = density.rates(posterior.central_values, np)
     if len(rates) != len(problem.judges):
@@ -170,11 +175,11 @@ def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) 
         problem.answer_codes(table),
     )
 
-    def log_chance(u: float) -> Floats:
+    def log_probability(u: float) -> Floats:
         return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, labels])
 
     def reliability_at(judge: int, u: Floats) -> Floats:
         shifted = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
         return np.asarray((shifted * right).sum(axis=-1).mean(axis=-1))
 
-    return (Habit("reliability", log_chance, reliability_at),)
+    return (Habit("reliability", log_probability, reliability_at),)

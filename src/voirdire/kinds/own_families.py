@@ -1,4 +1,4 @@
-"""Families of judges and of items, where a fit was asked how much judges favour their own."""
+"""Families of judges and of items, for the preference of judges for their own family."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def requested_families(
     request: Request, judges: Sequence[str], items: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, str]] | None:
-    """Family of each judge and of each item; None where nothing was asked of own families.
+    """Read the family of each judge and of each item; None if the request does not concern own families.
 
     Raises
     ------
     InputError
-        Families of items without those of judges, or neither where answers about own families are to be left out.
+        Families of items without those of judges, or missing families where own-family answers are to be left out.
 
     Examples
     --------
@@ -44,13 +44,13 @@ def requested_families(
 
 
 def add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
-    """Add the covariate of own families, or remove the answers about them."""
+    """Add the covariate of own families, or remove answers about items of the own family."""
     (extended,), notes = add_own_families_to_all([table], request)
     return extended, notes
 
 
 def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Sequence[Any], list[str]]:
-    """As :func:`add_own_families`, of tables of the same judges and items, one of which at least tells the effect."""
+    """As :func:`add_own_families`, for tables of the same judges and items; at least one must identify the effect."""
     families = requested_families(request, tables[0].judges, tables[0].items)
     if families is None:
         return tables, []
@@ -63,14 +63,14 @@ def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Se
 
 
 def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str]) -> Bools:
-    """True where an answer is of a judge on an item of its family, shape (rows,); of votes each item, (2, rows)."""
+    """True where a judge answered about an item of its family, shape (rows,); for votes by item, shape (2, rows)."""
     judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
     item = np.array([of_items[name] for name in table.items], dtype=object)[table.item]
     return np.asarray(judge == item.T, dtype=bool)
 
 
-def _remove_own_answers(table: Any, own: Bools) -> tuple[Any, list[str]]:
-    any_own = own.reshape(-1, table.rows).any(axis=0)
+def _remove_own_answers(table: Any, own_family: Bools) -> tuple[Any, list[str]]:
+    any_own = own_family.reshape(-1, table.rows).any(axis=0)
     if any_own.all():
         raise InputError(
             f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left: check the "
@@ -80,21 +80,24 @@ def _remove_own_answers(table: Any, own: Bools) -> tuple[Any, list[str]]:
     return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]
 
 
-def _add_own_covariate(table: Any, own: Bools) -> Any:
-    values = own.T[..., None].astype(float)
+def _add_own_covariate(table: Any, own_family: Bools) -> Any:
+    values = own_family.T[..., None].astype(float)
     further = table.further.with_covariates((OWN_FAMILY,), values, np.ones(1), np.zeros(1))
     return table.with_further(further)
 
 
-def _check_own_families(own: Sequence[Bools]) -> None:
-    """Raise where no table tells answers about an item of the own family from others."""
-    if any(mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any()) for mask in own):
+def _check_own_families(own_family: Sequence[Bools]) -> None:
+    """Raise if no table identifies the effect of own families."""
+    if any(
+        mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any())
+        for mask in own_family
+    ):
         return
     actions = {
-        1: "answered about an item of its own family and another about it, too",
+        1: "answered about an item of its own family on which a judge of another family answered, too",
         2: "compared an item of its own family with one of another",
     }
-    wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(mask.ndim for mask in own))
+    wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(mask.ndim for mask in own_family))
     raise InputError(
         f"no judge {wording}: an effect of own families cannot be told; check that judges and items name their "
         "families alike, or leave the families of items out"
@@ -102,7 +105,7 @@ def _check_own_families(own: Sequence[Bools]) -> None:
 
 
 def own_family_judges(table: Any) -> tuple[str, ...]:
-    """Judges that answered about an item of their own family, of votes beside another."""
+    """Names of judges that answered about items of their own family (for votes, compared with others)."""
     if OWN_FAMILY not in table.further.covariates:
         return ()
     values = table.further.covariate[..., table.further.covariates.index(OWN_FAMILY)]

@@ -1,4 +1,4 @@
-"""Tables in the form of a stored fit: names for JSON, codes as arrays."""
+"""Tables in the form of a stored fit: names for JSON, and codes as arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VOTE_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria", "order
 
 
 def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Names and codes of the tables of votes that there are, by their keys."""
+    """Pack the tables of votes, None left out: names and codes, by key."""
     names: dict[str, Any] = {}
     arrays: dict[str, Any] = {}
     for key, votes in tables.items():
@@ -41,7 +41,7 @@ def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[st
 
 
 def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
-    """A table of votes, from what :func:`pack_votes` made (after JSON made lists of tuples)."""
+    """Restore a table of votes from the result of :func:`pack_votes` (in which JSON made lists of tuples)."""
     content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _VOTE_ARRAYS}
     content |= lists_to_tuples(names[key])
     if "details" in content:
@@ -57,7 +57,7 @@ def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Vot
 
 
 def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Names and codes of a table of labels or scores.
+    """Pack a table of labels, scores or rankings: names and codes.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, A
 
 
 def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dict[str, Any]:
-    """The arguments of a table's class, from what :func:`pack_rated` made."""
+    """Restore the arguments of a table's class from the result of :func:`pack_rated`."""
     further = "further_"
     codes = _select_prefix(f"{key}_", arrays)
     extra = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
@@ -84,27 +84,29 @@ def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dic
 
 
 def pack_people(people: PeopleTable[Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Names and codes of people's scores or rankings, where there are such."""
+    """Pack people's scores or rankings, if there are any: names and codes."""
     if people is None:
         return {}, {}
     names, codes = pack_rated(people.table, "people")
     return {"people": names, "people_notes": people.notes}, codes
 
 
-def unpack_people(made: type[R], names: dict[str, Any], arrays: dict[str, Any]) -> PeopleTable[R] | None:
-    """What :func:`pack_people` packed, a table of the class ``made``."""
+def unpack_people(
+    table_class: type[R], names: dict[str, Any], arrays: dict[str, Any]
+) -> PeopleTable[R] | None:
+    """Restore people's table, of class ``table_class``, from the result of :func:`pack_people`; None without one."""
     if "people" not in names:
         return None
-    table = made(**unpack_rated(names["people"], arrays, "people"))
+    table = table_class(**unpack_rated(names["people"], arrays, "people"))
     return PeopleTable(table, tuple(names["people_notes"]))
 
 
-def _select_prefix(start: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+def _select_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
 
 
 def lists_to_tuples(names: dict[str, Any]) -> dict[str, Any]:
-    """Lists, which JSON made of tuples, as tuples.
+    """Convert lists, which JSON made of tuples, to tuples.
 
     Examples
     --------

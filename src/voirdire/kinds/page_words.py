@@ -1,4 +1,4 @@
-"""Wording of report pages that differs by kind of data."""
+"""Words of report pages that differ by kind of data."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ class PageWords:
     Attributes
     ----------
     reliability : str
-        How to read the figure of the judges' reliability.
+        Caption of the figure of the judges' reliability.
     judges : str
-        What stands below the table of judges.
+        Note below the table of judges.
     people : str
-        What people gave, at the beginning of a sentence.
+        Noun for people's answers, at the beginning of a sentence.
     doubt : str
-        What the check of orientation doubts.
+        Possible error that the check of orientation found.
     twin, turned, prior : str
-        The posterior's mirrored twin: a heading, what is done to a draw, and that as the argument of the prior.
+        Words for the mirrored mode: a heading, the change of a draw, and the argument of the prior.
     agreement : str
-        Heading of the figure of who agrees with whom.
+        Heading of the figure of agreement between judges.
     shares, told, whose : str
-        Of the posterior predictive check: which shares are shown, what they are of, whose they are.
+        Words of the posterior predictive check: caption of the shares, noun for their rows, and their owners.
     binned, probability, seen : str
-        Of calibration: what is shown, the axis of probabilities, and what to say where a method has no draws.
+        Words of calibration: caption, axis of probabilities, and note for methods without draws.
     """
 
     reliability: str
@@ -46,8 +46,8 @@ class PageWords:
 
 
 VOTES = PageWords(
-    "Probability of answering as the comparison came out, averaged over both positions: 0.5 is chance. Grey "
-    "diamonds: not told from chance; red triangles: below it, used reversed.",
+    "Probability of choosing the better item, averaged over both positions: 0.5 is chance. Grey diamonds: not clearly "
+    "different from chance; red triangles: below it, used reversed.",
     "“right”, “picks first” and “ties” are what a judge does on a typical pair, two items drawn at random. "
     "Position bias runs from \u22120.5 (always the second) to 0.5 (always the first).",
     shares="Share of wins of every item (a tie counts half)",
@@ -58,8 +58,8 @@ VOTES = PageWords(
     probability="predicted probability of “first” or “second”",
 )
 SCORES = PageWords(
-    "Probability of giving the better of a typical pair the higher score: 0.5 is chance. Grey diamonds: not "
-    "told from chance; red triangles: below it.",
+    "Probability of giving the better of a typical pair the higher score: 0.5 is chance. Grey diamonds: not clearly "
+    "different from chance; red triangles: below it.",
     "“right” is the probability of giving the better of a typical pair the higher score, ties counted half. "
     "Severity is on the scale of the items' scores: a judge one unit more severe sees every item one unit lower.",
     people="Scores that people gave to some items",
@@ -68,28 +68,28 @@ SCORES = PageWords(
     "once for every level but the highest, and the share that did (95% intervals). On the diagonal, "
     "probabilities mean what they say.",
     probability="probability of exceeding a level by the other scores",
-    seen=" Method {method!r} has no draws to leave a score out with: here it has seen them all.",
+    seen=" Method {method!r} has no draws, so scores cannot be left out: the fit has seen them all.",
 )
 RANKINGS = PageWords(
     "Probability of ranking the better of two items above the worse, over all pairs: 0.5 is chance. Grey "
-    "diamonds: not told from chance.",
+    "diamonds: not clearly different from chance.",
     "“p right” is the probability of ranking the better of two items above the worse, over all pairs of items; "
     "judges differ in it by their tastes.",
 )
 JOINT = PageWords(
-    "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not told "
-    "from chance.",
+    "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not clearly "
+    "different from chance.",
     "Reliability is the probability of choosing the better of a typical pair in a vote, “p right score” that "
     "of giving it the higher score; both follow from the discrimination that a judge's votes and scores share.",
     agreement="Who agrees with whom in votes",
 )
 LABELS = PageWords(
     "Probability of the right label, averaged over the classes; the dashed line is chance. Grey diamonds: "
-    "not told from chance; red triangles: below it.",
+    "not clearly different from chance; red triangles: below it.",
     "Reliability is the probability of the right label, averaged over the classes with equal weights; "
     "accuracy weighs them by how common they are.",
     people="Labels that people gave to some items",
-    doubt="classes may bear each other's names",
+    doubt="the names of classes may be exchanged",
     twin="The classes renamed",
     turned="classes under each other's names",
     prior="renamed",

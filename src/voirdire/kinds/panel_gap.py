@@ -1,17 +1,16 @@
-"""Scores about the target: those that people would give items, given a panel's.
+"""Scores about the target: the scores that people would give items, given a panel's scores.
 
-A panel sees an item as s = theta + b, b what all its judges see alike and people do not. Answers of judges say nothing
-of b, however many there are: with gap = sd(b) / sd(theta) and sd(s) the spread of the items, both normal,
+The panel's score of an item is s = theta + b: theta is people's score, and b an error that all judges of the panel
+share. The judges' answers say nothing about b, however many there are. With gap = sd(b) / sd(theta), sd(s) the spread
+of the items, and both theta and b normal,
 
     theta = kept s + sd(s) (kept (1 - kept))^(1/2) z,   kept = 1 / (1 + gap^2),   z ~ Normal(0, 1),
 
-s and theta from their means, in every draw. log gap ~ Normal(mean, sd) as public tables have it (below); people's
-answers about some items teach more (:mod:`voirdire.kinds.gap_posterior`).
+for deviations of s and theta from their means, in every draw. The prior is log gap ~ Normal(mean, sd). People's answers
+about some items inform the gap further (:mod:`voirdire.kinds.gap_posterior`).
 
-The prior of the gap between what panels and people make of items, learned across public tables.
-
-That prior is as ``benchmarks/panel_gaps.py`` gives it (results in benchmarks/README.md): mean and standard deviation,
-over the tables, of the logarithm of the gap.
+The prior is learned across public tables by ``benchmarks/panel_gaps.py`` (results in benchmarks/README.md): mean and
+standard deviation, over the tables, of the logarithm of the gap.
 """
 
 from __future__ import annotations
@@ -38,30 +37,30 @@ LOG_GAP_SD = 0.64
 
 SUBJECTS = TARGET, PANEL
 JUDGE_KINDS = "models", "people"
-INTERVAL_PROBABILITY = 0.9  # probability of the interval in words
-MIN_PANEL_PROBABILITY = 0.95  # probability from which a panel is sure
-MAX_ITEMS = 60  # items whose pairs the sentence is about
-GAP_SEED = 4501  # of random numbers that nothing else with the same seed has drawn
+INTERVAL_PROBABILITY = 0.9  # probability of the interval in sentences
+MIN_PANEL_PROBABILITY = 0.95  # probability above which a panel is sure of the order of a pair
+MAX_ITEMS = 60  # largest number of items in the sentence about pairs
+GAP_SEED = 4501  # seed of random numbers that are independent of all others
 _GAP_CACHE: WeakKeyDictionary[TargetAnswers, dict[int, GapPosterior]] = (
     WeakKeyDictionary()
-)  # each takes a second
+)  # a posterior takes a second
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Distribution of the gap: its logarithm is normal.
+    """Distribution of the gap, with a normal logarithm.
 
     Attributes
     ----------
     mean, sd : float
-        Of log gap.
+        Mean and standard deviation of log gap.
     """
 
     mean: float = LOG_GAP_MEAN
     sd: float = LOG_GAP_SD
 
     def to_target(self, drawn: Floats, spread: Floats | None = None) -> Floats:
-        """Draws about the target from draws about the panel, shape (draws, items).
+        """Draw scores about the target from draws about the panel, shape (draws, items).
 
         Parameters
         ----------
@@ -85,7 +84,7 @@ class Gap:
         return np.asarray(centre + kept * (drawn - centre) + noise)
 
     def point(self, score: Floats) -> Floats:
-        """Scores that are expected of people, in the order of the panel's, shape (items,)."""
+        """Compute expected scores of people, in the order of the panel's scores, shape (items,)."""
         centre, kept = score.mean(), self._shared_variance_draws(np.random.default_rng(GAP_SEED), 4000).mean()
         return np.asarray(centre + kept * (score - centre))
 
@@ -95,7 +94,7 @@ class Gap:
 
 
 def check_result_subject(about: str | None, judges: str | None) -> None:
-    """Raise where results cannot be about that, judges are no such, or one contradicts the other.
+    """Raise if the subject of results or the kind of judges is unknown, or if the two contradict each other.
 
     Raises
     ------
@@ -116,14 +115,14 @@ def check_result_subject(about: str | None, judges: str | None) -> None:
 
 
 def find_gap(problem: Problem, drawn: Floats, places: Mapping[str, int] | None = None) -> Gap | GapPosterior:
-    """The gap of a problem's panel: its prior from public tables, or its posterior given people's answers.
+    """Find the gap of a problem's panel: its prior from public tables, or its posterior given people's answers.
 
     Parameters
     ----------
     drawn : array, shape (draws, items)
-        Scores about the panel; one row of them where there are no draws.
+        Scores about the panel; one row if there are no draws.
     places : mapping, optional
-        Column of the draws by the name of each item, where they are not of the items themselves.
+        Column of the draws for each name, if the columns are not the items of the problem.
     """
     if problem.target_answers is None:
         return Gap()
@@ -137,7 +136,7 @@ def find_gap(problem: Problem, drawn: Floats, places: Mapping[str, int] | None =
 
 
 def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[str, Any] | None:
-    """Correlation of the panel's and people's scores of items, given people's answers; None without these."""
+    """Compute the correlation of the panel's and people's scores, given people's answers; None without these."""
     answers = problem.target_answers
     if answers is None or values is None:
         return None
@@ -149,40 +148,40 @@ def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[st
 
 
 def describe_gap(problem: Problem, posterior: Posterior) -> list[str]:
-    """Sentence on what people's answers teach of the gap."""
+    """Write a sentence on the gap, given people's answers; none without these."""
     gap = learned_gap(problem, posterior.values, INTERVAL_PROBABILITY)
     if gap is None:
         return []
     times = "once" if gap["answers"] == 1 else f"{gap['answers']:,} times"
     item_words = "one item" if gap["items"] == 1 else f"{gap['items']:,} items"
     return [
-        f"People answered {times} about {item_words}: what the panel and people make of "
-        f"items correlates by {gap['correlation']:.2f} ({gap['low']:.2f} to {gap['high']:.2f}, "
-        f"{INTERVAL_PROBABILITY:.0%} interval; judges are known by the panel's answers alone)."
+        f"People answered {times} about {item_words}: the panel's and people's scores of "
+        f"items correlate by {gap['correlation']:.2f} ({gap['low']:.2f} to {gap['high']:.2f}, "
+        f"{INTERVAL_PROBABILITY:.0%} interval; judges are estimated from the panel's answers alone)."
     ]
 
 
 def target_and_panel_scores(problem: Problem, values: Values) -> tuple[Floats, Floats]:
-    """Draws of scores about the target and about the panel, shape (draws, items) each."""
+    """Draw scores about the target and about the panel, shape (draws, items) each."""
     scores = integrated_scores(problem.density, values)
     error = values.get("panel_error")
     if error is None:
         return find_gap(problem, scores).to_target(scores), scores
-    # people ranked some items: what items are worth is about them, and the panel's error was fitted
+    # people ranked some items: strengths are about people, and the panel's error was fitted
     return scores, integrated_scores(
         problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]}
     )
 
 
 def shown_draws(problem: Problem, values: Values) -> Floats:
-    """Draws of the scores that a fit shows, shape (draws, items)."""
+    """Draw the scores that a fit shows, shape (draws, items)."""
     if problem.about is None:
         return integrated_scores(problem.density, values)
     return target_and_panel_scores(problem, values)[problem.about == PANEL]
 
 
 def with_other_score(about: str, target: Columns, panel: Columns) -> Columns:
-    """The table of what results are about, with score and interval of the other (``score_panel``, ...) beside it.
+    """Add to the table about one subject the score and interval about the other (``score_panel``, ...).
 
     Examples
     --------
@@ -197,19 +196,19 @@ def with_other_score(about: str, target: Columns, panel: Columns) -> Columns:
 def describe_agreement(
     problem: Problem, posterior: Posterior, called: str = "items", anchored: bool = False
 ) -> list[str]:
-    """Sentence on how sure the panel is of the pairs that it tells apart, and how often people would agree.
+    """Write a sentence on the pairs of which the panel is sure: its mean probability, and people's agreement.
 
     Parameters
     ----------
     called : str
-        What the items are, in the plural.
+        Plural noun for the items.
     anchored : bool
         Whether people's answers are part of the density.
     """
     values = posterior.values
     if values is None or len(problem.items) < 2:
         return []
-    # a quarter of the draws takes a quarter of the memory
+    # a quarter of the draws is enough, and saves memory
     thinned = {name: value[::4] for name, value in values.items()}
     target, panel = (part[:, :MAX_ITEMS] for part in target_and_panel_scores(problem, thinned))
     first, second = np.triu_indices(panel.shape[1], 1)
@@ -231,8 +230,8 @@ def describe_agreement(
         reason = "by their answers"
     elif anchored:
         reason = (
-            "if this panel is as far from people as panels in public tables are: the anchors teach about items and "
-            "judges, not this distance"
+            "if this panel is as far from people as panels in public tables are: the anchors inform items and judges, "
+            "but not this distance"
         )
     subject_note = (
         "If these judges are models that stand in for people, say judges='models' (--judges models)"

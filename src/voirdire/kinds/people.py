@@ -1,15 +1,15 @@
-"""Answers of people (anchors) in the coding of a panel's, and the model of their answers to comparisons.
+"""Encoding of people's answers (anchors) like a panel's, and the model of their answers to comparisons.
 
     P(better) = p sigmoid(d / c) + (1 - p) sigmoid(-d / c)
 
-with p the coin of people and c the scale of their noise: 1 of votes and rankings, whose scores are log-odds; of scores
-in levels the root of 2, and of scores in points 2^(1/2) n / 1.702, n the noise of a single score, because two are
-compared. Where each answer is about another context, in which the difference is Normal(d, v),
+with p the coin of people and c the scale of their noise. c is 1 for votes and rankings, with scores in log-odds. It is
+the root of 2 for scores in levels, and 2^(1/2) n / 1.702 for scores in points, n the noise of a single score, because
+two scores are compared. If each answer is about another context, in which the difference is Normal(d, v),
 
     c^2 grows by pi v / 8
 
 (MacKay 1992, Neural Computation 4; 1.702: the logistic function nearest to the normal distribution function, Bowling et
-al. 2009). The information that an answer has of d is
+al. 2009). The information of an answer about d is
 
     i(d) = (dP/dd)^2 / (P (1 - P)).
 """
@@ -32,23 +32,23 @@ from voirdire.tables.ratings import Rated, known_names
 from voirdire.typing import Floats, Ints
 
 PEOPLE = "people"
-_MAX_NAMES = 5  # names listed in a message before it only counts
+_MAX_NAMES = 5  # names listed in a message; the others are counted
 UNUSED_NOTE = "they say nothing about this panel and are not used."
-UNKNOWN_CONTEXT_NOTE = "what items are worth there is not known, and they are not used."
+UNKNOWN_CONTEXT_NOTE = "strengths of items there are not known, so they are not used."
 
 R = TypeVar("R", bound=Any)
 
 
 @dataclass(frozen=True, eq=False)
 class PeopleTable(Generic[R]):
-    """People's scores, or rankings, coded by the names of a panel's.
+    """Scores or rankings of people, coded like a panel's.
 
     Attributes
     ----------
     table : Scores or Rankings
-        In the panel's coding of items and criteria (and of contexts, where these are told apart).
+        Answers in the panel's coding of items and criteria (and of contexts, if the model has them).
     notes : tuple of str
-        Answers that could not be used, in words.
+        Notes on answers that could not be used.
     """
 
     table: R
@@ -61,7 +61,7 @@ class PeopleTable(Generic[R]):
 
 
 def match_items(people: R, panel: R, problems: Problems, answered: str) -> tuple[R, str]:
-    """People's table in the coding of a panel's, items that it does not know as -1; and which these are, in words."""
+    """Encode people's table like a panel's, unknown items as -1; also describe these items in words."""
     criterion = criterion_codes(people, panel, problems)
     message = describe_unknown_anchors(people.items, people.item, panel.items, "about item", answered)
     coded = replace(
@@ -76,7 +76,7 @@ def match_items(people: R, panel: R, problems: Problems, answered: str) -> tuple
 
 
 def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
-    """The panel's code of each criterion of the anchors; -1 where it has none, which is reported."""
+    """Find the panel's code of each criterion of the anchors; unknown criteria are -1, and reported."""
     if not people.has_criteria:
         if len(panel.criteria) > 1:
             problems.table(
@@ -101,20 +101,20 @@ def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
 def describe_unknown_anchors(
     names: Sequence[str], code: Ints, known: Sequence[str], where: str, answered: str = "scored"
 ) -> str:
-    """Describe anchors about items or contexts that no judge has scored; "" where there are none.
+    """Describe anchors about items or contexts that no judge has scored; "" if there are none.
 
     Parameters
     ----------
     names : sequence of str
-        Of items, or of contexts.
+        Names of items, or of contexts.
     code : int array, shape (anchors,) or (anchors, names of each)
-        Which each anchor has.
+        Codes of the names of each anchor.
     known : sequence of str
-        Those of the judges' answers.
+        Names in the judges' answers.
     where : str
         "about item", or "in context".
     answered : str
-        What judges did with items.
+        Participle for the judges' answers, such as "scored".
     """
     unknown = [number for number, name in enumerate(names) if name not in set(known)]
     if not unknown:
@@ -130,27 +130,27 @@ def describe_unknown_anchors(
     )
 
 
-TWO_SCORE_SCALE = float(np.sqrt(2.0))  # scale of the difference of two noises, in that of one
+TWO_SCORE_SCALE = float(np.sqrt(2.0))  # scale of the difference of two noises, in units of the scale of one
 PROBIT_SCALE = 1.702
 
 
 @dataclass(frozen=True)
 class Preference:
-    """Answers of people to comparisons.
+    """Model of people's answers to comparisons.
 
     Attributes
     ----------
     coin : float
-        Probability that a person means what it sees.
+        Probability that a person answers as it sees the items.
     scale : float
-        Of its noise, in the unit of scores.
+        Scale of the noise, in the unit of scores.
     """
 
     coin: float = 1.0
     scale: float = 1.0
 
     def probability(self, difference: Floats) -> Floats:
-        """Probability that the better of two items is preferred.
+        """Compute the probability that the better of two items is preferred.
 
         Examples
         --------
@@ -161,7 +161,7 @@ class Preference:
         return np.asarray(1.0 - self.coin + (2.0 * self.coin - 1.0) * p_better)
 
     def information(self, difference: float) -> float:
-        """Information that one answer has of a difference.
+        """Compute the information of one answer about the difference.
 
         Examples
         --------
@@ -174,18 +174,18 @@ class Preference:
         return slope**2 / max(p * (1.0 - p), 1e-300)
 
     def over_contexts(self, variance: float) -> Preference:
-        """The same where each answer is about another context, over which the difference has this variance."""
+        """Make the model for answers about different contexts, with this variance of the difference over contexts."""
         return replace(self, scale=float(np.sqrt(self.scale**2 + np.pi * variance / 8.0)))
 
 
 def people_reliability(model: Model, values: Values) -> float:
-    """Probability that people answer as they see items: by their answers, else as the model expects; 1 without a coin.
+    """Probability that people answer as they see items: from their answers, else the prior mean; 1 without a coin.
 
     Parameters
     ----------
     model : Model
     values : dict of array
-        One draw, or the centre.
+        Values of the parameters: one draw, or the centre.
 
     Examples
     --------

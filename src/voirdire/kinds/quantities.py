@@ -1,6 +1,6 @@
-"""Quantities of a fit on their natural scales, of any number of draws; and effects of terms beside a model's own.
+"""Quantities of a fit on natural scales, for any number of draws, and tables of effects.
 
-Effects are for JSON: of covariates, of own families, the spreads that were learned, and values of all other terms.
+The tables are for JSON: effects of covariates and of own families, learned spreads, and values of other further terms.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SHARE_PARAMETERS = frozenset({"class_share", "common_label", "tendency"})
 
 
 def parameter_quantities(problem: Problem, values: Values) -> Quantities:
-    """Every parameter by itself on its natural scale; of criteria their weights.
+    """Convert every parameter to its natural scale, and weights of criteria to shares.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
 
 
 def item_score_quantities(problem: Problem, values: Values) -> Quantities:
-    """Scores of items as a fit shows them, over all contexts and in each, and those about the other subject."""
+    """Compute scores of items as the fit shows them, scores about the other subject, and scores in each context."""
     quantities = {"score": Quantity(shown_draws(problem, values), ("item",))}
     if problem.about is not None:
         target, panel = target_and_panel_scores(problem, values)
@@ -86,37 +86,37 @@ def item_score_quantities(problem: Problem, values: Values) -> Quantities:
     return quantities
 
 
-def judge_quantities(each: dict[str, Floats], judges: int, guess: float) -> Quantities:
-    """Values of judges, those that the model has and does not fix, and their informedness.
+def judge_quantities(judge_values: dict[str, Floats], judges: int, guessing: float) -> Quantities:
+    """Select the values of judges that the model estimates, and add their informedness.
 
     Parameters
     ----------
-    each : dict of array, shape (draws, judges), or (draws, 1) where judges are all alike
+    judge_values : dict of array, shape (draws, judges), or (draws, 1) if all judges are alike
     judges : int
-        How many there are.
-    guess : float
+        Number of judges.
+    guessing : float
         Probability of a right answer by guessing.
     """
     quantities = {
         name: Quantity(np.broadcast_to(value, (len(value), judges)), ("judge",))
-        for name, value in each.items()
+        for name, value in judge_values.items()
         if not np.isnan(value).all() and not _is_constant(value)
     }
     if "reliability" in quantities:
-        informedness = (quantities["reliability"].draws - guess) / (1.0 - guess)
+        informedness = (quantities["reliability"].draws - guessing) / (1.0 - guessing)
         quantities["informedness"] = Quantity(informedness, ("judge",))
     return quantities
 
 
-def rescale_draws(quantities: Quantities, change: Callable[[str, Floats], Floats]) -> Quantities:
-    """The same with the draws changed by name."""
+def rescale_draws(quantities: Quantities, rescale: Callable[[str, Floats], Floats]) -> Quantities:
+    """Change the draws of each quantity by a function of its name and draws."""
     return {
-        name: quantity._replace(draws=change(name, quantity.draws)) for name, quantity in quantities.items()
+        name: quantity._replace(draws=rescale(name, quantity.draws)) for name, quantity in quantities.items()
     }
 
 
 def _is_constant(value: Floats) -> bool:
-    """True if draws are equal but for rounding, as the rate of first items where the model knows no positions."""
+    """True if draws are equal up to rounding, such as the rate of first items in models without positions."""
     return len(value) > 1 and bool(np.ptp(value, axis=0).max() < 1e-9)
 
 
@@ -129,13 +129,12 @@ SPREAD_NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spr
 
 
 def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Spreads (sd, in the unit of scores) that were learned: name, value, low, high; ``item:criterion`` of several.
+    """Table of learned spreads (sd, in the unit of scores): name, value, low, high.
 
-    ``slope`` of a covariate's effect between judges, ``slope:covariate`` of several;
-
-    ``item`` of strengths (``general`` of what they have in common under all criteria), ``context`` of an item between
-    contexts, ``taste`` of an item between judges, ``family`` of an item between families of judges, ``tie_...`` of tie
-    habits; ``coin_mean`` is the log-odds of the typical coin.
+    ``item`` is the spread of strengths (``item:criterion`` for several criteria, ``general`` for strengths under all
+    criteria alike), ``context`` of an item between contexts, ``taste`` of an item between judges, ``family`` of an item
+    between families of judges, ``tie_...`` of tie habits, and ``slope`` of a covariate's effect between judges
+    (``slope:covariate`` for several covariates). ``coin_mean`` is the log-odds of the typical coin.
     """
     dims = {p.name: p.dims for p in problem.density.parameters if isinstance(p.prior, LogExponential)}
     learned = list(dims)
@@ -156,15 +155,16 @@ def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns
     return columns
 
 
-CLEAR_PROBABILITY = 0.99  # an interval clear of 0 says that a covariate counts
+CLEAR_PROBABILITY = 0.99  # probability of the interval for clear effects of covariates
 
 
 def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, Any]:
-    """Tables by name, those that there are, of a problem with ``added`` terms.
+    """Make the tables of effects of a problem with ``added`` terms, by name, without empty ones.
 
-    ``covariates``: name, effect (in the unit of scores for each unit), low, high, unit, clear (the 99% interval is
-    clear of 0, all together: at the mode alone, never). ``own_family``: judge (None: over
-    all), effect, low, high. ``terms``: term, level, value, low, high, of each level of every other term.
+    - ``covariates``: name, effect (in the unit of scores, for one unit of the covariate), low, high, unit, clear (the
+      simultaneous 99% interval excludes 0; never at the mode alone).
+    - ``own_family``: judge (None: over all), effect, low, high.
+    - ``terms``: term, level, value, low, high, for each level of every other term.
     """
     added: ResolvedTerms = problem.added
     names = {term.name: term for term in added.terms}
@@ -202,7 +202,7 @@ def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str],
 
 
 def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
-    """Preference for the own family: judge (None: over all; those who were asked), effect, low, high."""
+    """Table of the preference for the own family: judge (None: over all), effect, low, high; only judges concerned."""
     judges = problem.added.concerned
     codes = [problem.judges.index(judge) for judge in judges]
     judge_slopes = _judge_slopes_name(problem.added, OWN_FAMILY)

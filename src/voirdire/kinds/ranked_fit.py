@@ -1,8 +1,7 @@
-"""Fits whose items have strengths: of comparisons, of scores, of rankings.
+"""Fits of items with strengths: of votes, scores, and rankings.
 
-Results of fits of votes, scores and rankings for terms beside those of their model.
-
-Pairs of items: how often one wins against another, and how sure it is that it is the better one.
+Their results include effects of further terms, and for every pair of items the win probability and the probability of
+being better.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ if TYPE_CHECKING:
 
 
 def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Win probability of every item against every other, with its interval.
+    """Compute the win probability of every item against every other, with its interval.
 
-    Item i wins against item j where a judge who errs by nothing but how close they are prefers it:
-    sigmoid(score_i - score_j), which is 1 / (1 + exp(score_j - score_i)) in log-odds of the scores that the fit shows.
+    It is the probability that a perfectly reliable judge prefers item i to item j: sigmoid(score_i - score_j), which is
+    1 / (1 + exp(score_j - score_i)), with the scores of the fit in log-odds.
 
     Returns
     -------
     dict of array, shape (items (items - 1),)
         first, second, p_win (median over draws), low, high, p_better (share of draws in which the first is better, ties
-        counting half); the last three are missing without draws. By items as the table has them.
+        counting half); the last three are missing without draws. Items are in the order of the table.
 
     Raises
     ------
@@ -62,7 +61,7 @@ def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
         return columns | {"p_win": p_win, **dict.fromkeys(("low", "high", "p_better"), missing)}
     draws = shown_draws(problem, posterior.values)
     summary = np.empty((4, len(first)))
-    for item in range(len(items)):  # pairs of one item at a time: draws times items, not times pairs
+    for item in range(len(items)):  # one item at a time: memory for draws times items, not draws times pairs
         rows = first == item
         gap = draws[:, [item]] - draws[:, second[rows]]
         wins = logistic_sigmoid(gap, np)
@@ -71,26 +70,26 @@ def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     return columns | dict(zip(("p_win", "low", "high", "p_better"), summary, strict=True))
 
 
-_COLUMN_NAMES = {"votes": "answers"}  # columns of groups of judges by another name
+_COLUMN_NAMES = {"votes": "answers"}  # other names of columns of groups of judges
 
 
 class RankedFit(Fit):
-    """A fit whose items have strengths."""
+    """Fit of items with strengths."""
 
     def ranking(self) -> pd.DataFrame:
-        """Items, best first: item, score, sd, low, high, rank, rank_low, rank_high, p_best.
+        """Table of items, best first: item, score, sd, low, high, rank, rank_low, rank_high, p_best.
 
-        The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
-        bound the equal-tailed interval of probability ``prob``, and so do ``rank_low`` and ``rank_high``, of each item
-        by itself; ``decide().ranks`` are those that hold of all together. All but score and rank are missing under
-        ``map``.
-        Where it was said what results are about (``about=``, ``judges=``), ``score_panel``, ``low_panel`` and
-        ``high_panel`` are about the panel, or ``score_target``, ... about the target, whichever does not head.
+        The score is in log-odds: the strength, or its mean over criteria by their weights. ``low`` and ``high`` are the
+        ends of the equal-tailed interval of probability ``prob``; ``rank_low`` and ``rank_high`` are those of the rank
+        of the item by itself. ``decide().ranks`` has simultaneous ranges for all items. All columns but score and rank
+        are missing under ``map``.
+        If the subject of results was requested (``about=``, ``judges=``), further columns are about the other subject:
+        ``score_panel``, ``low_panel`` and ``high_panel`` about the panel, or ``score_target``, ... about the target.
         """
         return self._frame(self.tables["items"])
 
     def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
-        """As of :class:`.Fit`, and what results are about."""
+        """As in :class:`.Fit`, with the subject of results."""
         result = super().as_dict(leave_out)
         if not self.kind.has_scores(self.problem):
             return result
@@ -98,22 +97,22 @@ class RankedFit(Fit):
         return {"about": self.problem.about or PANEL, **({} if gap is None else {"target": gap}), **result}
 
     def criteria(self) -> pd.DataFrame:
-        """Criteria: weight (they sum to one) with interval."""
+        """Table of criteria: weight (weights sum to one) with interval."""
         return self._frame(self.tables["criteria"])
 
     def strengths(self) -> pd.DataFrame:
-        """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
+        """Table of strengths by criterion and item (log-odds): criterion, item, strength, sd, low, high."""
         return self._frame(self.strength_columns())
 
     def spreads(self) -> pd.DataFrame:
-        """Learned spreads of items, contexts, tastes and tie habits: name, value, low, high.
+        """Table of learned spreads of items, contexts, tastes and tie habits: name, value, low, high.
 
-        Empty of models without learned structure; see :func:`voirdire.kinds.quantities.spread_table`.
+        It is empty for models without learned structure; see :func:`voirdire.kinds.quantities.spread_table`.
         """
         return self._frame(spread_table(self.problem, self.posterior, self.prob))
 
     def board(self, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
-        """The leaderboard: what is distinguishable, what a choice may cost; see :func:`voirdire.decide.board.board`."""
+        """Make the leaderboard: distinguishable items, cost of a choice; see :func:`voirdire.decide.board.board`."""
         leaderboard: dict[str, Any] = import_fit_function("board")(self.in_pandas, prices, margin)
         return leaderboard
 
@@ -122,30 +121,31 @@ class RankedFit(Fit):
         return import_fit_function("decide")(self, prices, margin)
 
     def strength_columns(self) -> Columns:
-        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        """Columns of the strength of every item under every criterion, with sd and interval."""
         return strength_table(self.problem, self.posterior, self.prob)
 
     def bootstrap(
         self, resamples: int = 1000, seed: int = 0, jobs: int | None = 1, client: object = None
     ) -> pd.DataFrame:
-        """The ranking with intervals from modes of resampled votes and scores; columns as :meth:`ranking`.
+        """Compute the ranking with intervals from modes of resampled answers; columns as in :meth:`ranking`.
 
-        Answers are drawn with replacement; see :mod:`voirdire.kinds.bootstrap`. The intervals show how the mode varies
-        with them, and nothing of what the prior leaves open. They are the same whoever refits.
+        Answers are drawn with replacement; see :mod:`voirdire.kinds.bootstrap`. The intervals show the variation of the
+        mode with the answers, without the uncertainty from the prior. They do not depend on the number of processes.
 
         Parameters
         ----------
         resamples, seed : int
+            Number of resamples, and seed of the random numbers.
         jobs : int or None
-            Processes, by joblib. None leaves it to an active ``joblib.parallel_config``.
+            Number of processes, by joblib; None takes it from an active ``joblib.parallel_config``.
         client : distributed.Client or str, optional
-            A Dask cluster in the place of ``jobs``, or the address of its scheduler.
+            Dask cluster, or the address of its scheduler, used instead of ``jobs``.
 
         Raises
         ------
         InputError
-            The fit is one of a baseline of scores, or by method "adam", ``resamples`` are too few for its ``prob``, or
-            the cluster cannot be used.
+            The model is a baseline of scores, the method is "adam", ``resamples`` are too few for ``prob``, or the
+            cluster cannot be used.
         """
         if self.method == "adam":
             raise InputError(
@@ -163,86 +163,88 @@ class RankedFit(Fit):
 
 
 class TermsFit(RankedFit):
-    """A fit whose problem has ``added`` terms."""
+    """Fit of a problem with ``added`` terms."""
 
     problem: Any
     kind: ClassVar[TermsKind[Any, Any]]
 
     def contexts(self) -> pd.DataFrame:
-        """Strength of every item in every context; see :func:`.results.context_table`.
+        """Table of the strength of every item in every context; see :func:`.results.context_table`.
 
         Raises
         ------
         InputError
-            The model has no contexts, or the table not several.
+            The model has no contexts, or the table does not have several.
         """
         self.kind.check_contexts(self.problem)
         contexts = self.kind.table_of(self.problem).contexts
         return self._frame(context_table(self.problem, contexts, self.posterior, self.prob))
 
     def covariates(self) -> pd.DataFrame:
-        """Effects of covariates, held fixed: name, effect (log-odds, or points), low, high, unit, clear (of 0).
+        """Table of effects of covariates: name, effect (log-odds, or points), low, high, unit, clear (of 0).
+
+        Scores hold the covariates fixed.
 
         Raises
         ------
         InputError
-            The fit has none.
+            The fit has no covariates.
         """
         return self._term_frame("covariates", "covariates() needs fit(..., covariates=...)")
 
     def own_family(self) -> pd.DataFrame:
-        """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high.
+        """Table of the preference for the own family: judge (None: over all), effect (log-odds), low, high.
 
         Raises
         ------
         InputError
-            The fit was not asked for it.
+            The fit has no effects of own families.
         """
         return self._term_frame("own_family", "own_family() needs fit(..., families=..., item_families=...)")
 
     def terms(self) -> pd.DataFrame:
-        """Values of the other terms beside a model's own: term, level, value (log-odds, or points), low, high.
+        """Table of values of other further terms: term, level, value (log-odds, or points), low, high.
 
         Raises
         ------
         InputError
-            The fit has none.
+            The fit has no such terms.
         """
         return self._term_frame(
             "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
         )
 
-    def _term_frame(self, name: str, otherwise: str) -> pd.DataFrame:
+    def _term_frame(self, name: str, message: str) -> pd.DataFrame:
         import pandas as pd
 
         tables = effect_tables(self.problem, self.posterior, self.prob)
         if name not in tables:
-            raise InputError(otherwise)
+            raise InputError(message)
         return pd.DataFrame(tables[name])
 
 
 class ComparedFit(RankedFit):
-    """A fit that rests on comparisons, perhaps among other answers."""
+    """Fit with comparisons among its answers."""
 
     def next_comparisons(self, count: int = 10, **settings: Any) -> pd.DataFrame:
-        """Comparisons to send to a person or a judge next; see :func:`voirdire.fit.next.suggest.next_comparisons`.
+        """Choose the next comparisons for a person or a judge; see :func:`voirdire.fit.next.suggest.next_comparisons`.
 
-        ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
-        ``repeats`` and ``seed``.
+        Settings: ``who`` answers ("person" or "judge"), ``about`` is the subject to learn ("ranking" or "judges"),
+        ``repeats``, ``seed``.
         """
         comparisons: pd.DataFrame = import_fit_function("next_comparisons")(self.in_pandas, count, **settings)
         return convert_to_library(comparisons, self.frames)
 
     def win_matrix(self) -> pd.DataFrame:
-        """Win probability of every item against every other; see :func:`.ranked_fit.win_matrix`.
+        """Table of the win probability of every item against every other; see :func:`.ranked_fit.win_matrix`.
 
-        Columns: first, second, p_win (how often a judge who errs by nothing but how close they are prefers the first),
-        low, high, p_better. ``.pivot(index="first", columns="second", values="p_win")`` makes it a square.
+        Columns: first, second, p_win (probability that a perfectly reliable judge prefers the first), low, high,
+        p_better. ``.pivot(index="first", columns="second", values="p_win")`` makes a square matrix.
         """
         return self._frame(win_matrix(self.problem, self.posterior, self.prob))
 
     def pairs(self) -> pd.DataFrame:
-        """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
+        """Table of the probability that people prefer the first item, for unconnected pairs with anchors.
 
         Columns: criterion (where there are several), first, second, p_first.
 
@@ -259,14 +261,14 @@ class ComparedFit(RankedFit):
 
 
 class ScoredFit(RankedFit):
-    """A fit that rests on scores, perhaps among other answers."""
+    """Fit with scores among its answers."""
 
     def cutpoints(self) -> pd.DataFrame:
-        """Limits between the levels of the scale: criterion, lower, upper, cutpoint, low, high."""
+        """Table of cutpoints between the levels of the scale: criterion, lower, upper, cutpoint, low, high."""
         return self._frame(self.tables["cutpoints"])
 
     def groups(self) -> pd.DataFrame:
-        """Groups of judges: group, judges, answers (scores given), mean, severity, low, high."""
+        """Table of groups of judges: group, judges, answers (number of scores), mean, severity, low, high."""
         return self._frame(
             {_COLUMN_NAMES.get(name, name): column for name, column in self.tables["groups"].items()}
         )

@@ -1,4 +1,4 @@
-"""Registry of the kinds of data, by their names in model files and tables, and of their fits."""
+"""Registry of the kinds of data and of their fits, by the names in model files and tables."""
 
 from __future__ import annotations
 
@@ -32,117 +32,117 @@ from voirdire.tables.output_library import convert_to_library
 
 
 class VotesFit(TermsFit, ComparedFit):
-    """A fit of votes."""
+    """Fit of votes."""
 
     problem: VotesProblem
     kind: ClassVar[TermsKind[Any, Any]] = VOTES
 
     def judges_by_criterion(self) -> pd.DataFrame:
-        """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
+        """Table of reliability by judge and criterion, for ``maple-criterion-reliability``."""
         return self._frame(judges_by_criterion(self.problem, self.posterior, self.prob))
 
     def groups(self) -> pd.DataFrame:
-        """Items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""
+        """Table of items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""
         return self._frame(groups.items_by_group(self.problem, self.posterior, self.prob))
 
 
 class ScoresFit(TermsFit, ScoredFit):
-    """A fit of scores."""
+    """Fit of scores."""
 
     problem: ScoresProblem
     kind: ClassVar[TermsKind[Any, Any]] = SCORES
 
     def people(self) -> pd.DataFrame:
-        """People who gave anchors: criterion, scores, severity, discrimination or noise, with intervals.
+        """Table of people who gave anchors: criterion, scores, severity, discrimination or noise, with intervals.
 
-        On the scales of :meth:`judges`; see :func:`.scores.results.people_table`. Empty without anchors.
+        Scales are those of :meth:`judges`; see :func:`.scores.results.people_table`. Empty without anchors.
         """
         return self._frame(self.tables["people"])
 
     def systems(self) -> pd.DataFrame:
-        """Systems, best first, of scores of systems over contexts; see :mod:`voirdire.kinds.scores.systems`.
+        """Table of systems over contexts, best first; see :mod:`voirdire.kinds.scores.systems`.
 
-        Columns: system, contexts, score, sd, low, high, rank, rank_low, rank_high, p_best. Items are the systems'
-        answers in each context, which :meth:`ranking` compares.
+        Columns: system, contexts, score, sd, low, high, rank, rank_low, rank_high, p_best. :meth:`ranking` compares the
+        items, which are the systems' answers in each context.
 
         Raises
         ------
         InputError
-            The table has no columns context and system, or the fit no draws.
+            The table has no columns context and system, or the fit has no draws.
         """
         return self._frame(score_systems.system_table(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
-        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        """Columns of the strength of every item under every criterion, with sd and interval."""
         return strengths_on_scale(self.problem, self.posterior, self.prob)
 
 
 class RankingsFit(TermsFit):
-    """A fit of rankings."""
+    """Fit of rankings."""
 
     problem: RankingsProblem
     kind: ClassVar[TermsKind[Any, Any]] = RANKINGS
 
     def next_rankings(self, count: int = 5, **settings: Any) -> pd.DataFrame:
-        """Rankings to ask for next; see :func:`voirdire.fit.next.rankings.next_rankings`.
+        """Choose the next rankings to collect; see :func:`voirdire.fit.next.rankings.next_rankings`.
 
         Raises
         ------
         InputError
-            The request is wrong, or the fit has no draws.
+            The request is invalid, or the fit has no draws.
         """
         rankings: pd.DataFrame = import_fit_function("next_rankings")(self.in_pandas, count, **settings)
         return convert_to_library(rankings, self.frames)
 
 
 class LabelsFit(Fit):
-    """A fit of labels."""
+    """Fit of labels."""
 
     problem: LabelsProblem
     kind: ClassVar[Kind[Any, Any]] = LABELS
 
     def classes(self) -> pd.DataFrame:
-        """Items: class, probability of every class; see :func:`.labels.results.item_table`."""
+        """Table of items: class, probability of every class; see :func:`.labels.results.item_table`."""
         return self._frame(self.tables["items"])
 
     def confusion(self) -> pd.DataFrame:
-        """Judges' confusion matrices: judge, class, label, probability, low, high."""
+        """Table of judges' confusion matrices: judge, class, label, probability, low, high."""
         return self._frame(self.tables["confusion"])
 
     def shares(self) -> pd.DataFrame:
-        """Shares of the classes: criterion, class, share, low, high."""
+        """Table of shares of the classes: criterion, class, share, low, high."""
         return self._frame(self.tables["shares"])
 
     def systems(self, positive: object = None) -> pd.DataFrame:
-        """Systems, of labels of systems over contexts; see :mod:`voirdire.kinds.labels.systems`.
+        """Table of systems over contexts; see :mod:`voirdire.kinds.labels.systems`.
 
-        Columns: system, contexts; where a class counts as a success (its share) or labels are grades that are numbers
-        (their mean) score, sd, low, high, rank, rank_low, rank_high, p_best, best first; share_CLASS, share_CLASS_low
-        and share_CLASS_high of every class.
+        Columns: system, contexts; share_CLASS, share_CLASS_low and share_CLASS_high for every class. If a class counts
+        as a success, or labels are numbers, also score (share of successes, or mean), sd, low, high, rank, rank_low,
+        rank_high, p_best, best first.
 
         Parameters
         ----------
         positive : str, optional
-            The class that counts as a success, by default that of the fit.
+            Class that counts as a success; by default that of the fit.
 
         Raises
         ------
         InputError
-            The table has no columns context and system, or the fit no draws; ``positive`` is no class.
+            The table has no columns context and system, the fit has no draws, or ``positive`` is no class.
         """
         return self._frame(
             label_systems.system_table(self._with(positive).problem, self.posterior, self.prob)
         )
 
     def board(self, positive: object = None, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
-        """The leaderboard of systems over contexts; see :func:`voirdire.decide.board.board`.
+        """Make the leaderboard of systems over contexts; see :func:`voirdire.decide.board.board`.
 
         Parameters
         ----------
         positive : str, optional
-            The class that counts as a success, by default that of the fit.
+            Class that counts as a success; by default that of the fit.
         prices, margin
-            As of :meth:`decide`.
+            As for :meth:`decide`.
         """
         board: dict[str, Any] = import_fit_function("board")(self._with(positive).in_pandas, prices, margin)
         return board
@@ -152,7 +152,7 @@ class LabelsFit(Fit):
         return import_fit_function("decide")(self, prices, margin)
 
     def _with(self, positive: object) -> LabelsFit:
-        """The same fit with another class as the one that counts as a success."""
+        """Return the fit with another class as the success; unchanged if None."""
         if positive is None:
             return self
         problem = self.problem
@@ -160,7 +160,7 @@ class LabelsFit(Fit):
         return replace(self, problem=replace(problem, positive=success))
 
     def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
-        """Accuracy and balanced accuracy against known classes, with bootstrap intervals.
+        """Compute accuracy and balanced accuracy against known classes, with bootstrap intervals.
 
         ``truth`` has columns item and label; see :func:`voirdire.fit.accuracy.accuracy` for the settings.
         """
@@ -177,12 +177,12 @@ KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in (VOTES, LABELS, 
 
 
 def kind_of(problem: Problem) -> Kind[Any, Any]:
-    """The kind of data that a problem is about."""
+    """Return the kind of data of a problem."""
     return KINDS[problem.model.data]
 
 
 def check_kind(model: Model, table: Any) -> None:
-    """Raise InputError where a model is for another kind of table.
+    """Raise InputError if a model is for another kind of table.
 
     Examples
     --------
@@ -204,22 +204,22 @@ def check_kind(model: Model, table: Any) -> None:
     )
 
 
-def votes_of(problem: Problem, what: str) -> VotesProblem:
-    """The votes that a problem is about, perhaps beside scores.
+def votes_of(problem: Problem, caller: str) -> VotesProblem:
+    """Return the votes of a problem of votes, or of votes and scores.
 
     Parameters
     ----------
-    what : str
-        What asks for them, in messages.
+    caller : str
+        Name of the calling verb, for messages.
 
     Raises
     ------
     InputError
-        There are none.
+        The problem has no votes.
     """
     votes: VotesProblem | None = problem.part(VOTES.name)
     if votes is None:
-        raise InputError(f"{what} is for fits of votes; this is one of {kind_of(problem).words}")
+        raise InputError(f"{caller} is for fits of votes; this is one of {kind_of(problem).words}")
     return votes
 
 

@@ -1,4 +1,4 @@
-"""Request of a fit beside its table and model."""
+"""Settings of a requested fit, beside its table and model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voirdire.tables.covariates import covariate_columns, covariate_names
 
 @dataclass(frozen=True)
 class Request:
-    """Request of a fit beside the table and the model; see :func:`voirdire.fit`."""
+    """Settings of a requested fit, beside its table and model; see :func:`voirdire.fit`."""
 
     criteria: object = None
     anchors: object = None
@@ -33,17 +33,17 @@ class Request:
 
     @property
     def asks_terms(self) -> bool:
-        """True if it asks for what no default model has: covariates, families of items, groups of contexts."""
+        """True if it requests terms that no default model has: covariates, families of items, groups of contexts."""
         has_item_families = self.item_families is not None and not self.without_own_family
         return self.covariates is not None or has_item_families or self.by is not None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns to read beside those that every table has, where a table has them."""
+        """Names of further columns to read, if a table has them."""
         covariates = self.covariates
         columns = () if covariates is None else (*covariate_columns(covariates), *covariate_names(covariates))
         columns += () if self.by is None else (self.by,)
         names = [name for row in self.terms for name in row.factors]
         return tuple(
             dict.fromkeys((*columns, *names, *covariate_columns(names)))
-        )  # of votes also those of each item
+        )  # votes also have a column of each for both items

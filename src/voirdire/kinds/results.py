@@ -1,7 +1,7 @@
-"""Tables of results of several kinds: items by score, and quantities by level.
+"""Tables of results for several kinds of data: items by score, and quantities by level.
 
-Of items that a table treats alike (with their names exchanged it is the same) all that is said must be the same: what
-sampling alone makes different between them is averaged, so that they are as probable to be the best, exactly.
+Results of interchangeable items (the table is unchanged if their names are exchanged) must be equal. Differences from
+sampling error are averaged, so that these items have exactly the same probability of being the best.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from voirdire.typing import Floats, Ints
 
 
 def strengths_over_contexts(values: Values, over: str) -> Array:
-    """Strengths over contexts like those of the table ("new"), or over these alone, shape (..., criteria, items).
+    """Compute strengths for contexts like the table's ("new"), or for these alone, shape (..., criteria, items).
 
     Examples
     --------
@@ -45,38 +45,38 @@ def strengths_over_contexts(values: Values, over: str) -> Array:
 
 
 def contexts_note(over: str) -> str:
-    """Note on the scores of a fit with contexts."""
+    """Write a note on the scores of a fit with contexts."""
     scope, other_scope = "contexts like these", "these contexts alone"
     scope, other_scope, other = (
         (scope, other_scope, "these") if over == "new" else (other_scope, scope, "new")
     )
     return (
-        f"Scores are over {scope}: over='{other}' (--over {other}) says what holds over {other_scope}; contexts() "
+        f"Scores are over {scope}: over='{other}' (--over {other}) gives scores over {other_scope}; contexts() "
         "(--contexts --json) has the strengths in each."
     )
 
 
 def select_items(values: Values, items: Sequence[int]) -> Values:
-    """Values of which those of strengths are of some items alone."""
+    """Select the strengths of some items, over all contexts and in each context."""
     strength, context = values["strength"][..., items], values["context_strength"][..., items, :]
     return {**values, "strength": strength, "context_strength": context}
 
 
 def context_strengths(density: LogDensity, values: Values) -> Floats:
-    """Shape (..., contexts, items), each context's strengths with sum zero."""
+    """Compute strengths in each context, weighted over criteria, sum zero, shape (..., contexts, items)."""
     strength = values["strength"][..., None] + values["context_strength"]
     scores = np.einsum("...c,...cix->...xi", normalised_weights(density, values), strength)
     return np.asarray(scores - scores.mean(axis=-1, keepdims=True))
 
 
-QuantityFunction = Callable[[Values], Floats]  # a quantity of named values, with their leading axes
+QuantityFunction = Callable[[Values], Floats]  # quantity from named values, with their leading axes
 
-SCORE_DIGITS = 12  # digits in which scores differ at the least, of which one ranks above the other
+SCORE_DIGITS = 12  # scores that agree in this number of digits are not ordered by the difference
 MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
 
 
 def level_columns(**levels: Sequence[str]) -> Columns:
-    """Every combination of the levels of some dimensions, a row each, those of the last changing fastest.
+    """Make a row of every combination of the levels of some dimensions, the last dimension changing fastest.
 
     Examples
     --------
@@ -90,40 +90,40 @@ def level_columns(**levels: Sequence[str]) -> Columns:
 
 def quantity_table(
     posterior: Posterior,
-    of: QuantityFunction,
+    function: QuantityFunction,
     prob: float,
     name: str,
     levels: Columns,
     *,
     parts: bool = False,
 ) -> Columns:
-    """A quantity with its interval, of every row of :func:`level_columns`.
+    """Make a table of a quantity with its interval, for every row of :func:`level_columns`.
 
     Parameters
     ----------
-    of : callable
-        The quantity of named values, with their leading axes; its other axes are as ``levels``, or 1.
+    function : callable
+        Function from named values to the quantity: leading axes of the values, then axes as ``levels``, or of size 1.
     name : str
-        Of its column.
+        Name of the column.
     parts : bool
-        Whether the quantity is parts of a whole; see :meth:`.Posterior.summarise_quantities`.
+        Whether the quantity consists of parts of a whole; see :meth:`.Posterior.summarise_quantities`.
     """
-    summary = posterior.summarise_quantities(lambda values: {name: of(values)}, prob, parts=parts)[name]
+    summary = posterior.summarise_quantities(lambda values: {name: function(values)}, prob, parts=parts)[name]
     rows = len(next(iter(levels.values())))
     columns = {name: summary.point, "low": summary.low, "high": summary.high}
     return levels | {key: np.resize(part, rows) for key, part in columns.items()}
 
 
 def empty_table(names: Sequence[str], numbers: Sequence[str]) -> Columns:
-    """A table without rows."""
+    """Make a table without rows."""
     columns: Columns = {name: np.array([], dtype=object) for name in names}
     return columns | {name: np.array([]) for name in numbers}
 
 
 def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Items by score: score, sd, interval, rank with interval, probability of being best; best first.
+    """Table of items, best first: score, sd, interval, rank with interval, probability of being best.
 
-    Where it was said what results are about (:mod:`voirdire.kinds.panel_gap`) also score and interval about the other.
+    If the subject of results was requested (:mod:`voirdire.kinds.panel_gap`), also score and interval about the other.
     """
     summary = posterior.summarise_quantities(
         lambda values: {"score": integrated_scores(problem.density, values)}, prob
@@ -157,7 +157,7 @@ def _rank_items(problem: Problem, shown: Summary, drawn: Floats | None, prob: fl
 
 
 def average_equal_rows(columns: Columns, groups: Sequence[Ints]) -> Columns:
-    """Columns in which the rows of each group say the same, but for their names and ranks."""
+    """Average the rows of each group in all columns but names and ranks."""
     for group in groups:
         for name in set(columns) - {"item", "system", "rank"}:
             columns[name] = np.array(columns[name])
@@ -166,17 +166,21 @@ def average_equal_rows(columns: Columns, groups: Sequence[Ints]) -> Columns:
 
 
 def rank_columns(shown: Summary, drawn: Floats | None, prob: float) -> Columns:
-    """Scores (along the last axis) with sd and interval, their ranks with interval, and P(best); missing without draws.
+    """Compute columns of scores with sd and interval, ranks with interval, and P(best), along the last axis.
+
+    Intervals of ranks and P(best) are missing without draws.
 
     Parameters
     ----------
-    shown : Shown
-        Of the scores.
+    shown : Summary
+        Summary of the scores.
     drawn : array, shape (draws, ..., scores), or None
+        Draws of the scores.
     prob : float
+        Probability of the intervals.
     """
     score, sd, low, high = shown
-    unit = np.fmax.reduce(np.fmax(np.abs(score), sd), axis=None, initial=1e-300)  # without what is missing
+    unit = np.fmax.reduce(np.fmax(np.abs(score), sd), axis=None, initial=1e-300)  # ignores missing values
     rank = rank_values(np.round(score / unit, SCORE_DIGITS))
     columns: Columns = {"score": score, "sd": sd, "low": low, "high": high, "rank": rank}
     columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(score.shape, np.nan))
@@ -189,14 +193,14 @@ def rank_columns(shown: Summary, drawn: Floats | None, prob: float) -> Columns:
 
 
 def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Criteria: weight (they sum to one) with interval."""
+    """Table of criteria: weight (weights sum to one) with interval."""
     levels = level_columns(criterion=problem.criteria)
     weights = partial(normalised_weights, problem.density)
     return quantity_table(posterior, weights, prob, "weight", levels, parts=True)
 
 
 def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
+    """Table of strengths by criterion and item (log-odds), with sd and interval."""
     summary = posterior.summarise_quantities(lambda values: {"strength": values["strength"]}, prob)[
         "strength"
     ]
@@ -207,7 +211,7 @@ def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Colum
 
 
 def rank_values(values: Floats) -> npt.NDArray[np.int64]:
-    """Ranks along the last axis, 1 for the largest."""
+    """Rank values along the last axis, 1 for the largest."""
     order = np.argsort(-values, axis=-1, kind="stable")
     ranks = np.empty_like(order)
     np.put_along_axis(ranks, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
@@ -215,7 +219,7 @@ def rank_values(values: Floats) -> npt.NDArray[np.int64]:
 
 
 def context_table(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:
-    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
+    """Table of strengths by context and item (weighted over criteria), with interval and P(best in the context).
 
     Returns
     -------

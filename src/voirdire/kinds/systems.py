@@ -1,4 +1,4 @@
-"""Tables about systems over contexts: an item is a system's answer in a context."""
+"""Tables of systems over contexts: an item is the answer of a system in a context."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Placement(NamedTuple):
 
 
 def systems_and_contexts(table: Rated) -> Placement | None:
-    """System and context of every item; None if the table is not about several systems over several contexts.
+    """Find system and context of every item; None if the table does not have several systems in several contexts.
 
     Examples
     --------
@@ -41,25 +41,25 @@ def systems_and_contexts(table: Rated) -> Placement | None:
         item_code = np.zeros(len(table.items), dtype=np.int64)
         item_code[table.item] = code
         if (item_code[table.item] != code).any():
-            return None  # an item of two systems is no answer of one
+            return None  # an item of two systems is not one system's answer
         codes.append(item_code)
     return Placement(*codes)
 
 
-def members_by_context(where: Placement, systems: int) -> list[Ints]:
-    """Codes of the items of each system, by context; none of a system that has not one item in each."""
-    order, contexts = np.lexsort((where.context, where.system)), np.unique(where.context)
-    members = [order[where.system[order] == system] for system in range(systems)]
-    return [items if np.array_equal(where.context[items], contexts) else items[:0] for items in members]
+def members_by_context(placement: Placement, systems: int) -> list[Ints]:
+    """List codes of the items of each system, by context; empty for a system without exactly one item in each."""
+    order, contexts = np.lexsort((placement.context, placement.system)), np.unique(placement.context)
+    members = [order[placement.system[order] == system] for system in range(systems)]
+    return [items if np.array_equal(placement.context[items], contexts) else items[:0] for items in members]
 
 
 def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placement:
-    """System and context of every item, where draws of systems can be made.
+    """Find system and context of every item, for draws of systems.
 
     Raises
     ------
     InputError
-        The table is not about systems over contexts, or the posterior has no draws.
+        The table does not have several systems in several contexts, or the posterior has no draws.
     """
     placement = systems_and_contexts(table)
     if placement is None:
@@ -71,15 +71,17 @@ def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placeme
     return placement
 
 
-def rank_systems(table: Rated, where: Placement, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
-    """Systems as they come: system, contexts, and what :func:`.results.ranking_table` has of items.
+def rank_systems(
+    table: Rated, placement: Placement, drawn: Floats, posterior: Posterior, prob: float
+) -> Columns:
+    """Table of systems in the order of their codes: system, contexts, and the columns of :func:`.results.rank_columns`.
 
     Parameters
     ----------
     drawn : array, shape (draws, systems)
-        What each is worth.
+        Scores of the systems.
     """
-    contexts = np.unique(np.stack(where), axis=1)[0]
+    contexts = np.unique(np.stack(placement), axis=1)[0]
     return {
         "system": np.array(table.systems, dtype=object),
         "contexts": np.bincount(contexts, minlength=len(table.systems)),
@@ -88,28 +90,28 @@ def rank_systems(table: Rated, where: Placement, drawn: Floats, posterior: Poste
 
 
 def system_entrants(problem: Any, drawn: Floats, table: Columns) -> Entrants:
-    """Systems as entrants of a leaderboard: draws of their scores, and the table of them."""
+    """Make the entrants of a leaderboard from systems, draws of their scores, and their table."""
     rows = [{"item": row.pop("system"), **row} for row in to_records(table)]
     contexts = len(problem.table.contexts) if problem.over == "new" else 0
     return Entrants(problem.table.systems, drawn, rows, contexts)
 
 
-def check_context_scope(about: Placement | None, over: str, what: str, more: str = "") -> None:
-    """Refuse ``over="these"`` where nothing is over contexts; ``more`` says where else something may be.
+def check_context_scope(placement: Placement | None, over: str, answers: str, suffix: str = "") -> None:
+    """Refuse ``over="these"`` for a table without systems in contexts; ``suffix`` names other tables that allow it.
 
     Raises
     ------
     InputError
     """
-    if about is None and over != "new":
+    if placement is None and over != "new":
         raise InputError(
-            f"over {over!r} is for {what} of several systems over several contexts (columns context and "
-            f"system){more}; leave it out"
+            f"over {over!r} is for {answers} of several systems over several contexts (columns context and "
+            f"system){suffix}; leave it out"
         )
 
 
 def systems_note(table: Rated, over: str) -> str:
-    """Note on a fit of a table about systems."""
+    """Write a note on a fit of systems in contexts."""
     scope = "contexts like these" if over == "new" else "these contexts alone"
     return (
         f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "

@@ -1,8 +1,8 @@
-"""Predictions about the target: answers that people would give, beside those of the panel.
+"""Predictions about the target: people's answers, and the panel's for comparison.
 
-What a panel makes of items, over all criteria or under one, is moved by the panel's gap
-(:mod:`voirdire.kinds.panel_gap`) in every draw, with the same prior and the same answers of people whatever the
-criterion. Each kind of data says what is expected of answers about items that are worth so much.
+In every draw the panel's scores of items, over all criteria or under one, are shifted by the panel's gap
+(:mod:`voirdire.kinds.panel_gap`). The prior and people's answers are the same for all criteria. Each kind of data
+predicts answers from these scores.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ LEVEL_ATTRIBUTES = {"judge": "judges", "criterion": "criteria", "item": "items",
 
 
 class ItemQuestions(NamedTuple):
-    """Questions about items, whoever answers them.
+    """Questions about items, independent of who answers.
 
     Attributes
     ----------
     named : dict of array, shape (rows,)
-        Columns that name each.
+        Columns of names of each question.
     criteria : tuple of int
-        Codes that are asked about, -1 for all of them together.
+        Codes of the criteria of the questions, -1 for all criteria together.
     answered : callable
-        Of named values, (draws, ...), and what items are worth under each criterion and, last, over all by their
-        weights, (draws, criteria + 1, items): quantities, shape (draws, rows) each. The first has an interval, ``low``
-        and ``high``.
+        Function from named values, shape (draws, ...), and scores of items under each criterion and, last, over all
+        criteria, shape (draws, criteria + 1, items), to quantities, shape (draws, rows) each. The first quantity gets
+        an interval, ``low`` and ``high``.
     max_draws : int or None
-        Draws at most, evenly spaced, where each takes long.
+        Largest number of draws, evenly spaced, for slow predictions.
     """
 
     named: Columns
@@ -52,23 +52,24 @@ class ItemQuestions(NamedTuple):
 
 
 def predict_about_target(
-    problem: Problem, posterior: Posterior, asked: ItemQuestions, prob: float
+    problem: Problem, posterior: Posterior, questions: ItemQuestions, prob: float
 ) -> Columns:
-    """Means over draws with equal-tailed intervals of ``prob``, about the target and (``..._panel``) about the panel.
+    """Predict quantities about the target and (``..._panel``) about the panel: means with equal-tailed intervals.
 
     Parameters
     ----------
     problem : Problem
-        With scores in log-odds.
+        Problem with scores in log-odds.
     posterior : Posterior
-        With draws.
-    asked : ItemQuestions
+        Posterior with draws.
+    questions : ItemQuestions
     prob : float
+        Probability of the intervals.
 
     Raises
     ------
     InputError
-        The model only pools answers, or the fit has no draws.
+        The model pools answers, or the fit has no draws.
     """
     if problem.model.pool != "none" or "strength" not in posterior.central_values:
         raise InputError(
@@ -81,12 +82,12 @@ def predict_about_target(
             "predict(about='target') has intervals, which need draws, and this fit has none; fit with method='laplace' "
             "(--method laplace)"
         )
-    columns: Columns = dict(asked.named)
-    target, panel = _target_and_panel(problem, values, asked.criteria)
-    rows = np.linspace(0, len(target) - 1, min(len(target), asked.max_draws or len(target))).astype(int)
+    columns: Columns = dict(questions.named)
+    target, panel = _target_and_panel(problem, values, questions.criteria)
+    rows = np.linspace(0, len(target) - 1, min(len(target), questions.max_draws or len(target))).astype(int)
     chosen_values = {name: value[rows] for name, value in values.items()}
     for scores, suffix in ((target[rows], ""), (panel[rows], f"_{PANEL}")):
-        predicted = asked.answered(chosen_values, scores)
+        predicted = questions.answered(chosen_values, scores)
         quantity, *others = predicted
         ends = two_quantiles(predicted[quantity], 0.5 * (1 - prob), 0.5 * (1 + prob))
         columns[f"{quantity}{suffix}"] = predicted[quantity].mean(axis=0)
@@ -96,32 +97,32 @@ def predict_about_target(
 
 
 def fit_codes(
-    problem: Any, given: Rated, names: Sequence[str], problems: Problems
+    problem: Any, questions: Rated, names: Sequence[str], problems: Problems
 ) -> tuple[dict[str, Any], Columns]:
-    """Codes of each row in a problem's coding (judge, criterion, item, context), and the columns that name them.
+    """Encode each row in a problem's coding (judge, criterion, item, context); also return the columns of names.
 
-    Names that the problem does not know are reported.
+    Names that the problem does not know are reported to ``problems``.
     """
     codes: dict[str, Any] = {}
     columns: Columns = {}
     for name in names:
         plural = LEVEL_ATTRIBUTES[name]
         table = problem.table if name == "context" else problem
-        table_names, fit_names = getattr(given, plural), getattr(table, plural)
+        table_names, fit_names = getattr(questions, plural), getattr(table, plural)
         position = level_positions(table_names, fit_names)
         for level in np.flatnonzero(position < 0):
-            rows = np.flatnonzero(getattr(given, name) == level) + 1
+            rows = np.flatnonzero(getattr(questions, name) == level) + 1
             problems.rows(
                 rows,
                 f"the fit has no {name} {table_names[level]!r}{nearest_name(table_names[level], fit_names)}",
             )
-        codes[name] = position[getattr(given, name)]
+        codes[name] = position[getattr(questions, name)]
         columns[name] = np.array(fit_names, dtype=object)[codes[name]]
     return codes, columns
 
 
 def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
-    """Place of each context of a table among those of a fit; -1, which is any like these, of others, as a note says.
+    """Find the code of each context of a table in a fit; -1, any context like the fit's, for others, with a notice.
 
     Examples
     --------
@@ -137,48 +138,48 @@ def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
     return positions
 
 
-def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
-    """Item and criterion of each row in a problem's coding, and the columns that name them.
+def item_codes(problem: Problem, table: Rated) -> tuple[Ints, Ints, Columns]:
+    """Encode item and criterion of each row in a problem's coding; also return the columns of names.
 
-    The criterion is -1, all of them together, where none is given or the problem has one alone.
+    The criterion is -1, all criteria together, if the table has none or the problem has only one.
 
     Raises
     ------
     InputError
         Items or criteria that the problem does not know.
     """
-    problems = Problems(given.data)
-    factors = ["criterion", "item"] if given.has_criteria and len(problem.criteria) > 1 else ["item"]
-    codes, columns = fit_codes(problem, given, factors, problems)
+    problems = Problems(table.data)
+    factors = ["criterion", "item"] if table.has_criteria and len(problem.criteria) > 1 else ["item"]
+    codes, columns = fit_codes(problem, table, factors, problems)
     problems.raise_any()
     return codes["item"], codes.get("criterion", codes["item"] * 0 - 1), columns
 
 
-def refuse_contexts(has_contexts: bool, given: bool) -> None:
-    """Refuse contexts: how far a panel is from people is known over all of them alone.
+def refuse_contexts(has_contexts: bool, has_column: bool) -> None:
+    """Refuse contexts in predictions about the target: the gap between panel and people is known over all contexts.
 
     Parameters
     ----------
     has_contexts : bool
-        Whether the model tells contexts apart.
-    given : bool
-        Whether the table has a column of them.
+        Whether the model has effects of contexts.
+    has_column : bool
+        Whether the table has a column of contexts.
 
     Raises
     ------
     InputError
     """
-    if has_contexts and given:
+    if has_contexts and has_column:
         raise InputError(
             "column 'context': predictions about the target are over all contexts of the fit; leave the column out"
         )
 
 
 def _target_and_panel(problem: Problem, values: Values, criteria: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Draws about the target and about the panel, shape (draws, criteria + 1, items), the last over all criteria."""
+    """Draw scores about the target and about the panel, shape (draws, criteria + 1, items), last over all criteria."""
     strength = np.asarray(problem.density.item_strengths(values))
     panel = np.concatenate([strength, integrated_scores(problem.density, values)[:, None]], axis=1)
-    if "panel_error" in values:  # people ranked some items: strengths are about them
+    if "panel_error" in values:  # people ranked some items: strengths are about people
         error = values["panel_error"][..., 0, :, :]
         shifted = {**values, "strength": values["strength"] + error}
         return panel, np.concatenate(

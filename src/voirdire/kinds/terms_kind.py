@@ -1,4 +1,4 @@
-"""Kinds of data whose items have strengths, and whose models take terms of further columns: votes, scores, rankings."""
+"""Kinds of data with strengths of items and terms of further columns: votes, scores, rankings."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ P = TypeVar("P", bound=Any)
 
 
 def _has_contexts(problem: Any) -> bool:
-    """True if the model of a problem tells contexts apart."""
+    """True if the model of a problem has effects of contexts."""
     return "context_strength" in {p.name for p in problem.density.parameters}
 
 
 class TermsKind(Kind[T, P]):
-    """A kind of data whose problems have ``added`` terms."""
+    """Kind of data whose problems have ``added`` terms."""
 
-    models_with_contexts: ClassVar[str]  # in words
-    predicts_families: ClassVar[bool] = True  # terms of families are those of the judge, not on average
+    models_with_contexts: ClassVar[str]  # names of models with contexts, in words
+    predicts_families: ClassVar[bool] = True  # predictions use the judge's family, not the mean over families
 
     @abstractmethod
     def item_questions(self, problem: P, table: object) -> ItemQuestions:
-        """Questions of a table about items, whoever answers.
+        """Make the questions of a table about items, independent of who answers.
 
         Raises
         ------
@@ -51,7 +51,7 @@ class TermsKind(Kind[T, P]):
         return predict_about_target(problem, posterior, self.item_questions(problem, table), prob)
 
     def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """Contexts that scores are over, the spreads that were learned, and effects of further terms."""
+        """Collect the contexts of scores (``over``), learned spreads, and effects of further terms."""
         tables: dict[str, Any] = {}
         if "context_strength" in posterior.central_values:
             tables["over"] = problem.density.over
@@ -60,7 +60,7 @@ class TermsKind(Kind[T, P]):
         return tables | effect_tables(problem, posterior, prob)
 
     def predicted_on_average(self, problem: P) -> tuple[str, ...]:
-        """Covariates, columns and times of further terms."""
+        """Names of covariates, columns and times of further terms, over which predictions are averaged."""
         known = {"judge", "criterion", "item", *(("context",) if _has_contexts(problem) else ())}
         known |= {FAMILY} if self.predicts_families else set()
         terms = problem.added.terms
@@ -70,7 +70,7 @@ class TermsKind(Kind[T, P]):
         return tuple(dict.fromkeys([*problem.added.units, *factors]))
 
     def check_contexts(self, problem: P) -> None:
-        """Refuse to show strengths in each context where the model or the table has none."""
+        """Refuse to show strengths in each context if the model or the table has no contexts."""
         if _has_contexts(problem):
             return
         table: Any = self.table_of(problem)
@@ -84,7 +84,7 @@ class TermsKind(Kind[T, P]):
         )
 
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
-        """Draws of strengths in each context, where the model has contexts."""
+        """Draws of strengths in each context, shape (draws, contexts, items); None without contexts or draws."""
         values = posterior.values
         if values is None or "context_strength" not in values:
             return None
@@ -95,7 +95,7 @@ class TermsKind(Kind[T, P]):
         return has_family_terms(problem.model)
 
     def join(self, problem: P, new: object) -> T:
-        """Old and new answers."""
+        """Join old and new answers."""
         self.refuse_without_columns(problem, self.name)
         old: Any = self.table_of(problem)
         added: Any = read_new(new, old)
@@ -104,7 +104,7 @@ class TermsKind(Kind[T, P]):
         return self.with_families_of(problem, joined) if FAMILY in old.further.factors else joined
 
     def refuse_without_columns(self, problem: P, answers: str) -> None:
-        """Refuse new answers, in words, to a fit whose terms are of further columns.
+        """Refuse new answers to a fit with terms of further columns; ``answers`` is the noun of the message.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class TermsKind(Kind[T, P]):
             )
 
     def with_families_of(self, problem: P, table: Any) -> T:
-        """A table with the families that a problem has; judges that it does not know are of none."""
+        """Add the families of a problem to a table; judges that it does not know have no family."""
         known = dict(zip(problem.judges, problem.family_of_judges.tolist(), strict=True))
         code = np.array([known.get(judge, -1) for judge in table.judges])[table.judge]
         extended: T = table.with_further(
@@ -125,9 +125,9 @@ class TermsKind(Kind[T, P]):
         return extended
 
     def check_new_answers(self, problem: P, added: T) -> None:
-        """Refuse new answers without contexts where the fit has contexts.
+        """Refuse new answers without contexts if the fit has contexts.
 
-        Contexts that the new ones alone have are left out, which is said.
+        If only the new answers have contexts, these are left out, with a notice.
 
         Raises
         ------

@@ -1,7 +1,7 @@
-"""Latent values that no answer of a table concerns, such as the taste of a judge for an item that it has not answered.
+"""Latent values without answers, such as the taste of a judge for an item about which it has not answered.
 
-Draws of a posterior have them as the spreads say. At the mode alone they are zero, which nobody believes of a judge and
-an item that have not met: there they are drawn by their spreads at the mode.
+In posterior draws these values vary by their spreads. At the mode they are zero, which would make predictions too
+certain. Predictions at the mode therefore draw them with the spreads at the mode.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from voirdire.model.terms.parameters import Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-MAX_DRAW_NUMBERS = 3e7  # that all draws may hold, of which there are twenty at least
+MAX_DRAW_NUMBERS = 3e7  # largest number of values in all draws; there are at least twenty draws
 
 
 def predictive_draws(
-    posterior: Posterior, seen: Mapping[str, Ints], asked: Mapping[str, Ints]
+    posterior: Posterior, seen: Mapping[str, Ints], questions: Mapping[str, Ints]
 ) -> list[Values]:
-    """Values under which answers are predicted: some draws, or the mode with what no answer concerns drawn.
+    """Make the values for predictions: some posterior draws, or the mode with draws of values without answers.
 
     Parameters
     ----------
     posterior : Posterior
-    seen, asked : mapping of str to int array
-        Codes of the table's answers, and of what is asked, by dimension of the parameters; -1 for any level.
+    seen, questions : mapping of str to int array
+        Codes of the table's answers, and of the questions, by dimension of the parameters; -1 for any level.
     """
     draws = thinned_draws(posterior)
     if posterior.draws is not None:
@@ -37,8 +37,8 @@ def predictive_draws(
         parameter.name: unseen * np.exp(parameter.prior.log_sd(mode))
         for parameter in posterior.density.parameters
         if isinstance(parameter.prior, Spread)
-        and {*parameter.dims} <= asked.keys()
-        and (unseen := _unseen_cells(mode[parameter.name].shape, parameter.dims, seen, asked)).any()
+        and {*parameter.dims} <= questions.keys()
+        and (unseen := _unseen_cells(mode[parameter.name].shape, parameter.dims, seen, questions)).any()
     }
     if not spreads:
         return draws
@@ -54,11 +54,11 @@ def predictive_draws(
 
 
 def _unseen_cells(
-    shape: tuple[int, ...], dims: tuple[str, ...], seen: Mapping[str, Ints], asked: Mapping[str, Ints]
+    shape: tuple[int, ...], dims: tuple[str, ...], seen: Mapping[str, Ints], questions: Mapping[str, Ints]
 ) -> Floats:
-    """Mask in the shape of a parameter: 1 at cells that are asked about without an answer in the table, else 0."""
+    """Make a mask in the shape of a parameter: 1 at cells with questions and without answers, else 0."""
     mask = np.zeros(shape)
-    for codes, value in ((asked, 1.0), (seen, 0.0)):
+    for codes, value in ((questions, 1.0), (seen, 0.0)):
         index = np.stack([codes[dim] for dim in dims])
         mask[tuple(index[:, (index >= 0).all(axis=0)])] = value
     return mask

@@ -1,4 +1,4 @@
-"""Columns of a table that a named model has no term for, and the cost of leaving them out."""
+"""Columns of a table for which the model has no term, and the consequence of leaving them out."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from voirdire.typing import Ints
 
 SAME_AT_ALL_TIMES = "judges are taken to answer alike at all times"
 OMISSION_COSTS = {
-    "context": "intervals are too narrow for other contexts, as items may be worth something else there",
-    "run": "what a run shifts as a whole is taken for noise of single answers",
+    "context": "intervals are too narrow for other contexts, as strengths of items may differ there",
+    "run": "effects of a run are taken as noise of single answers",
     "time": SAME_AT_ALL_TIMES,
-    "time or run": SAME_AT_ALL_TIMES,  # of votes, whose runs are times where they have no other
-    "group": "judges of all groups are taken alike",
+    "time or run": SAME_AT_ALL_TIMES,  # runs of votes are times if there are no others
+    "group": "judges of all groups are taken as alike",
 }
 
 
 def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
-    """A note for each of the columns context, run, time and group that no parameter of a model depends on.
+    """Write a note for each of the columns context, run, time and group without a parameter in the model.
 
-    A context says nothing where no item is in two of them, and a column of one value nothing at all.
+    There is no note for a column of one value, or for contexts if no item is in two of them.
 
     Parameters
     ----------
     table : Votes, or a table with one row per answer
-        That the problem was posed over.
+        Table of the problem.
     sums : bool
-        True if ``terms=`` is for such tables, and could name the context.
+        True if the kind takes ``terms=``, which can name the context.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
     }
     details = getattr(table, "details", None)
     moments = details.time if details is not None else getattr(table, "time", None)
-    if moments is not None and values["run"] < 2:  # runs are times where a table has no other
+    if moments is not None and values["run"] < 2:  # runs are times if a table has no others
         values["time" if details is None else "time or run"] = len(np.unique(moments))
     if STEP in used:
         used |= {"time", "run", "time or run"}
@@ -75,6 +75,6 @@ def has_recurring_items(table: Any) -> bool:
 
 
 def context_codes(table: Any) -> Ints | None:
-    """Context of each answer; None where the table has no such column."""
+    """Context of each answer, shape (answers,); None if the table has no such column."""
     codes: Ints | None = table.row_context if hasattr(table, "row_context") else table.context
     return codes

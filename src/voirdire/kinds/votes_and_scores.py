@@ -1,4 +1,4 @@
-"""Votes and scores of the same items as a kind of data; requests about either go to its own kind."""
+"""Votes and scores of the same items as a kind of data, which uses the kinds of votes and of scores."""
 
 from __future__ import annotations
 
@@ -76,23 +76,24 @@ from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
 
-_VOTE_QUANTITIES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
+_VOTE_QUANTITIES = ("position_bias", "first_rate", "tie_rate")  # missing for judges that never voted
 
 _NO_CONTEXTS_NOTE = (
-    "the votes of this fit name no contexts, so comparisons are taken as about items over all contexts, whatever their "
-    "column context says; give the votes theirs."
+    "the votes of this fit name no contexts, so the column context of comparisons is ignored: they are taken as about "
+    "items over all contexts; add a column context to the votes."
 )
 
 
 def votes_and_scores_judge_table(
     problem: VotesAndScoresProblem, posterior: Posterior, prob: float
 ) -> Columns:
-    """Judges: ``votes`` and ``scores`` given, what the votes' model says of them and what the scores' does.
+    """Table of judges: numbers of ``votes`` and ``scores``, and quantities of judges in both parts of the model.
 
-    ``reliability`` is the probability of being right in a vote on a typical pair and ``p_right_score`` that of giving
-    the better one the higher score; both follow from ``discrimination``, which a judge's votes and scores share. The
-    other columns are those of :func:`.votes.results.judge_table` and :func:`.scores.results.judge_table`. Position
-    bias and tie habit are missing for judges that never voted, severity for those that never scored.
+    ``reliability`` is the probability of being right in a vote on a typical pair, and ``p_right_score`` the probability
+    of giving the better item of such a pair the higher score. Both follow from ``discrimination``, which votes and
+    scores of a judge share. The other columns are those of :func:`.votes.results.judge_table` and
+    :func:`.scores.results.judge_table`. Position bias and tie habit are missing for judges that never voted, severity
+    for judges that never scored.
     """
     voted, scored = (kind.results["judges"](part, posterior, prob) for kind, part in JOINT.parts(problem))
     columns = _rename_p_right(scored) | voted | {"scores": scored["votes"]}
@@ -108,7 +109,7 @@ def _rename_p_right(columns: Columns) -> Columns:
 
 
 class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
-    """Some judges compare items, and some score them."""
+    """Kind of data: judges compare items or score them."""
 
     name = "joint"
     page_words = page_words.JOINT
@@ -135,33 +136,33 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return [*basis.of_method, *all_checks(problem, basis, votes, all_residuals)]
 
     def residuals(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Residuals:
-        """Residual votes and scores, with the comparisons of the votes alone."""
+        """Compute residuals of votes and scores, with the comparisons of the votes alone."""
         votes = vote_residuals(problem.of_votes, posterior)
         return votes.combined_with(score_residuals(problem.of_scores, posterior))
 
     def judge_values(self, problem: VotesAndScoresProblem, values: Values) -> dict[str, Floats]:
-        """Values that :func:`votes_and_scores_judge_table` shows, shape (..., judges)."""
+        """Compute the values of :func:`votes_and_scores_judge_table`, shape (..., judges)."""
         voted, scored = (kind.judge_values(part, values) for kind, part in self.parts(problem))
         return _rename_p_right(scored) | voted
 
     def quantities(self, problem: VotesAndScoresProblem, values: Values) -> Quantities:
-        """Those of all kinds of data, and the cutpoints of the scores."""
+        """As in :class:`.Kind`, with the cutpoints of the scores."""
         return score_results.with_cutpoints(super().quantities(problem, values), problem.of_scores, values)
 
     def single(self, problem: VotesAndScoresProblem) -> list[Answers]:
-        """Votes, then scores."""
+        """Single votes, then single scores."""
         return [answers for kind, part in self.parts(problem) for answers in kind.single(part)]
 
     def outcomes(self, problem: VotesAndScoresProblem) -> list[Outcome]:
-        """Votes, then scores; none where one of them is not generated."""
+        """Outcomes of votes, then of scores; none if one part of the model generates none."""
         parts = [kind.outcomes(part) for kind, part in self.parts(problem)]
         return [outcome for part in parts for outcome in part] if all(parts) else []
 
     def default_model(self, table: VotesAndScores, request: Request) -> tuple[str | Model, str]:
-        """``joint-contexts`` of items in several contexts or under several criteria; else ``joint-position``.
+        """Choose ``joint-contexts`` for items in several contexts or under several criteria, else ``joint-position``.
 
-        With families of judges, which share what they make of an item, ``joint-contexts`` with a term of these. Where
-        it would take many minutes ``joint-position``, or ``joint-maple-position`` where criteria are weighed.
+        With families of judges it is ``joint-contexts`` with a term of family and item. If this would take many
+        minutes, it is ``joint-position``, or ``joint-maple-position`` if criteria have weights.
         """
         reason = "there are votes and scores"
         contexts = [vote_context_reason(table.votes), score_context_reason(table.scores)]
@@ -208,7 +209,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     def encode_table(
         self, model: Model, table: VotesAndScores, request: Request
     ) -> tuple[VotesAndScoresProblem, list[str]]:
-        """See :func:`.votes_and_scores_problem.encode_votes_and_scores`; anchors are answers to comparisons."""
+        """See :func:`.votes_and_scores_problem.encode_votes_and_scores`; anchors are people's comparisons."""
         table, model, notes = attach_terms_to_both(table, model, request)
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
         notes += [] if people is None else list(people.notes)
@@ -233,7 +234,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return problem, notes
 
     def people_preference(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Preference:
-        """As of votes, which people's answers are."""
+        """As for votes: people's answers are votes."""
         return VOTES.people_preference(problem.of_votes, posterior)
 
     def table_of(self, problem: VotesAndScoresProblem) -> VotesAndScores:
@@ -241,12 +242,12 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return problem.tables
 
     def note_unused_columns(self, problem: VotesAndScoresProblem) -> list[str]:
-        """Notes of both tables, each once."""
+        """Write the notes for both tables, without repetition."""
         tables = (kind.table_of(part) for kind, part in self.parts(problem))
         return list(dict.fromkeys(note for table in tables for note in unused_columns(problem, table, False)))
 
     def encode_again(self, problem: VotesAndScoresProblem, change: TableChange) -> VotesAndScoresProblem:
-        """As in :class:`.Kind`; the scale and anchors stay."""
+        """As in :class:`.Kind`; keeps the scale and the anchors."""
         votes = problem.of_votes
         options: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
         options |= {"over": problem.density.over, "families": problem.of_scores.families}
@@ -256,7 +257,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         )
 
     def join(self, problem: VotesAndScoresProblem, new: object) -> VotesAndScores:
-        """Both tables with new answers: votes, scores, or a list of both."""
+        """Join both tables with new answers: votes, scores, or a list of both."""
         parts: dict[str, Any] = {kind.name: (kind, part) for kind, part in self.parts(problem)}
         old = {name: kind.table_of(part) for name, (kind, part) in parts.items()}
         self.refuse_without_columns(problem, "answers")
@@ -268,24 +269,24 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return with_common_names(**old)
 
     def on_criteria(
-        self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], given: object
+        self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
-        """Old and new votes on criteria, or the new weights."""
-        return read_criterion_importance(given, criteria).after(problem.of_votes.criteria_votes)
+        """Join old and new votes on criteria, or take the new weights."""
+        return read_criterion_importance(importance, criteria).after(problem.of_votes.criteria_votes)
 
     def has_anchors(self, problem: VotesAndScoresProblem) -> bool:
         """True if people answered some comparisons."""
         return VOTES.has_anchors(problem.of_votes)
 
     def predict(self, problem: VotesAndScoresProblem, posterior: Posterior, table: object) -> Columns:
-        """As votes where rows have two items, else as scores."""
+        """Predict votes if rows have two items, else scores."""
         kind, part = self.parts(problem)[0 if _has_pairs(table) else 1]
         if problem.density.contexts and not part.density.contexts and _has_columns(table, "context"):
             give_notice(_NO_CONTEXTS_NOTE)
         return kind.predict(part, posterior, table)
 
     def item_questions(self, problem: VotesAndScoresProblem, table: object) -> ItemQuestions:
-        """As votes where rows have two items, else as scores."""
+        """Questions as for votes if rows have two items, else as for scores."""
         if _has_pairs(table):
             return predict_comparisons(problem.of_votes, table)
         return item_score_questions(problem.of_scores, table)
@@ -293,14 +294,14 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     def response_probabilities(
         self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]
     ) -> Floats:
-        """As votes where rows have two items, else as scores."""
+        """As for votes if rows have two items, else as for scores."""
         kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
         return kind.response_probabilities(part, values, rows)
 
     def draw(
         self, problem: VotesAndScoresProblem, values: Values, rng: np.random.Generator
     ) -> VotesAndScores:
-        """Votes, then scores."""
+        """Draw votes, then scores."""
         return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
 
     def check_single(self, problem: VotesAndScoresProblem) -> None:
@@ -309,7 +310,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             kind.check_single(part)
 
     def shares(self, problem: VotesAndScoresProblem, tables: Sequence[VotesAndScores]) -> Shares:
-        """Those of the votes; scores have theirs by :meth:`parts`."""
+        """Shares of the votes; those of scores are found by :meth:`parts`."""
         return VOTES.shares(problem.of_votes, [pair.votes for pair in tables])
 
     def calibration(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Calibration:
@@ -317,11 +318,11 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return VOTES.calibration(problem.of_votes, posterior)
 
     def score_held_out(
-        self, model: Model, table: VotesAndScores, here: Bools, request: Request
+        self, model: Model, table: VotesAndScores, held_out: Bools, request: Request
     ) -> PredictionScores:
-        """As of the votes, given the others and all scores."""
+        """As for votes, given the other votes and all scores."""
         if VOTES.predicts_answers(model):
-            return VOTES.score_held_out(model, table.votes, here, request)
+            return VOTES.score_held_out(model, table.votes, held_out, request)
         table, model, _ = attach_terms_to_both(table, model, request)
         options: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
         options["families"] = families = _families_of(model, table, request)
@@ -331,13 +332,13 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
         return evaluate_held_out_votes(
             votes,
-            here,
+            held_out,
             lambda seen: encode_votes_and_scores(model, VotesAndScores(seen, table.scores), **options),
             added,
         )
 
     def resampled(self, problem: VotesAndScoresProblem, rng: np.random.Generator) -> Data:
-        """As many votes and as many scores, drawn with replacement."""
+        """Draw as many votes and as many scores with replacement."""
         return resample_votes(problem.of_votes, rng) | resample_scores(problem.of_scores, rng)
 
     def pack(self, problem: VotesAndScoresProblem) -> Packed:
@@ -347,7 +348,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return Packed(votes.sections | {"tables": tables}, scores.arrays | votes.arrays)
 
     def unpack(self, model: Model, packed: Packed) -> VotesAndScoresProblem:
-        """The problem of :meth:`pack`."""
+        """Restore the problem from :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         tables = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
@@ -375,14 +376,14 @@ JOINT = VotesAndScoresKind()
 
 
 class VotesAndScoresFit(ComparedFit, ScoredFit, TermsFit):
-    """A fit of votes and scores of the same items."""
+    """Fit of votes and scores of the same items."""
 
     problem: VotesAndScoresProblem
     kind: ClassVar[TermsKind[Any, Any]] = JOINT
 
 
 def _families_of(model: Model, table: VotesAndScores, request: Request) -> dict[str, str] | None:
-    """Family of each judge, where a model has a term of these."""
+    """Read the family of each judge if the model has a term of families, else None."""
     return read_families(request.families, table.judges) if has_family_terms(model) else None
 
 

@@ -1,9 +1,8 @@
-"""The density of votes and scores, whose models have parameters in common.
+"""Density of votes and scores, whose models share parameters.
 
-Given the parameters all answers are independent, so the log likelihood is the sum of those of the tables, and what
-answers say of a strength (:class:`.Spread`) is, too. A parameter that both models have is one, with one prior. Where
-spreads are learned the two are one latent Gaussian model, of two families of answers over one
-set of terms.
+Given the parameters, all answers are independent. The log likelihood is therefore the sum over the tables, and so is
+the information about a strength (:class:`.Spread`). A parameter of both models is one parameter with one prior. With
+learned spreads the two are one latent Gaussian model: two families of answers over one set of terms.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ from voirdire.typing import Floats
 
 @dataclass(frozen=True)
 class VotesAndScoresDensity(LogDensity):
-    """The density of a model of votes and one of scores that share the parameters of one name.
+    """Density of a model of votes and a model of scores that share the parameters with the same name.
 
     Parameters
     ----------
     model : Model
     judges, criteria, items : int
-        The same in all parts.
+        Numbers of levels, the same in both parts.
     of_votes : VotesDensity
     of_scores : ScoresDensity
-        Each reads its own tables of the data, and has no mirror.
+        Densities of the two parts; each uses its own tables of the data, and has no mirror.
 
     Examples
     --------
@@ -65,12 +64,12 @@ class VotesAndScoresDensity(LogDensity):
 
     @property
     def over(self) -> str:
-        """Contexts that scores are over: those like the table's ("new"), or "these" alone."""
+        """Contexts of scores: those like the table's ("new"), or "these" alone."""
         return self.of_scores.over
 
     @property
     def contexts(self) -> int:
-        """Contexts that are told apart."""
+        """Number of contexts in the model."""
         return self.of_scores.contexts
 
     @property
@@ -79,16 +78,16 @@ class VotesAndScoresDensity(LogDensity):
         return self.of_scores.uses_marginal_likelihood
 
     def item_strengths(self, values: Values) -> Array:
-        """Strengths over contexts like those of the tables, or over these alone, shape (..., criteria, items)."""
+        """Compute strengths for contexts like the tables', or for these alone, shape (..., criteria, items)."""
         return self.of_scores.item_strengths(values)
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
-        """The latent Gaussian model of both tables.
+        """Build the latent Gaussian model of both tables.
 
         Raises
         ------
         InputError
-            Its factor would take too much memory.
+            The factor would take too much memory.
         """
         places = LatentPositions(self)
         form = ordinal.cells(self.of_scores, data)
@@ -121,32 +120,32 @@ class VotesAndScoresDensity(LogDensity):
         return tuple(parameters.values())
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """Sum of what the answers of each part say."""
+        """Sum the information of the answers of both parts."""
         return sum(part.information(name, values, xp) for part in self.parts)
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
-        """Weights of the criteria that the user gave, whatever part they are of."""
+        """Weights of the criteria that the user gave, in either part."""
         return next((part.given_weights for part in self.parts if part.given_weights is not None), None)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """Those of the parts, one after the other."""
+        """Concatenate the parts of the two densities."""
         return [outcome for part in self.parts for outcome in part.log_parts(values, data, xp)]
 
     def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_probabilities_and_counts`, of human answers."""
+        """As :meth:`log_parts`, for human answers."""
         return [outcome for part in self.parts for outcome in part.people_log_probabilities(values, data, xp)]
 
     def outcome_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_probabilities_and_counts`."""
+        """Names of the parts of :meth:`log_parts`."""
         return [name for part in self.parts for name in part.outcome_names(data)]
 
     def people_outcome_names(self) -> list[str]:
-        """A name for each of :meth:`people_log_probabilities`."""
+        """Names of the parts of :meth:`people_log_probabilities`."""
         return [name for part in self.parts for name in part.people_outcome_names()]
 
     def starts(self, data: Data) -> list[Floats]:
-        """Halfway between where the search of each part would start."""
+        """Average the starting points of the two parts."""
         part_values = [part.values(part.starts(data)[0], np) for part in self.parts]
         start = {
             p.name: np.mean([values[p.name] for values in part_values if p.name in values], axis=0)

@@ -1,26 +1,26 @@
-"""Encoding of votes and scores for a density.
+"""Encoding of votes and scores for a density, and checks of their fits.
 
-With strengths theta_c,i, a consistency a_k > 0 of judge k that holds for both, and the ratio m of what a vote and a
-score are worth:
+The parameters are strengths theta_c,i, a discrimination a_k > 0 of judge k, the same in votes and scores, and the ratio
+m of the discrimination in votes to that in scores:
 
     vote    P(first) = sigmoid(m a_k (theta_c,first - theta_c,second) + b_k), ties as in Davidson's model
     score   P(y > level l) = sigmoid(a_k theta_c,i - severity_k - kappa_c,l)
 
-(Bradley-Terry with a sharpness per judge, arXiv 2602.16610, and the graded response model, Samejima 1969, of judges in
-the place of questions.) The density is that of the votes (:class:`voirdire.kinds.votes.density.VotesDensity`) and that
-of the scores (:class:`voirdire.kinds.scores.density.ScoresDensity`) with the parameters that both have
-(:class:`.VotesAndScoresDensity`).
+(Bradley-Terry with a discrimination of each judge, arXiv 2602.16610, and the graded response model, Samejima 1969, with
+judges instead of questions.) The density (:class:`.VotesAndScoresDensity`) joins that of the votes
+(:class:`voirdire.kinds.votes.density.VotesDensity`) and that of the scores
+(:class:`voirdire.kinds.scores.density.ScoresDensity`), which share parameters.
 
-What identifies it: strengths sum to zero over the items of each criterion and severities over the judges, so that the
-cutpoints have the location; log a sums to zero over the judges, so that the noise of the typical judge's score
-(logistic, scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior
-alone where fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
+Identification: strengths sum to zero over the items of each criterion, and severities over the judges, so that the
+cutpoints have the location. log a sums to zero over the judges, so that the noise of the typical judge's score
+(logistic, scale 1) is the unit of the strengths. Items with both votes and scores identify m; if there are fewer than
+two, m rests on the prior. As a_k > 0, the scores determine the orientation, and there is no mirror.
 
-Where spreads are learned (``joint-contexts``) items have terms of contexts, of judges' tastes and, where families of
-judges are named, of these for both, and a_k is also of severities and of where the cutpoints are; see
+With learned spreads (``joint-contexts``) items have effects of contexts, of judges' tastes and, if families of judges
+are named, of families, in both tables. a_k then also applies to severities and to the location of cutpoints; see
 :class:`.LearnedLinkedPosition`.
 
-Checks of a fit of votes and scores: those of its parts that both can make, and of what links the two.
+Checks are those of both parts, and of the link between votes and scores.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ from voirdire.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class VotesAndScoresProblem(Problem):
-    """One model and two tables of the same items, ready for inference; ``data`` has the tables of both parts.
+    """Model and two tables of the same items, ready for inference; ``data`` has the tables of both parts.
 
     Attributes
     ----------
     of_votes : VotesProblem
-        The votes, in the coding of both tables; what is asked of votes is asked of it.
+        Problem of the votes, in the common coding.
     of_scores : ScoresProblem
-        The scores, likewise.
+        Problem of the scores, in the common coding.
     """
 
     density: VotesAndScoresDensity
@@ -74,12 +74,12 @@ class VotesAndScoresProblem(Problem):
 
     @property
     def added(self) -> ResolvedTerms:
-        """Terms beside those of the sections of the model, which both parts have."""
+        """Terms of both parts beside those of the sections of the model."""
         concerned = {*self.of_votes.added.concerned, *self.of_scores.added.concerned}
         return replace(self.of_votes.added, concerned=tuple(sorted(concerned)))
 
     def part(self, data: str) -> Any:
-        """The votes, the scores, or both."""
+        """Return the problem of the votes, of the scores, or of both."""
         parts = {problem.model.data: problem for problem in (self.of_votes, self.of_scores)}
         return parts.get(data, super().part(data))
 
@@ -108,27 +108,27 @@ def encode_votes_and_scores(
     over: str = "new",
     families: Mapping[str, str] | None = None,
 ) -> VotesAndScoresProblem:
-    """Bring votes and scores into the form of a model.
+    """Encode votes and scores for a model.
 
     Parameters
     ----------
     levels : sequence, optional
-        The levels of the scale of the scores.
+        Levels of the scale of the scores.
     criteria : path, dataframe, Votes or CriterionImportance, optional
         Weights of the criteria or votes on them, as for scores.
     anchors : Anchors, optional
         Human answers to comparisons.
     answer_weight : array, shape (judges,), optional
-        What one answer of each judge counts for; judges sorted by name.
+        Weight of one answer of each judge; judges sorted by name.
     ties, repeats, keep_empty, over
-        As of :func:`.votes.problem.encode_votes` and :func:`.scores.problem.encode_scores`.
+        As for :func:`.votes.problem.encode_votes` and :func:`.scores.problem.encode_scores`.
     families : mapping, optional
         Family of each judge, for models with a term of families.
 
     Raises
     ------
     InputError
-        What the two of them raise.
+        Errors of these two functions.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def encode_votes_and_scores(
     importance = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
     on_criteria, weights = importance.check(model)
     if on_criteria is None:
-        of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
+        of_votes = replace(of_votes, weights=Section("uniform"))  # there is no data on weights
     else:
         tables = with_common_names(tables.votes, tables.scores, on_criteria.judges)
     contexts = model.context is not None and any(has_recurring_items(table) for table in tables.parts)
@@ -174,13 +174,13 @@ def encode_votes_and_scores(
 MAX_LATENT_VALUES, MAX_ROWS = (
     5_000,
     50_000,
-)  # strengths and tastes, and answers, of a default with spreads learned
+)  # largest numbers of strengths and tastes, and of answers, of a default with learned spreads
 
 
 def reason_too_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
-    """Reason not to take a model with tastes, and contexts if there are any, by default; empty if there is none.
+    """Reason not to use tastes, and contexts if there are any, by default; empty to use them.
 
-    ``families`` is how many share what they make of items.
+    ``families`` is the number of families of judges.
 
     Examples
     --------
@@ -201,13 +201,13 @@ def reason_too_large(tables: VotesAndScores, contexts: bool, families: int = 0) 
     return f"{rows:,} answers about {items:,} items{context_words} would take many minutes"
 
 
-MIN_LINKING_ITEMS = 3  # items with both votes and scores from which they say what a vote is worth
+MIN_LINKING_ITEMS = 3  # items with both votes and scores from which the ratio m is identified
 
 
 def all_checks(
-    problem: VotesAndScoresProblem, basis: CheckBasis, of_votes: Residuals, left: Residuals
+    problem: VotesAndScoresProblem, basis: CheckBasis, of_votes: Residuals, residuals: Residuals
 ) -> list[Check]:
-    """Checks that every fit of votes and scores makes; of residuals of votes, and of votes and scores."""
+    """Make the checks of a fit of votes and scores; ``residuals`` are of both tables, ``of_votes`` of votes."""
     votes = problem.of_votes
     return [
         connectivity_check(problem),
@@ -217,7 +217,7 @@ def all_checks(
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes, basis.posterior)]),
         *effect_checks(problem, basis.posterior, [VoteRows(votes.coded_votes), problem.of_scores.table]),
         *trusting.same_criteria_check(votes, basis.posterior),
-        *check_dependent_judges(problem, left, basis.seed),
+        *check_dependent_judges(problem, residuals, basis.seed),
         *position_check(votes, of_votes, basis.judges),
         *trusting.splitting_items_check(votes, of_votes),
         *check_influence(problem, basis.posterior),
@@ -225,7 +225,7 @@ def all_checks(
 
 
 def connectivity_check(problem: VotesAndScoresProblem) -> Check:
-    """Check whether all items can be compared, through votes and the judges who score.
+    """Check that votes and judges who score link all items.
 
     Examples
     --------
@@ -250,13 +250,13 @@ def connectivity_check(problem: VotesAndScoresProblem) -> Check:
 
 
 def link_check(problem: VotesAndScoresProblem) -> Check:
-    """Check whether enough items have both votes and scores to say what a vote is worth beside a score."""
+    """Check that enough items have both votes and scores to identify the discrimination of votes relative to scores."""
     names = [problem.items[i] for i in np.flatnonzero(problem.tables.voted_and_scored.any(axis=0))]
     count = len(names)
     if count >= MIN_LINKING_ITEMS:
         return Check("link", "ok", float(count), f"{count} items have both votes and scores.")
     message = (
-        f"Only {list_names(names, verb=False)} {'has' if count == 1 else 'have'} both votes and scores, so what a vote "
-        "is worth beside a score is set by the prior. Collect scores of items that were voted on."
+        f"Only {list_names(names, verb=False)} {'has' if count == 1 else 'have'} both votes and scores, so the "
+        "discrimination of votes relative to scores is set by the prior. Collect scores of items that were voted on."
     )
     return Check("link", "warn", float(count), message)

@@ -1,4 +1,4 @@
-"""Terms of votes and scores together, beside those of their model: one effect for both tables."""
+"""Further terms of votes and scores together: each effect is the same in both tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from voirdire.tables.further import with_common_levels
 from voirdire.tables.votes import VoteRows
 from voirdire.tables.votes_and_scores import VotesAndScores
 
-#: Sections of models of votes and scores, by what their values are of, and what every such model has.
+#: Sections of models of votes and scores with the factors of their values, and factors of terms of every such model.
 TERM_SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
 REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
 FAMILY_FACTORS = frozenset({FAMILY, "item"})
@@ -32,10 +32,9 @@ FAMILY_FACTORS = frozenset({FAMILY, "item"})
 def attach_terms_to_both(
     tables: VotesAndScores, model: Model, request: Request
 ) -> tuple[VotesAndScores, Model, list[str]]:
-    """Both tables with what the terms of a model and a request are of, and the model with these: one effect for both.
+    """Attach further terms to both tables and to the model, with one effect for both tables.
 
-    What an item is worth to a judge moves alike in votes and in scores; covariates are in units of those of the scores,
-    from their means.
+    An effect on an item is the same in votes and in scores. Covariates are centred and scaled as in the scores.
 
     Returns
     -------
@@ -44,8 +43,8 @@ def attach_terms_to_both(
     Raises
     ------
     InputError
-        A term of what a table does not have, of time, or of a column of numbers in one table and of names in the
-        other; a model whose spreads are given.
+        A term of time, of a column that a table does not have, or of a column with numbers in one table and names in
+        the other; a model with fixed spreads.
 
     Examples
     --------
@@ -98,12 +97,12 @@ def attach_terms_to_both(
 
 
 def model_from_terms(tables: VotesAndScores, request: Request) -> Model:
-    """The model of a sum of terms; consistencies, cutpoints and tie habits are those of ``joint-contexts``.
+    """Make the model of a sum of terms; discrimination, cutpoints and tie habits are those of ``joint-contexts``.
 
     Raises
     ------
     InputError
-        A sum without items, or with what the tables cannot tell.
+        A sum without items, or with a term that the tables do not identify.
     """
     contexts = any(has_recurring_items(table) for table in tables.parts)
     tastes = contexts or len(tables.criteria) > 1
@@ -119,7 +118,7 @@ def model_from_terms(tables: VotesAndScores, request: Request) -> Model:
 
 
 def model_with_families(model: Model) -> Model:
-    """A model with what families of judges share of items.
+    """Add the term of family and item to a model.
 
     Examples
     --------

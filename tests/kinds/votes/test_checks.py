@@ -139,7 +139,7 @@ def test_that_a_panel_is_right_as_a_whole_is_not_claimed_of_dependent_judges(
     told = shared.withhold_orientation_probability(found, anchored)
     assert (told[0].level, told[1]) == (level, found[1])
     assert ("7e-51 posterior probability" in told[0].message) == (level == "ok")
-    assert ("It is larger than that" in told[0].message) == (depend == "warn")
+    assert ("Shared mistakes of judges would raise it" in told[0].message) == (depend == "warn")
 
 
 @pytest.mark.parametrize(("mode", "follows"), [("joint", True), ("cut", False)])
@@ -153,5 +153,5 @@ def test_where_judges_outweigh_people_who_contradict_them_it_is_said(mode: str, 
     said = fitted.checks().set_index("check").loc["anchors", "message"]
     agrees = fitted.ranking()["item"].tolist().index(best[0]) < 3
     assert agrees is not follows
-    assert ("The scores follow the judges all the same, with 0 of" in said) is follows
+    assert ("The scores still follow the judges (they agree with people on 0 of" in said) is follows
     assert ("Trust what rests on the anchors" in said) is not follows

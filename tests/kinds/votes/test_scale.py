@@ -34,7 +34,7 @@ def test_judges_at_random_do_not_tell_how_far_items_are_apart() -> None:
     assert entry.level == "warn"
     assert entry.value is not None
     assert entry.value > 0.5
-    assert "The votes hardly say how far items are apart" in entry.message
+    assert "The votes hardly identify how far items are apart" in entry.message
 
 
 def test_many_votes_of_good_judges_tell_it() -> None:

@@ -74,9 +74,9 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
                 "hierarchical-dawid-skene, or anchor_mode='joint'"
             )
 
-    def compares(self, asked: str | None, can_cut: bool) -> bool:
+    def compares(self, requested: str | None, can_cut: bool) -> bool:
         """True if the user named no mode and there are several methods."""
-        return asked is None and (can_cut or self.can_stack)
+        return requested is None and (can_cut or self.can_stack)
 
     @cached_property
     def _label_counts(self) -> Floats:
@@ -179,7 +179,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         ).stacked_probabilities()[0]
         return probabilities[len(model.shares) :]
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
         """P(class) of held-out known items: by majority, the joint and the cut mode, stacking, and their average."""
         known_units = self.known
         by_method = {MAJORITY: self._majority_shares[known_units]} | {

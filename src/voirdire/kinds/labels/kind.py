@@ -212,9 +212,9 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             joined = joined_table(old, read_new(new, old, levels=old.labels if old.declared else None))
         return joined
 
-    def on_criteria(self, problem: LabelsProblem, criteria: tuple[str, ...], given: object) -> Any:
+    def on_criteria(self, problem: LabelsProblem, criteria: tuple[str, ...], importance: object) -> Any:
         """Refuse: criteria of labels have no weights."""
-        self.check_request(Request(criteria=given))
+        self.check_request(Request(criteria=importance))
 
     def has_anchors(self, problem: LabelsProblem) -> bool:
         """True if some item has a known class."""
@@ -238,9 +238,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """See :func:`.labels.dependence.label_residuals`."""
         return label_residuals(problem, posterior, np.random.default_rng(0))
 
-    def score_held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> PredictionScores:
+    def score_held_out(
+        self, model: Model, table: Labels, held_out: Bools, request: Request
+    ) -> PredictionScores:
         """See :func:`.labels.answers.score_held_out`."""
-        return score_held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
+        return score_held_out(self.encode_table(model, table, replace(request, anchors=None))[0], held_out)
 
     def pack(self, problem: LabelsProblem) -> Packed:
         """Pack labels, classes, families, and known classes of items."""

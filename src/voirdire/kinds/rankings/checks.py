@@ -17,13 +17,13 @@ from voirdire.model.problem import Check, list_names
 
 
 def all_checks(problem: RankingsProblem, basis: CheckBasis) -> list[Check]:
-    """Checks that every fit of rankings makes, after those of its method."""
+    """Make the checks of a fit of rankings, after those of its method."""
     entries = [connectivity_check(problem), first_or_last_check(problem), constant_judges_check(problem)]
     return [*basis.of_method, *entries, *effect_checks(problem, basis.posterior, [problem.table])]
 
 
 def connectivity_check(problem: RankingsProblem) -> Check:
-    """Check whether all items can be compared through the rankings.
+    """Check that the rankings link all items.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def connectivity_check(problem: RankingsProblem) -> Check:
 
 
 def first_or_last_check(problem: RankingsProblem) -> Check:
-    """Check whether some items come first, or last, in every ranking."""
+    """Check for items that come first, or last, in every ranking."""
     order, last = problem.order, problem.order.group.max(axis=0)
     has_order, is_ranked = last > 0, order.row >= 0
     item = order.by_place(problem.table.item)
@@ -71,7 +71,7 @@ def first_or_last_check(problem: RankingsProblem) -> Check:
 
 
 def constant_judges_check(problem: RankingsProblem) -> Check:
-    """Judges whose rankings are all ties, or of one item."""
+    """Check for judges whose rankings are all ties, or of one item."""
     has_order = problem.order.group.max(axis=0) > 0
     judge = problem.order.by_ranking(problem.table.judge)
     ordered_rankings = np.bincount(judge[has_order], minlength=len(problem.judges))
@@ -80,6 +80,6 @@ def constant_judges_check(problem: RankingsProblem) -> Check:
         "constant-judges",
         names,
         "Every judge tells some items apart.",
-        f"{list_names(names)} telling no items apart: rankings in which all items are tied, or of one item, say "
-        "nothing. Leave the judge out, or read its answers.",
+        f"{list_names(names)} telling no items apart: rankings of one item, or with all items tied, have no "
+        "information. Leave the judge out, or read its answers.",
     )

@@ -1,10 +1,10 @@
-"""The density of a model of rankings: Plackett-Luce, with strengths that depend on context and judge.
+"""Density of a model of rankings: Plackett-Luce, with strengths that depend on context and judge.
 
     eta = theta_c,i + u_c,i,x + b_c,i + v_k,i
 
-of item i, ranked by judge k under criterion c in context x: what the item is worth, what it is worth more in a context,
-to the panel beside people (its error, where people's rankings tell it) and to a judge (its taste). People rank by
-theta_c,i + u_c,i,x alone (:mod:`.rankings.human`). See :mod:`voirdire.model.family.ranking` for rankings and ties.
+for item i, ranked by judge k under criterion c in context x: the strength theta, the effect u of the context, the error
+b of the panel (if people's rankings identify it), and the taste v of the judge. People rank by theta_c,i + u_c,i,x
+alone (:mod:`.rankings.human`). See :mod:`voirdire.model.family.ranking` for rankings and ties.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from voirdire.tables.rankings import Rankings
 
 
 def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Term, ...]:
-    """Terms of a model that a table identifies, perhaps with people's rankings beside it."""
+    """List the terms of a model that a table identifies; ``people`` is true if people's rankings are added."""
     rate = model.strength.numbers["rate"]
     scale = Scale(rate=rate, spread="log_spread", rows=1, zero_sum=True)
     terms = [Term("strength", ("criterion", "item"), 0, scale=scale)]
@@ -40,14 +40,14 @@ def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Te
         scale = Scale(rate=model.taste.numbers["rate"], spread="log_taste_spread")
         terms.append(Term("taste", ("judge", "item"), 0, scale=scale))
     if people:
-        assert model.anchors is not None  # else refused
+        assert model.anchors is not None  # checked by encode_rankings
         scale = Scale(rate=model.anchors.numbers["rate"], spread="log_panel_error_spread")
         terms.append(Term("panel_error", ("panel", "criterion", "item"), 0, scale=scale))
     return tuple(term._replace(by_item=True) for term in terms)
 
 
 def reason_contexts_unknown(table: Rankings) -> str | None:
-    """Reason why strengths in each context are not identified; None where they are."""
+    """Reason why strengths in each context are not identified; None if they are."""
     if table.context is None:
         return "the table has no column context"
     pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
@@ -55,7 +55,7 @@ def reason_contexts_unknown(table: Rankings) -> str | None:
 
 
 def reason_tastes_unknown(table: Rankings) -> str | None:
-    """Reason why judges' tastes are not identified; None where they are."""
+    """Reason why judges' tastes are not identified; None if they are."""
     if len(table.judges) < 2:
         return "there is one judge"
     pairs = {*zip(table.judge.tolist(), table.item.tolist(), strict=True)}
@@ -64,14 +64,14 @@ def reason_tastes_unknown(table: Rankings) -> str | None:
 
 @dataclass(frozen=True)
 class RankingsDensity(PanelDensity):
-    """The density of one model of rankings.
+    """Density of a model of rankings.
 
     Parameters
     ----------
     over : "new" or "these"
-        Whether scores are over contexts like those of the table, or over these alone.
+        Contexts of scores: those like the contexts of the table, or these alone.
     weights : tuple of float or None
-        Of the criteria; None where they count equally, or as votes on them say.
+        Given weights of the criteria; None for equal weights, or weights from votes on criteria.
     voted : bool
         Whether there are votes on criteria.
     """
@@ -82,18 +82,18 @@ class RankingsDensity(PanelDensity):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those of the terms, and weights of criteria that were voted on."""
+        """Parameters of the terms, and weights of criteria if there are votes on them."""
         weights = self.model.weights if self.voted else None
         weight_parameters = () if weights is None else WEIGHTS[weights.kind].parameters(weights.numbers)
         return (*super().parameters, *weight_parameters)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As the family has them, then votes on criteria."""
+        """Compute log probabilities of rankings and their counts, then those of votes on criteria."""
         parts = self.ranking_parts(values, data, xp)
         return [*parts, log_criteria_votes(values, data[CRITERIA_DATA], xp)] if self.voted else parts
 
     def ranking_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """Log probability of each ranking, as the family has it."""
+        """Compute log probabilities of rankings and their counts, as in the family of rankings."""
         return super().log_parts(values, data, xp)
 
     @property
@@ -109,5 +109,5 @@ class RankingsDensity(PanelDensity):
         return build_panel_model(self, data, criteria_sums)
 
     def item_strengths(self, values: Values) -> Array:
-        """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
+        """Compute strengths for contexts like the table's, or for these alone, shape (..., criteria, items)."""
         return strengths_over_contexts(values, self.over)

@@ -1,9 +1,9 @@
-"""Anchors of rankings: people's rankings of some items, as those of one more judge of a known kind.
+"""Anchors of rankings: people's rankings of some items, as those of a further judge without error and taste.
 
-People rank items by what they are worth, eta = theta_c,i + u_c,i,x, without a taste; every judge of the panel by
-eta + b_c,i + v_k,i. The panel's error b, Normal(0, s_panel) with a learned spread, is what all judges see in an item
-beside people: only people's rankings tell it. Scores are in people's log-odds. Of items that people did not rank, b is
-known as far as its spread is, so that their intervals are wider by it.
+People rank items by strength, eta = theta_c,i + u_c,i,x, without a taste; judges of the panel rank by
+eta + b_c,i + v_k,i. The panel's error b, Normal(0, s_panel) with a learned spread, is common to all judges, and only
+people's rankings identify it. Scores are in people's log-odds. For items that people did not rank, only the spread of b
+is known, and their intervals are wider.
 """
 
 from __future__ import annotations
@@ -26,23 +26,22 @@ from voirdire.tables.rankings import Rankings, read_rankings
 
 
 def read_ranked_anchors(table: object, panel: Rankings) -> PeopleTable[Rankings]:
-    """Read people's rankings and bring them into the coding of a panel's.
+    """Read people's rankings and encode them like a panel's.
 
-    Items that no judge has ranked are left out of a ranking: the order of the others is as probable without them.
-    Where the panel has contexts, rows in others are left out, too.
+    Items that no judge has ranked are left out of a ranking: the probability of the order of the others is the same
+    without them. If the panel has contexts, rows in unknown contexts are left out, too.
 
     Parameters
     ----------
     table : path, dataframe or PeopleTable
-        Columns ``item`` and ``rank``; ``person`` (or ``judge``) where several people rank; ``criterion`` where the
-        panel's rankings have several; optionally ``context`` and ``run``. A ranking without context is one over
-        contexts.
+        Columns ``item`` and ``rank``; ``person`` (or ``judge``) if several people rank; ``criterion`` if the panel's
+        rankings have several; optionally ``context`` and ``run``. A ranking without context is about all contexts.
 
     Raises
     ------
     InputError
-        A fault of the table, a criterion that the panel does not have, several criteria and no column that says which
-        is meant, no two items of a ranking that the panel has ranked.
+        A fault of the table, a criterion that the panel does not have, no column ``criterion`` although the panel has
+        several, or no ranking with two items that the panel has ranked.
 
     Examples
     --------
@@ -77,12 +76,12 @@ def read_ranked_anchors(table: object, panel: Rankings) -> PeopleTable[Rankings]
 
 
 def _read_people(table: object) -> Rankings:
-    """People's rankings; who ranked is a person, or nobody in particular."""
+    """Read people's rankings, with persons as judges, or one judge ``people`` if none are named."""
     if isinstance(table, Rankings):
         return table
     import pandas as pd
 
-    # a file with people's names has been read
+    # files with a column of persons have been read as data frames
     if isinstance(table, pd.DataFrame) and PERSON in table:
         return read_rankings(table.rename(columns={PERSON: "judge"}), name="anchors")
     return read_rankings(table, name="anchors", judge=PEOPLE)

@@ -42,14 +42,14 @@ from voirdire.tables.families import read_families
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Bools
 
-#: Sections of models of rankings, by what their values are of, and what every model has.
+#: Sections of models of rankings with the factors of their values, and factors of the terms of every model.
 TERM_SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
 REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}))
 VOTES_ADVICE = "read the rankings as votes (--table votes, or voirdire.read(..., table='votes'))"
 
 
 def _refuse_single(*about: Any, **named: Any) -> NoReturn:
-    """Refuse: there are too many possible rankings."""
+    """Refuse, because there are too many possible rankings."""
     raise InputError(
         "a ranking has too many possible answers to list; predict() gives probabilities of first places, and ranks; "
         f"{VOTES_ADVICE}"
@@ -57,7 +57,7 @@ def _refuse_single(*about: Any, **named: Any) -> NoReturn:
 
 
 class RankingsKind(TermsKind[Rankings, RankingsProblem]):
-    """Judges put items in order."""
+    """Kind of data: judges rank items."""
 
     name = "rankings"
     page_words = page_words.RANKINGS
@@ -80,10 +80,10 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     response_probabilities = check_single = shares = calibration = staticmethod(_refuse_single)
 
     def default_model(self, table: Rankings, request: Request) -> tuple[str | Model, str]:
-        """``plackett-luce-tastes`` where some judge ranks an item several times, else ``plackett-luce-contexts``.
+        """Choose ``plackett-luce-tastes`` if some judge ranks an item several times, else ``plackett-luce-contexts``.
 
-        ``plackett-luce`` where neither that can be told, nor what items are worth in each context. With families a sum
-        of the same terms and of what each family makes of an item.
+        It is ``plackett-luce`` if neither tastes nor effects of contexts are identified. With families of judges it is
+        a sum of the same terms and of effects of family and item.
         """
         contexts, tastes = reason_contexts_unknown(table), reason_tastes_unknown(table)
         families = reason_families_unknown(table, request)
@@ -108,12 +108,12 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         return "plackett-luce", f"the table has rankings; contexts are left out: {contexts}; tastes: {tastes}"
 
     def model_of_terms(self, table: Rankings, request: Request) -> Model:
-        """The sections of ``plackett-luce-tastes`` that a sum names, and its other terms.
+        """Make the model of a sum of terms from the sections of ``plackett-luce-tastes`` and its other terms.
 
         Raises
         ------
         InputError
-            A sum without items, or with what the table tells nothing of.
+            A sum without items, or with a term that the table does not identify.
         """
         missing = {"context": reason_contexts_unknown(table), "taste": reason_tastes_unknown(table)}
         return model_with_terms(
@@ -123,7 +123,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     def encode_table(
         self, model: Model, table: Rankings, request: Request
     ) -> tuple[RankingsProblem, list[str]]:
-        """See :func:`.rankings.problem.encode_rankings`; with what the model has and the table says nothing of."""
+        """See :func:`.rankings.problem.encode_rankings`; notes name sections that the table does not identify."""
         table, model, term_notes = attach_terms(table, model, request)
         if request.families is not None and request.item_families is None and not has_family_terms(model):
             _check_no_families(table, model, request)
@@ -143,14 +143,14 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         ]
         sizes = np.bincount(table.ranking)
         if single_items := int((sizes < 2).sum()):
-            notes.append(f"{single_items:,} rankings of a single item say nothing.")
+            notes.append(f"{single_items:,} rankings of a single item have no information.")
         if "context" in {factor for term in problem.density.terms for factor in term.factors}:
             over = "contexts like these" if request.over == "new" else "these contexts alone"
             notes.append(f"Scores are over {over}.")
         return problem, notes + weighed_note(problem.criteria_votes)
 
     def result_subject(self, problem: RankingsProblem, request: Request) -> str | None:
-        """As in :class:`.Kind`; the target where people rank."""
+        """As in :class:`.Kind`, but the target by default if people rank."""
         return super().result_subject(problem, request) or (None if problem.anchors is None else TARGET)
 
     def encode_again(self, problem: RankingsProblem, change: TableChange) -> RankingsProblem:
@@ -163,32 +163,32 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         return encode_rankings(problem.model, change.table, criteria=criteria, **options)
 
     def on_criteria(
-        self, problem: RankingsProblem, criteria: tuple[str, ...], given: object
+        self, problem: RankingsProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
-        """Old and new votes on criteria, or the new weights."""
-        return read_criterion_importance(given, criteria, answers="rankings").after(problem.criteria_votes)
+        """Join old and new votes on criteria, or take the new weights."""
+        return read_criterion_importance(importance, criteria, answers="rankings").after(
+            problem.criteria_votes
+        )
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
     def residuals(self, problem: RankingsProblem, posterior: Posterior) -> NoReturn:
-        """Refused: what judges share beyond the model is looked at in votes."""
-        raise InputError(
-            f"what judges' answers have in common beyond the model is told of votes; {VOTES_ADVICE}"
-        )
+        """Refuse residuals: dependence of judges is checked in votes only."""
+        raise InputError(f"the dependence of judges is estimated from votes only; {VOTES_ADVICE}")
 
     def can_weigh_answers(self, problem: RankingsProblem) -> bool:
-        """False: a ranking counts once."""
+        """False: every ranking has weight 1."""
         return False
 
     def score_held_out(
-        self, model: Model, table: Rankings, here: Bools, request: Request
+        self, model: Model, table: Rankings, held_out: Bools, request: Request
     ) -> PredictionScores:
-        """See :func:`.rankings.answers.score_held_out`."""
+        """See :func:`.rankings.results.score_held_out`."""
         table, model, _ = attach_terms(table, model, request)
-        return score_held_out(model, table, here)
+        return score_held_out(model, table, held_out)
 
     def pack(self, problem: RankingsProblem) -> Packed:
-        """Rankings, votes on criteria or their weights, people's rankings."""
+        """Pack rankings, votes on criteria or their weights, and people's rankings."""
         tables, arrays = pack_votes({"criteria": problem.criteria_votes})
         tables["rankings"], codes = pack_rated(problem.table, "rankings")
         tables["weights"] = problem.density.weights
@@ -197,7 +197,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         return Packed(sections, arrays | codes | people_arrays)
 
     def unpack(self, model: Model, packed: Packed) -> RankingsProblem:
-        """The problem of :meth:`pack`."""
+        """Restore the problem from :meth:`pack`."""
         names = packed.sections["tables"]
         table = Rankings(**unpack_rated(names["rankings"], packed.arrays, "rankings"))
         anchors = unpack_people(Rankings, names, packed.arrays)
@@ -206,7 +206,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
 
 
 def _check_no_families(table: Rankings, model: Model, request: Request) -> None:
-    """Raise where families are named and a model has no term of them, unless each judge is one."""
+    """Raise if families are named and the model has no term of them, unless each judge is its own family."""
     reason = reason_families_unknown(table, request)
     if reason is None:
         raise InputError(
@@ -218,14 +218,13 @@ def _check_no_families(table: Rankings, model: Model, request: Request) -> None:
 
 
 def _describe_people(problem: RankingsProblem) -> str:
-    """Describe what people's rankings do."""
+    """Write a note on the use of people's rankings."""
     assert problem.anchors is not None
     table = problem.anchors.table
     ranked = len(np.unique(table.item))
     return (
-        f"People ranked {ranked:,} of {len(problem.items):,} items ({table.count:,} rankings): items are worth what "
-        "they are to people, and what all judges see in them beside that is an error of the panel, whose spread is "
-        "learned."
+        f"People ranked {ranked:,} of {len(problem.items):,} items ({table.count:,} rankings): scores are people's, "
+        "and common deviations of all judges are an error of the panel, with a learned spread."
     )
 
 

@@ -1,7 +1,4 @@
-"""Predicted rankings, and rankings simulated from a model.
-
-Rankings that a model generates, with as many items tied at each place; see :mod:`voirdire.infer.outcomes`.
-"""
+"""Predicted rankings, and simulated rankings with the same numbers of tied items at each place."""
 
 from __future__ import annotations
 
@@ -35,9 +32,10 @@ from voirdire.typing import Floats
 
 
 def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
-    """Item at each place of a ranking, numbered by its place in the table.
+    """Make the outcomes: item at each place of a ranking, numbered by its observed place.
 
-    What was ranked is 0, 1, 2, ... in every ranking, shape (places, rankings), people's rankings last.
+    Observed rankings are 0, 1, 2, ..., shape (places, rankings), people's rankings last; see
+    :mod:`voirdire.infer.outcomes`.
     """
     density, data = problem.density, problem.data
     groups = np.asarray(data["panel"]["answers"])
@@ -58,16 +56,16 @@ def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
 
 
 def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: object) -> Columns:
-    """Predict each ranking of a table: of each item the probability of the first place, and its expected rank.
+    """Predict each ranking of a table: probability of the first place, and expected rank, of each item.
 
-    Of an item i among others j, with w = exp(eta) (:mod:`.rankings.density`), the posterior means of w_i / sum w and of
-    1 + sum_j w_j / (w_i + w_j).
+    For an item i among others j, with w = exp(eta) (:mod:`.rankings.density`), these are the posterior means of
+    w_i / sum w and of 1 + sum_j w_j / (w_i + w_j).
 
     Parameters
     ----------
     table : path, dataframe or Rankings
-        Judges, items and criteria that the fit knows; ``rank`` is not needed. Where the model tells contexts apart,
-        rankings without a context, and those in one that the fit does not know, are in any context like those known.
+        Judges, items and criteria that the fit knows; ``rank`` is not needed. If the model has contexts, rankings
+        without a known context are predicted for a new context like the known ones.
 
     Returns
     -------
@@ -106,7 +104,7 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
     )
     rng = np.random.default_rng(0)
     if len(draws) == 1 and len(unknown_context):
-        draws *= MAX_DRAWS  # each has a new context
+        draws *= MAX_DRAWS  # each draw has a new context
     for values in draws:
         eta = problem.item_predictors(values, cells)
         if len(unknown_context):
@@ -118,14 +116,14 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
         with np.errstate(invalid="ignore"):
             p_beaten = logistic_sigmoid(
                 eta[None] - eta[:, None], np
-            )  # by the others, the item itself with 1 / 2
+            )  # probabilities that others are ranked above; 1 / 2 for the item itself
         expected = 0.5 + np.where(is_ranked[None], p_beaten, 0.0).sum(axis=1)
         rank[order.row[is_ranked]] += expected[is_ranked] / len(draws)
     return columns | {"p_first": first, "expected_rank": rank}
 
 
 def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
-    """Simulate the rankings of a problem under one set of values, with as many items tied at each place."""
+    """Simulate the rankings of a problem under one set of values, with the same numbers of ties at each place."""
     cells, order = problem.cells(), problem.order
     new_order = drawn_order(problem.item_predictors(values, cells), rng)
     is_ranked = order.row >= 0
@@ -136,26 +134,25 @@ def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Gener
 
 
 def ranked_items(problem: RankingsProblem, table: object) -> ItemQuestions:
-    """Rankings of a table: of each item the probability of the first place, and its expected rank.
+    """Make the questions of rankings: probability of the first place, and expected rank, of each item.
 
-    As :func:`.rankings.predict.predict_rankings` has them of judges, with what items are worth in the place of what
-    judges see.
+    As in :func:`.rankings.predict.predict_rankings`, but by scores of items instead of the judges' perception.
 
     Parameters
     ----------
     problem : RankingsProblem
     table : path, dataframe or Rankings
-        Column item (and criterion, judge, run: which rows are one ranking); ``rank`` is not needed.
+        Column item, and columns criterion, judge, run that define the rankings; ``rank`` is not needed.
 
     Returns
     -------
     ItemQuestions
-        With p_first and expected_rank.
+        Quantities p_first and expected_rank.
 
     Raises
     ------
     InputError
-        The fit does not know an item or criterion, or contexts are given to a fit that tells them apart.
+        The fit does not know an item or criterion, or both the table and the model have contexts.
     """
     by_judge = isinstance(table, Rankings) or columns_among(table, ["judge"], Problems("rankings"))
     rankings = read_rankings(table, judge=None if by_judge else "people", answered=False)
@@ -164,8 +161,8 @@ def ranked_items(problem: RankingsProblem, table: object) -> ItemQuestions:
     order = order_rankings(rankings)
     is_ranked = order.row >= 0
 
-    def predict_answers(_: Values, worth: Floats) -> Predicted:
-        item_scores = worth[:, criterion, item]
+    def predict_answers(_: Values, strengths: Floats) -> Predicted:
+        item_scores = strengths[:, criterion, item]
         first, rank = np.zeros((2, *item_scores.shape))
         for ranking in range(order.row.shape[1]):
             rows = order.row[is_ranked[:, ranking], ranking]

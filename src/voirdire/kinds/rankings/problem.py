@@ -1,4 +1,4 @@
-"""Encoding of a table of rankings for its density: the items of each in order."""
+"""Encoding of a table of rankings for its density: the items of each ranking in order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Floats, Ints
 
-MAX_PRODUCT_NUMBERS = 4e8  # numbers that products of a ranking's values may take, all rankings together
+MAX_PRODUCT_NUMBERS = 4e8  # largest number of products of pairs of a ranking's values, over all rankings
 
 
 class Order(NamedTuple):
@@ -37,30 +37,30 @@ class Order(NamedTuple):
     Attributes
     ----------
     row : int array, shape (places, rankings)
-        Row of the table at each place, best first; -1 where there are no more.
+        Row of the table at each place, best first; -1 after the last item.
     group : int array, shape (places, rankings)
-        0 of the best place, 1 of the next, ..., equal where items are tied; -1 where there are no more.
+        0 for the best place, 1 for the next, ..., equal for tied items; -1 after the last item.
     """
 
     row: Ints
     group: Ints
 
     def by_ranking(self, column: Ints) -> Ints:
-        """Values of a column for each ranking, shape (rankings,)."""
+        """Select the values of a column for each ranking, shape (rankings,)."""
         return np.asarray(column[self.row[0]])
 
     def by_place(self, column: Ints) -> Ints:
-        """Values of a column at each place, shape (places, rankings); -1 where there are no more items."""
+        """Select the values of a column at each place, shape (places, rankings); -1 after the last item."""
         return np.asarray(np.where(self.row >= 0, column[self.row], -1))
 
     def padded(self, places: int) -> Order:
-        """Pad the rankings to so many places."""
+        """Pad the rankings to a number of places."""
         padding = np.full((places - len(self.row), self.row.shape[1]), -1)
         return Order(np.concatenate([self.row, padding]), np.concatenate([self.group, padding]))
 
 
 def order_rankings(table: Rankings) -> Order:
-    """The rankings of a table, each in order.
+    """Order the items of each ranking of a table.
 
     Examples
     --------
@@ -85,15 +85,15 @@ def order_rankings(table: Rankings) -> Order:
 
 @dataclass(frozen=True, eq=False)
 class RankingsProblem(Problem):
-    """One model and one table of rankings, ready for inference.
+    """Model and table of rankings, ready for inference.
 
-    ``judge_votes`` is how many rankings each judge gave.
+    ``judge_votes`` is the number of rankings of each judge.
 
     Attributes
     ----------
     table : Rankings
     order : Order
-        Its rankings.
+        Rankings of the table, in order.
     anchors : PeopleTable or None
         People's rankings.
     added : ResolvedTerms
@@ -109,11 +109,11 @@ class RankingsProblem(Problem):
     criteria_votes: Votes | None = None
 
     def independent_parts(self) -> tuple[Problem, ...]:
-        """Rankings, and votes on criteria."""
+        """Problems of the rankings and of the votes on criteria, if there are such votes."""
         if not self.density.voted or "pinned" in self.data:
             return ()
         density, panel = replace(self.density, voted=False), self.data["panel"]
-        index = np.minimum(panel["index"], LatentPositions(density).size)  # weights come last
+        index = np.minimum(panel["index"], LatentPositions(density).size)  # weights are the last values
         rankings = replace(self, density=density, data={"panel": panel | {"index": index}})
         return rankings, weights_problem(self)
 
@@ -125,7 +125,7 @@ class RankingsProblem(Problem):
 
     @property
     def ranked(self) -> tuple[Ints, Floats]:
-        """Ranks of items, 0 of others, shape (rankings, items), and who ranked by what and where, (rankings, codes)."""
+        """Ranks of items (0: unranked), (rankings, items); codes of judge, criterion, context, (rankings, codes)."""
         table, contexts = self.table, self.density.sizes.get("context", 0)
         _, ranking, ranking_row = np.unique(table.ranking, return_index=True, return_inverse=True)
         rank = np.zeros((len(ranking), len(self.items)), np.int64)
@@ -139,22 +139,22 @@ class RankingsProblem(Problem):
 
     @property
     def family_of_judges(self) -> Ints:
-        """Code of each judge's family, shape (judges,); -1 of none, or where the model has no term of families."""
+        """Code of each judge's family, shape (judges,); -1 without a family or a term of families."""
         return family_of_judges(self.added, self.table.judge, len(self.judges))
 
     def cells(self) -> Cells:
-        """Cells of the table: what each ranking is about, and the items at its places."""
+        """Make the cells of the table: factors of each ranking, and the items at its places."""
         return add_term_factors(ranking_cells(self.table, self.order), self.order, self.added)
 
     def item_predictors(self, values: dict[str, Floats], cells: Cells) -> Floats:
-        """Worth of items where and to whom they are ranked, shape (..., places, rankings); -inf for none."""
+        """Compute predictors eta of items at each place, shape (..., places, rankings); -inf after the last item."""
         data = self.density.table(cells, None)
         eta = np.asarray(self.density.predictors(values, data, np))
         return np.asarray(np.where(np.array(cells.items) >= 0, eta, -np.inf))
 
 
 def ranking_cells(table: Rankings, order: Order, people: bool = False) -> Cells:
-    """Cells of a table: what each ranking is about, and the items at its places; people are no judges of the panel."""
+    """Make the cells of a table: factors of each ranking, and items at its places; ``people`` have no judge code."""
     judge = order.by_ranking(table.judge)
     judge, panel = (np.full(len(judge), -1), -1) if people else (judge, 0)
     factors = {
@@ -168,7 +168,7 @@ def ranking_cells(table: Rankings, order: Order, people: bool = False) -> Cells:
 
 
 def add_term_factors(cells: Cells, order: Order, added: ResolvedTerms) -> Cells:
-    """Cells with the factors of added terms, and their numbers at each place.
+    """Add the factors of further terms, and their numbers at each place, to the cells.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def add_term_factors(cells: Cells, order: Order, added: ResolvedTerms) -> Cells:
 
 
 def _join_cells(panel: Cells, people: Cells) -> Cells:
-    """The cells of both tables; people's have no numbers."""
+    """Join the cells of both tables; numbers of people's cells are 0."""
     missing = np.full(people.number, -1)
     factors = {
         name: np.concatenate([codes, people.factors.get(name, missing)])
@@ -212,22 +212,22 @@ def encode_rankings(
     criteria: CriterionImportance = NO_IMPORTANCE,
     anchors: object = None,
 ) -> RankingsProblem:
-    """Bring a table of rankings into the form of a model.
+    """Encode a table of rankings for a model.
 
     Parameters
     ----------
     over : "new" or "these"
-        Whether scores are over contexts like those of the table, or over these alone.
+        Contexts of scores: those like the contexts of the table, or these alone.
     criteria : CriterionImportance, optional
-        Weights of the criteria, or votes on them; by default they count equally.
+        Weights of the criteria, or votes on them; by default equal weights.
     anchors : path, dataframe or PeopleTable, optional
         People's rankings; see :func:`.rankings.human.read_ranked_anchors`.
 
     Raises
     ------
     InputError
-        The model has no section of anchors, anchors are wrong, or rankings are so long that the matrices of their items
-        would take too much memory.
+        The model has no section of anchors, the anchors are invalid, or matrices of the items of long rankings would
+        take too much memory.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def encode_rankings(
 
 
 def check_covariates_vary(problem: RankingsProblem) -> None:
-    """Refuse numbers that all items of each ranking have alike, which say nothing of their order.
+    """Refuse numbers that are equal for all items of each ranking: they say nothing about their order.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Tables of a fit of rankings: items and criteria as of votes, judges, and items in each context.
+"""Table of judges of a fit of rankings, single rankings, and held-out rankings.
 
-The probability of whole rankings that a model has not seen (see :mod:`voirdire.kinds.answers`) is the mean over draws:
-of a taste, or a context, that was not seen the mode is zero, as if there were none.
+The probability of held-out rankings (see :mod:`voirdire.kinds.answers`) is the mean over draws. At the mode, tastes and
+contexts without rankings would be zero, as if they had no effect.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from voirdire.typing import Bools, Floats, Ints
 PREDICTION_DRAWS = 100
 
 
-def score_held_out(model: Model, table: Rankings, here: Bools) -> PredictionScores:
-    """Log probability of some whole rankings, of a fit that has not seen them.
+def score_held_out(model: Model, table: Rankings, held_out: Bools) -> PredictionScores:
+    """Compute log probabilities of held-out rankings, and 1 where a ranking was the most probable one, else 0.
 
-    The probability is that among all rankings of the same items with as many of them tied at each place. With it comes
-    whether the ranking was the most probable of these.
+    The probability is among all rankings of the same items with the same numbers of tied items at each place.
 
     Parameters
     ----------
-    here : bool array, shape (rankings,)
+    held_out : bool array, shape (rankings,)
+        True for the rankings that the fit does not see.
 
     Examples
     --------
@@ -50,34 +50,34 @@ def score_held_out(model: Model, table: Rankings, here: Bools) -> PredictionScor
     (True, [1.0])
     """
     problem = encode_rankings(model, table)
-    mode = find_mode(_hide_rankings(problem, here))
-    assert isinstance(mode, LatentMode)  # of all models of rankings
+    mode = find_mode(_hide_rankings(problem, held_out))
+    assert isinstance(mode, LatentMode)  # true for all models of rankings
     draws = draw_about_mode(mode, np.random.default_rng(0), PREDICTION_DRAWS)
-    worth = problem.item_predictors(problem.density.values(draws, np), problem.cells())[..., here]
-    group = problem.order.group[:, here]
-    parts = problem.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
+    eta = problem.item_predictors(problem.density.values(draws, np), problem.cells())[..., held_out]
+    group = problem.order.group[:, held_out]
+    parts = problem.density.family.log_parts(np.where(group >= 0, eta, 0.0), group, np)
     logs = sum(part * weight for part, weight in parts)
     log = np.logaddexp.reduce(logs, axis=0) - np.log(len(draws))
-    return log, _order_matches_worth(worth.mean(axis=0), group)
+    return log, _order_matches_strengths(eta.mean(axis=0), group)
 
 
 def _hide_rankings(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
-    """The same rankings, of which some say nothing: all of their items are tied."""
+    """Remove the information of some rankings by tying all of their items."""
     group = np.where(hidden & (problem.order.group >= 0), 0, problem.order.group)
     data = problem.data | {"panel": problem.data["panel"] | {"answers": group}}
     return replace(problem, data=data)
 
 
-def _order_matches_worth(worth: Floats, group: Ints) -> Floats:
-    """1 where no item is ranked below one with a lower score, shape (rankings,)."""
+def _order_matches_strengths(strengths: Floats, group: Ints) -> Floats:
+    """Compute 1 where no item is ranked below an item of lower strength, else 0, shape (rankings,)."""
     is_behind = group[:, None] > group[None]
-    is_better = worth[:, None] > worth[None]
+    is_better = strengths[:, None] > strengths[None]
     both_ranked = (group >= 0)[:, None] & (group >= 0)[None]
     return np.asarray(~(is_behind & is_better & both_ranked).any(axis=(0, 1)), dtype=float)
 
 
 def ranking_answers(problem: RankingsProblem) -> list[Answers]:
-    """Every ranking, people's last: the place of each item, -1 where it is not ranked, shape (rankings, items)."""
+    """Collect every ranking, people's last: place of each item, -1 if it is not ranked, shape (rankings, items)."""
     density, table = problem.density, problem.table
     groups = np.asarray(problem.data["panel"]["answers"])
     count = groups.shape[1]
@@ -104,12 +104,11 @@ def ranking_answers(problem: RankingsProblem) -> list[Answers]:
 
 
 def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
-    """Judges: rankings given, and what the model says of them, each with interval.
+    """Table of judges: number of rankings, and quantities of the model with intervals.
 
     ``p_right`` is the probability that the judge ranks the better of two items above the worse, the mean over all pairs
-    of items and over criteria. ``reliability`` is the same, and missing where the model takes all judges to be alike,
-    having neither tastes, nor what families see, nor an error of the panel; both are of judges that voted on criteria
-    alone.
+    of items and over criteria. ``reliability`` is the same, but missing if all judges are alike in the model, without
+    tastes, effects of families, and an error of the panel. Both are missing for judges that only voted on criteria.
     """
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
     quantities = with_intervals(
@@ -120,7 +119,7 @@ def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> 
 
 
 def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
-    """Values that :func:`judge_table` shows, shape (..., judges)."""
+    """Compute the values of :func:`judge_table`, shape (..., judges)."""
     strength = values["strength"]
     taste, error = values.get("taste"), values.get("panel_error")
     judge_effects = [] if taste is None else [taste]
@@ -129,12 +128,12 @@ def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
             family = problem.family_of_judges
             shared = np.moveaxis(values[term.name], term.factors.index(FAMILY) - 2, -2)
             judge_effects.append(np.where((family >= 0)[:, None], shared[..., np.maximum(family, 0), :], 0.0))
-    worth = strength if error is None else strength + error[..., 0, :, :]
+    panel_strength = strength if error is None else strength + error[..., 0, :, :]
     p_right = np.zeros((*strength.shape[:-2], problem.density.judges))
     pairs = max(problem.density.items - 1, 1) * problem.density.criteria * problem.density.items / 2
     for item in range(1, problem.density.items):
         gap = strength[..., item, None] - strength[..., :item]  # (..., criteria, others)
-        perceived = (worth[..., item, None] - worth[..., :item])[..., None, :, :]
+        perceived = (panel_strength[..., item, None] - panel_strength[..., :item])[..., None, :, :]
         for effect in judge_effects:
             perceived = perceived + (effect[..., item, None] - effect[..., :item])[..., :, None, :]
         p_right = p_right + logistic_sigmoid(np.sign(gap)[..., None, :, :] * perceived, np).sum(

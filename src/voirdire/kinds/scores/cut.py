@@ -220,7 +220,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         ]  # small problems need no compilation
         return draws_given_fixed(problem, tables, modes, count, rng), modes
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
         """Predictions of held-out human scores: by people's shares of the levels, the joint mode and the cut mode.
 
         Scores of an item under a criterion are left out together, in up to 20 folds of such cells.

@@ -246,10 +246,10 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **options)
 
     def on_criteria(
-        self, problem: ScoresProblem, criteria: tuple[str, ...], given: object
+        self, problem: ScoresProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
-        return read_criterion_importance(given, criteria).after(problem.criteria_votes)
+        return read_criterion_importance(importance, criteria).after(problem.criteria_votes)
 
     def items_called(self, problem: ScoresProblem) -> str:
         """As in :class:`.Kind`; "answers" if systems are scored in contexts."""
@@ -299,13 +299,15 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         """True if the scale is continuous."""
         return score_form_module(model) is continuous
 
-    def score_held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> PredictionScores:
+    def score_held_out(
+        self, model: Model, table: Scores, held_out: Bools, request: Request
+    ) -> PredictionScores:
         """See :func:`.scores.answers.score_held_out`."""
         table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
             check_terms(model)
         families = None if request.families is None else read_families(request.families, table.judges)
-        return score_held_out(model, table, here, request.levels, families)
+        return score_held_out(model, table, held_out, request.levels, families)
 
     def pack(self, problem: ScoresProblem) -> Packed:
         """Pack scores, scale, votes on criteria or their weights, human scores, and weights of judges' answers."""

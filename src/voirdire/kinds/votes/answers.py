@@ -1,4 +1,4 @@
-"""Votes one by one: on items, on criteria, and of people.
+"""Single votes: on items, on criteria, and of people.
 
 Probability of votes that a model of votes has not seen; see :mod:`voirdire.kinds.answers`.
 """
@@ -30,12 +30,13 @@ from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools, Floats, Ints
 
 
-def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> PredictionScores:
-    """Log probability of some votes, of a fit that has not seen them; and whether each was the most probable answer.
+def evaluate_held_out(model: Model, votes: Votes, held_out: Bools) -> PredictionScores:
+    """Compute log probabilities of held-out votes, and 1 where a vote was the most probable answer, else 0.
 
     Parameters
     ----------
-    here : bool array, shape (votes,)
+    held_out : bool array, shape (votes,)
+        True for the votes that the fit does not see.
 
     Examples
     --------
@@ -49,36 +50,36 @@ def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> PredictionScor
     """
     added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NO_TERMS
     return evaluate_held_out_votes(
-        votes, here, lambda seen: encode_votes(model, seen, ties=votes.has_ties, keep_empty=True), added
+        votes, held_out, lambda seen: encode_votes(model, seen, ties=votes.has_ties, keep_empty=True), added
     )
 
 
-def _leave_out_votes(votes: Votes, here: Bools) -> Votes:
-    """The same cells with the counts of the other votes."""
+def _leave_out_votes(votes: Votes, held_out: Bools) -> Votes:
+    """Keep the cells, and count only the votes that are not held out."""
     counts = np.zeros_like(votes.counts)
-    np.add.at(counts, (votes.row_cell[~here], votes.row_outcome[~here]), 1)
+    np.add.at(counts, (votes.row_cell[~held_out], votes.row_outcome[~held_out]), 1)
     return replace(votes, counts=counts)
 
 
 def evaluate_held_out_votes(
-    votes: Votes, here: Bools, posed: Callable[[Votes], Problem], added: ResolvedTerms = NO_TERMS
+    votes: Votes, held_out: Bools, encode: Callable[[Votes], Problem], added: ResolvedTerms = NO_TERMS
 ) -> PredictionScores:
-    """As :func:`evaluate_held_out`, for any problem with votes that ``posed`` encodes from the votes that are seen."""
+    """As :func:`evaluate_held_out`, for any problem with votes; ``encode`` makes it from the votes that are seen."""
     if added.terms or votes.row_context is not None:
         votes = split_by_terms(votes, votes.row_context is not None, added)
-    # the same cells with other counts: all folds share one compilation
-    problem = posed(_leave_out_votes(votes, here))
+    # all folds have the same cells, so they share one compilation
+    problem = encode(_leave_out_votes(votes, held_out))
     values = problem.density.values(find_mode(problem).x, np)
     part: VotesProblem = problem.part("votes")
     probabilities = cell_probabilities(part.model, part.density, [values], votes)
-    return score_predictions(probabilities[votes.row_cell[here]], votes.row_outcome[here])
+    return score_predictions(probabilities[votes.row_cell[held_out]], votes.row_outcome[held_out])
 
 
 ITEM_VOTES, CRITERION_VOTES, PEOPLE_VOTES = "votes", "votes on criteria", "votes of people"
 
 
 def vote_answers(problem: VotesProblem) -> list[Answers]:
-    """Every vote: 0 where the first was chosen, 1 the second, 2 a tie; none where a model pools votes before."""
+    """Collect every vote: 0 the first item, 1 the second, 2 a tie; none for models that pool votes first."""
     if problem.model.pool != "none":
         return []
     answers = [_item_vote_answers(problem)]
@@ -88,12 +89,12 @@ def vote_answers(problem: VotesProblem) -> list[Answers]:
 
 
 def single_vote_codes(problem: VotesProblem) -> tuple[Ints, ...]:
-    """Judge, criterion, first, second, context and cell where there are such, and outcome of every vote."""
+    """Codes of every vote: judge, criterion, first, second, outcome; before the outcome context and cell, if any."""
     votes = problem.coded_votes
     *columns, context, _ = ComparisonCodes.of_cells(problem.model, votes)
     cell, outcome = np.nonzero(votes.counts)
     repeats = votes.counts[cell, outcome]
-    if problem.added.terms:  # each cell has its own numbers and levels
+    if problem.added.terms:  # further terms have numbers and levels by cell
         context = votes.judge * 0 - 1 if context is None else context
         columns += [context, np.arange(len(votes.counts))]
     elif context is not None:
@@ -103,7 +104,7 @@ def single_vote_codes(problem: VotesProblem) -> tuple[Ints, ...]:
 
 def _item_vote_answers(problem: VotesProblem) -> Answers:
     single = single_vote_codes(problem)
-    # answers that are alike have the same probability: each is computed once
+    # equal answers have the same probability, which is computed once
     distinct, distinct_row = np.unique(np.column_stack(single), axis=0, return_inverse=True)
     *rows, outcome = distinct.T
 
@@ -141,7 +142,7 @@ def _criterion_vote_answers(problem: VotesProblem) -> Answers:
 
 
 def criterion_vote_codes(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]:
-    """Judge, first and second of each cell of votes on criteria, in the problem's coding, and its counts."""
+    """Codes of judge, first and second, and counts, of each cell of votes on criteria, in the problem's coding."""
     votes = problem.criteria_votes
     assert votes is not None  # else there is no such table
     judge = level_positions(votes.judges, problem.judges)[votes.judge]

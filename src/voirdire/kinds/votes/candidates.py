@@ -1,14 +1,15 @@
-"""Predictions of comparisons of items that nothing links, each learned from the anchors alone.
+"""Predictions of unconnected comparisons, learned from the anchors alone.
 
-All give P(the one item is better) of every comparison, and the same of each anchored one had it not been anchored.
+Every method gives P(the one item is better) of all comparisons, and of each anchored comparison with its anchor left
+out.
 
-Coins of judges are learned by anchors alone, with partial pooling over the judges of a family. A judge k of family f
-answers rightly with probability eta_k ~ Beta(c m_f, c (1 - m_f)). The family's mean m_f has the prior of the model's
-coins, (1 - reversed) Beta(a, b) + reversed Beta(b, a); the concentration c, which all families share, is one of
-``CONCENTRATIONS`` with equal probability. Given r_k right answers of n_k, eta_k integrates out (beta-binomial), so
-that m and c live on a grid and everything is exact up to the grid: no sampler, no approximation.
-A model with a coin per position has such a population for either position of the better item. Where a model learns the
-population from votes, the prior of a family's mean is that of Crowd-BT's coins.
+Anchors alone teach the judges' coins, with partial pooling over the judges of a family. A judge k of family f answers
+rightly with probability eta_k ~ Beta(c m_f, c (1 - m_f)). The family's mean m_f has the prior of the model's coins,
+(1 - reversed) Beta(a, b) + reversed Beta(b, a). All families share the concentration c, which is one of
+``CONCENTRATIONS`` with equal probability. Given r_k right answers of n_k, eta_k integrates out (beta-binomial).
+Therefore m and c are on a grid, and the posterior is exact up to the grid, without a sampler.
+A model with a coin per position has one such population for each position of the better item. Where a model learns
+the population from votes, the prior of a family's mean is that of Crowd-BT's coins.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class Coins:
     Attributes
     ----------
     right, wrong : array, shape (judges,)
-        Answers on anchored comparisons.
+        Number of right and wrong answers on anchored comparisons.
     family : int array, shape (judges,)
+        Codes of the judges' families.
     log_mean : array, shape (families, concentrations, means)
         Log posterior of each family's mean given the concentration.
     log_concentration : array, shape (concentrations,)
@@ -69,11 +71,12 @@ class Coins:
 
 
 def learn_coins(right: Floats, wrong: Floats, family: Ints, prior: dict[str, float]) -> Coins:
-    """Posterior of the coins given right and wrong answers on anchored comparisons.
+    """Compute the posterior of the coins given right and wrong answers on anchored comparisons.
 
     Parameters
     ----------
     right, wrong : array, shape (judges,)
+        Numbers of answers.
     family : int array, shape (judges,)
         Codes 0, 1, ... of the judges' families.
     prior : dict
@@ -81,7 +84,7 @@ def learn_coins(right: Floats, wrong: Floats, family: Ints, prior: dict[str, flo
 
     Examples
     --------
-    A judge without anchors is as good as its family; one with many is as good as its answers.
+    The coin of a judge without anchors is that of its family; with many anchors, its share of right answers:
 
     >>> prior = {"a": 4.0, "b": 1.5, "reversed": 0.1}
     >>> coins = learn_coins(np.array([300.0, 0.0]), np.array([100.0, 0.0]), np.array([0, 0]), prior)
@@ -109,22 +112,23 @@ def learn_coins(right: Floats, wrong: Floats, family: Ints, prior: dict[str, flo
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Evidence that candidates learn from.
+    """Evidence from which the methods learn.
 
     Attributes
     ----------
     comparisons : Comparisons
     rows : int array, shape (anchors,)
-        Anchored comparisons.
+        Rows of the anchored comparisons.
     answers : array, shape (anchors,)
-        +1 where people prefer the one item, -1 the other.
+        +1 where people prefer the one item, -1 where they prefer the other.
     prior : dict
-        Of the model's coins: ``a``, ``b``, ``reversed``.
+        Prior of the model's coins: ``a``, ``b``, ``reversed``.
     by_position : bool
         Whether judges have a coin per position.
     family : int array, shape (judges,)
+        Codes of the judges' families.
     answer_weight : array, shape (judges,)
-        What a judge's answer counts for, beside those of its family.
+        Weight of one answer of each judge, given the answers of its family.
     """
 
     comparisons: Comparisons
@@ -136,7 +140,7 @@ class Evidence:
     answer_weight: Floats
 
     def without(self, index: int) -> Evidence:
-        """The same with one anchor left out."""
+        """Leave one anchor out."""
         keep = np.arange(len(self.rows)) != index
         return replace(self, rows=self.rows[keep], answers=self.answers[keep])
 
@@ -145,7 +149,7 @@ Predicted = tuple[Floats, Floats]
 
 
 def majority_shares(evidence: Evidence) -> Predicted:
-    """Share of judges who prefer the one item, with one more judge added on either side; learns nothing."""
+    """Share of judges who prefer the one item, with one judge added to either side; the anchors are not used."""
     side = np.sign(evidence.comparisons.mean_answers)
     for_one, for_other = (side > 0).sum(axis=0), (side < 0).sum(axis=0)
     p = (for_one + 1.0) / (for_one + for_other + 2.0)
@@ -153,7 +157,7 @@ def majority_shares(evidence: Evidence) -> Predicted:
 
 
 def best_judge_prediction(evidence: Evidence) -> Predicted:
-    """The judge that agrees with most anchors (equally good ones together), trusted by a Beta(1, 1) prior."""
+    """Predict by the judge that agrees with most anchors (the mean of ties), with a Beta(1, 1) prior of its coin."""
     return _leave_one_out_predictions(_best_judge_probabilities, evidence)
 
 
@@ -166,20 +170,20 @@ def _best_judge_probabilities(evidence: Evidence) -> Floats:
 
 
 def naive_bayes(evidence: Evidence) -> Predicted:
-    """Naive Bayes: coins learned from the anchors, judges taken as independent given the truth."""
+    """Predict by naive Bayes: coins learned from the anchors, judges independent given the truth."""
     unit_weight = np.ones(len(evidence.answer_weight))
     return _leave_one_out_predictions(lambda part: _bayes_probabilities(part, unit_weight), evidence)
 
 
 def naive_bayes_by_family(evidence: Evidence) -> Predicted:
-    """Naive Bayes in which the answers of a family count as often as its judges are independent."""
+    """Predict by naive Bayes in which answers count by ``answer_weight``: less for judges of one family."""
     return _leave_one_out_predictions(lambda part: _bayes_probabilities(part, part.answer_weight), evidence)
 
 
 def _bayes_probabilities(evidence: Evidence, answer_weight: Floats) -> Floats:
     first, second = coin_means(evidence)
     counts = evidence.comparisons.counts
-    # log P(answer | the one is better) - log P(answer | the other is better), by who was shown first
+    # log P(answer | the one is better) - log P(answer | the other is better), by the item shown first
     shown_one = np.stack([np.log(first / (1 - second)), np.log((1 - first) / second)], axis=1)
     shown_other = np.stack([np.log(second / (1 - first)), np.log((1 - second) / first)], axis=1)
     log_odds = np.einsum("kpo,ko->kp", counts[:, :, 0, :2], shown_one)
@@ -188,7 +192,7 @@ def _bayes_probabilities(evidence: Evidence, answer_weight: Floats) -> Floats:
 
 
 def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
-    """Posterior means of both coins of each judge, shape (judges,) each, from the anchors alone."""
+    """Compute posterior means of both coins of each judge from the anchors alone, shape (judges,) each."""
     right, wrong = right_and_wrong(evidence.comparisons, evidence.rows, evidence.answers)
     if not evidence.by_position:
         mean = learn_coins(right.sum(axis=1), wrong.sum(axis=1), evidence.family, evidence.prior).mean()
@@ -199,12 +203,11 @@ def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
 
 
 def stacked_predictions(evidence: Evidence) -> Predicted:
-    """Bayesian logistic regression on the judges' answers, averaged with the judge that agrees with most anchors.
+    """Average a Bayesian logistic regression on the judges' answers and the judge that agrees with most anchors.
 
-    See :mod:`voirdire.kinds.votes.stacking` for the regression. Real judges share mistakes beyond what it
-    expects, so that one judge alone may predict better: each has the weight of the answers that it predicts, left out
-    one at a time (pseudo-Bayesian model averaging: Geisser and Eddy 1979, JASA 74; Yao et al. 2018, Bayesian Analysis
-    13).
+    See :mod:`voirdire.kinds.votes.stacking` for the regression. Real judges share more mistakes than it expects, so
+    that one judge alone may predict better. The weights are the probabilities that the two give answers left out one
+    at a time (pseudo-Bayesian model averaging: Geisser and Eddy 1979, JASA 74; Yao et al. 2018, Bayesian Analysis 13).
     """
     stacked = stacking_regression(evidence).stacked_probabilities()
     return average_predictions(
@@ -212,12 +215,12 @@ def stacked_predictions(evidence: Evidence) -> Predicted:
     )
 
 
-def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted:
-    """Average predictions, each weighed by how probable it makes left-out answers.
+def average_predictions(predictions: Sequence[Predicted], answers: Floats) -> Predicted:
+    """Average predictions, weighted by the probability that each gives the left-out answers.
 
     Parameters
     ----------
-    ways : sequence of (p, left_out)
+    predictions : sequence of (p, left_out)
     answers : array, shape (anchors,)
         +1 or -1.
 
@@ -228,7 +231,7 @@ def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted
     >>> p.round(2).tolist(), left_out.round(2).tolist()
     ([0.84, 0.84, 0.84], [0.81, 0.81, 0.81])
     """
-    p, left_out = (np.stack(part) for part in zip(*ways, strict=True))
+    p, left_out = (np.stack(part) for part in zip(*predictions, strict=True))
     log = np.log(np.clip(np.where(answers > 0, left_out, 1.0 - left_out), 1e-12, 1.0))
 
     total = log.sum(axis=1)
@@ -236,7 +239,7 @@ def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted
 
 
 def stacking_regression(evidence: Evidence) -> Stacking:
-    """Data that stacking learns from."""
+    """Make the data of the regression from the evidence."""
     x = evidence.comparisons.mean_answers.T
     return Stacking(x, evidence.rows, evidence.answers, evidence.prior, evidence.family)
 

@@ -1,6 +1,6 @@
-"""Checks of a fit of votes: whether items can be compared, and what votes say of judges and criteria.
+"""Checks of a fit of votes: comparability of items, scale of strengths, judges, criteria.
 
-Scale of strengths, hard to tell from votes: good judges of items alike answer as poor ones of items far apart do.
+Votes hardly identify the scale of strengths: good judges of similar items answer like poor judges of items far apart.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.tables.graph import Connectivity, graph_connectivity
 
-SCALE_WARNING_SHARE = 0.5  # of the prior's standard deviation
-LOG_EXPONENTIAL_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, whatever its rate
+SCALE_WARNING_SHARE = 0.5  # share of the prior's standard deviation
+LOG_EXPONENTIAL_SD = np.pi / np.sqrt(6.0)  # sd of the logarithm of an exponential variable, of any rate
 
 
 def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Check how much of the learned spread of strengths is open, as a share of what was before any vote.
+    """Check how well the votes identify the learned spread of strengths: its posterior sd as a share of its prior sd.
 
-    Of strengths under a criterion, whose variance is that of what is shared by all criteria besides.
-
-    The standard deviation of the logarithm of the spread among draws, divided by pi / sqrt(6), that of its
-    exponential prior; the largest of all criteria. Of several criteria the spread is sqrt(s^2 + s_c^2), and the scale
-    of which s and all s_c are parts has this prior (:class:`.LogDivided`). Where the share is above a half, the ends
-    of the 90% interval of the spread are a factor of eight and more apart, and the prior says as much of the size of
-    scores as the votes do; their order, and which of two items is better, do not depend on it.
+    The value is the standard deviation over draws of the logarithm of the spread, divided by pi / sqrt(6), the
+    standard deviation under its exponential prior; the largest over criteria. With several criteria the spread is
+    sqrt(s^2 + s_c^2), of strengths under all criteria alike and of those of one criterion; s and all s_c are parts of
+    a scale with this prior (:class:`.LogDivided`). Where the share is above a half, the ends of the 90% interval of
+    the spread differ by a factor of eight or more, and the prior says as much about the size of scores as the votes
+    do. The order of items does not depend on it.
     """
     learned = any(
         isinstance(p.prior, LogExponential) for p in problem.density.parameters if p.name == "log_spread"
@@ -51,17 +50,17 @@ def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     low, high = np.exp(np.quantile(draws.ravel(), [0.05, 0.95]))
     interval_text = f"(between {low:.2g} and {high:.2g} log-odds, 90%)"
     if share <= SCALE_WARNING_SHARE:
-        return [Check("scale", "ok", share, f"The votes tell how far items are apart {interval_text}.")]
+        return [Check("scale", "ok", share, f"The votes identify how far items are apart {interval_text}.")]
     message = (
-        f"The votes hardly say how far items are apart {interval_text}: items that are alike under good judges look "
-        "as items far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
-        "reliability of judges rest on the prior. Collect more votes, on fewer pairs, or human answers."
+        f"The votes hardly identify how far items are apart {interval_text}: it is confounded with the reliability of "
+        "judges, so the size of scores and the reliability rest on the prior. The order of items does not depend on "
+        "it. Collect more votes, on fewer pairs, or human answers."
     )
     return [Check("scale", "warn", share, message)]
 
 
 def comparison_checks(problem: VotesProblem) -> list[Check]:
-    """Check whether items can be compared at all, and whether some win or lose everything."""
+    """Check that votes link all items, and that no item wins or loses every vote."""
     criteria = problem.model.criteria == "separate"
     graphs = graph_connectivity(problem.votes if criteria else _collapse_criteria(problem))
     return [_connectivity_check(graphs), _separation_check(graphs)]
@@ -87,8 +86,8 @@ def _collapse_criteria(problem: VotesProblem) -> Any:
     return votes.with_codes(criteria=problem.criteria, criterion=votes.criterion * 0)
 
 
-def _connectivity_check(found: list[Connectivity]) -> Check:
-    broken = [graph for graph in found if len(graph.components) > 1]
+def _connectivity_check(graphs: list[Connectivity]) -> Check:
+    broken = [graph for graph in graphs if len(graph.components) > 1]
     if not broken:
         return Check(
             "connectivity", "ok", 0.0, "Every item can be compared with every other through the votes."
@@ -97,7 +96,7 @@ def _connectivity_check(found: list[Connectivity]) -> Check:
     components = sorted(graph.components, key=len)
     count = len(graph.components)
     location = (
-        "" if len(found) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
+        "" if len(graphs) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
     )
     message = (
         f"The comparison graph falls into {count} groups{location}, e.g. {list_names(list(components[0]), verb=False)} "
@@ -111,16 +110,16 @@ def _more_criteria(count: int) -> str:
     return f" (and {count} more {'criterion' if count == 1 else 'criteria'})" if count else ""
 
 
-def _separation_check(found: list[Connectivity]) -> Check:
-    names = sorted({item for graph in found for item in (*graph.always_win, *graph.always_lose)})
-    under = under_some_criterion(len(found))
+def _separation_check(graphs: list[Connectivity]) -> Check:
+    names = sorted({item for graph in graphs for item in (*graph.always_win, *graph.always_lose)})
+    under = under_some_criterion(len(graphs))
     return separation_check(
         names, "No item wins or loses every vote.", f"winning or losing every vote{under}", "votes"
     )
 
 
 def all_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
-    """Checks that every fit makes, after those of its method."""
+    """Make the checks of a fit of votes, after those of its method."""
     return [
         *(add_reversed_judges(entry, problem, basis.judges) for entry in basis.of_method),
         *comparison_checks(problem),

@@ -1,4 +1,4 @@
-"""A panel's answers by comparison, and people's answers to the same comparisons."""
+"""Answers of a panel by comparison, and people's answers to the same comparisons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Comparisons:
         See :func:`voirdire.tables.graph.pair_keys`.
     criterion, item_a, item_b : int array, shape (comparisons,)
     counts : array, shape (judges, comparisons, 2, 3)
-        By who was shown first (the one, the other): answers for the one, for the other, and ties.
+        Numbers of answers for the one item, for the other, and of ties; by the item shown first (the one, the other).
     """
 
     keys: Ints
@@ -34,7 +34,7 @@ class Comparisons:
 
     @property
     def mean_answers(self) -> Floats:
-        """Mean answer of each judge to each comparison, +1 for the one item and -1 for the other; 0 without votes."""
+        """Mean answers, shape (judges, comparisons): +1 for the one item, -1 for the other; 0 without votes."""
         votes = self.counts.sum(axis=2)
         total = votes.sum(axis=2)
         return np.asarray(
@@ -63,23 +63,23 @@ def collect_comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
     return Comparisons(keys, keys // size**2, keys // size % size, keys % size, counts)
 
 
-def decided_comparisons(found: Comparisons, anchors: Anchors, *, criteria: bool) -> tuple[Ints, Floats]:
-    """Comparisons that people decided: their rows, and +1 (the one item is better) or -1.
+def decided_comparisons(comparisons: Comparisons, anchors: Anchors, *, criteria: bool) -> tuple[Ints, Floats]:
+    """Find the comparisons that people decided: their rows, and +1 (the one item is better) or -1.
 
-    Ties of people, and pairs that no judge saw, are left out: they say nothing about whom to trust.
+    Ties of people, and pairs that no judge saw, are left out: they say nothing about the reliability of judges.
     """
     people = collect_comparisons(anchors.votes, criteria=criteria)
     votes = people.counts.sum(axis=(0, 2))
     sign = np.sign(votes[:, 0] - votes[:, 1])
-    position = np.searchsorted(found.keys, people.keys)
-    position = np.minimum(position, max(len(found.keys) - 1, 0))
-    seen = (found.keys[position] == people.keys) & (sign != 0)
+    position = np.searchsorted(comparisons.keys, people.keys)
+    position = np.minimum(position, max(len(comparisons.keys) - 1, 0))
+    seen = (comparisons.keys[position] == people.keys) & (sign != 0)
     return position[seen], sign[seen]
 
 
-def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Floats, Floats]:
-    """Right and wrong decided answers, shape (judges, 2) each: where the better item was shown first, and second."""
-    counts = found.counts[:, rows]  # judges, anchors, order, outcome
+def right_and_wrong(comparisons: Comparisons, rows: Ints, answers: Floats) -> tuple[Floats, Floats]:
+    """Count right and wrong answers, shape (judges, 2) each: with the better item shown first, and shown second."""
+    counts = comparisons.counts[:, rows]  # judges, anchors, order, outcome
     better_is_one = answers > 0
     right = np.where(better_is_one[:, None], counts[..., 0], counts[..., 1])
     wrong = np.where(better_is_one[:, None], counts[..., 1], counts[..., 0])
@@ -93,12 +93,12 @@ def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Fl
 
 
 def unconnected_pairs(problem: VotesProblem) -> bool:
-    """True if every item is compared with one other item only, so that there is nothing to rank."""
+    """True if every item is compared with only one other item, so that there is nothing to rank."""
     return not problem.beside_scores and are_unconnected(problem.votes)
 
 
 def are_unconnected(votes: Votes) -> bool:
-    """As :func:`unconnected_pairs`, of a table."""
+    """As :func:`unconnected_pairs`, for a table of votes."""
     votes = votes.with_codes(criteria=("all",), criterion=votes.criterion * 0)
     groups = graph_components(votes)[0]
     return len(groups) > 1 and all(len(group) == 2 for group in groups)

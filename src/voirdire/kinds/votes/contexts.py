@@ -1,4 +1,4 @@
-"""Votes counted by context and further terms, beside judge and pair, and weighted by how sure judges were."""
+"""Votes counted by judge, pair, context and further terms, and weighted by how sure judges were."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from voirdire.tables.further import NO_FURTHER_COLUMNS
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
-MAX_LATENT_VALUES = 60_000, 200_000  # latent values of a default; and where votes say little of each
-MAX_SHARED_VALUES = 4_000, 1_000  # that all contexts, or judges, have in common; and with families of judges
-MAX_CELLS = 100_000, 200_000  # combinations of judge, pair and context, and likewise
+MAX_LATENT_VALUES = 60_000, 200_000  # latent values of a default; and with few votes for each
+MAX_SHARED_VALUES = 4_000, 1_000  # values that all contexts, or judges, share; and with families of judges
+MAX_CELLS = 100_000, 200_000  # combinations of judge, pair and context; and with few votes for each value
 MAX_VALUES_WITHOUT_CONTEXTS = (
     1_200,
     2_000,
-)  # latent values where no contexts have to be told apart; and with those of families
-MAX_CELLS_WITHOUT_CONTEXTS = 30_000  # and cells
-#: Beside people's answers, of which several uses are tried, with new fits for each.
+)  # latent values of models without contexts; and with families of judges
+MAX_CELLS_WITHOUT_CONTEXTS = 30_000  # cells of models without contexts
+#: Limits with people's answers: several ways to use them are tried, each with new fits.
 MAX_VALUES_WITH_PEOPLE, MAX_CELLS_WITH_PEOPLE = 300, 5_000
-CELL_FACTORS = ("judge", "criterion", "item")  # what cells are of anyway
-MIN_ITEM_OVERLAP = 0.5  # share of the items above which must meet in several contexts
+CELL_FACTORS = ("judge", "criterion", "item")  # factors by which cells differ anyway
+MIN_ITEM_OVERLAP = 0.5  # more than this share of the items must be compared in several contexts
 
 
 @dataclass(frozen=True, eq=False)
 class ContextVotes(Votes):
-    """Votes whose cells are of one context each, and alike in what further terms are of.
+    """Votes in cells of one context and one level of every factor of further terms.
 
     Attributes
     ----------
     context : int array, shape (cells,), or None
         Context of each cell.
     codes : dict of str to int array, shape (cells,)
-        Levels of further terms' factors.
+        Level of each factor of further terms.
     numbers : array, shape (cells, 2, numbers), or None
-        Numbers of further terms, of both items of each cell; see :class:`.ResolvedTerms`.
+        Numbers of further terms, for both items of each cell; see :class:`.ResolvedTerms`.
     degree : array, shape (cells, 2), or None
-        Mean probability that the winner is better, of the cell's votes for the first item and for the second.
+        Mean stated probability that the winner is better, over votes for the first item and over those for the second.
     """
 
     context: Ints | None = None
@@ -51,7 +51,7 @@ class ContextVotes(Votes):
     degree: Floats | None = None
 
     def with_counts(self, counts: Ints) -> ContextVotes:
-        """The same cells with other counts; the order of the votes is made up, cell by cell."""
+        """Replace the counts of the cells; the votes are listed cell by cell."""
         row_cell = np.repeat(np.arange(len(counts)), counts.sum(axis=1))
         row_outcome = np.repeat(np.tile(np.arange(3), len(counts)), counts.ravel())
         first_vote = np.unique(self.row_cell, return_index=True)[1]  # a vote of each cell
@@ -77,7 +77,7 @@ class ContextVotes(Votes):
 
 
 def split_by_context(votes: Votes) -> ContextVotes:
-    """Count votes by context, too.
+    """Count votes by context as well.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def split_by_context(votes: Votes) -> ContextVotes:
 
 
 def split_by_terms(votes: Votes, contexts: bool, added: ResolvedTerms = NO_TERMS) -> ContextVotes:
-    """As :func:`split_by_context`, by ``contexts`` or not, and by what further terms are of."""
+    """Count votes by the factors and numbers of further terms, and by context if ``contexts``."""
     if isinstance(votes, ContextVotes):
         return votes
     details = votes.details
@@ -123,12 +123,12 @@ def split_by_terms(votes: Votes, contexts: bool, added: ResolvedTerms = NO_TERMS
 
 
 def cell_contexts(votes: Votes) -> Ints | None:
-    """Context of each cell; None where cells have none."""
+    """Context of each cell, shape (cells,); None if cells have no context."""
     return votes.context if isinstance(votes, ContextVotes) else None
 
 
 def further_codes(votes: Votes) -> dict[str, Any]:
-    """Codes of each cell by further factors, and ``numbers``, shape (2, cells, numbers), where there are such."""
+    """Codes of each cell by further factor, and ``numbers``, shape (2, cells, numbers), if there are any."""
     if not isinstance(votes, ContextVotes):
         return {}
     numbers = {} if votes.numbers is None else {"numbers": votes.numbers.transpose(1, 0, 2)}
@@ -136,7 +136,7 @@ def further_codes(votes: Votes) -> dict[str, Any]:
 
 
 def effective_counts(votes: Votes) -> Floats:
-    """Votes for the first item, the second and ties of each cell, those of judges who are not sure divided."""
+    """Votes for the first item, the second, and ties, shape (cells, 3); votes of unsure judges are split by degree."""
     counts = votes.counts.astype(float)
     degree = votes.degree if isinstance(votes, ContextVotes) else None
     if degree is None:
@@ -147,10 +147,10 @@ def effective_counts(votes: Votes) -> Floats:
 
 
 def reason_without_contexts(votes: Votes) -> str | None:
-    """Reason not to use contexts by default; None if there is none.
+    """Reason not to use contexts by default; None to use them, empty for a table without contexts.
 
-    Empty where there is nothing to say: a table without contexts. A context for each vote, or contexts no two of which
-    have an item in common, would only widen everything; and a default must end within minutes.
+    If each vote has its own context, or no two contexts share an item, contexts would only widen all intervals. A
+    default must end within minutes.
     """
     contexts, items = len(votes.contexts), len(votes.items)
     if votes.row_context is None or contexts < 2:
@@ -171,9 +171,15 @@ def reason_without_contexts(votes: Votes) -> str | None:
 def reason_for_fixed_spreads(
     votes: Votes, contexts: int, cells: int, families: int = 0, people: bool = False
 ) -> str | None:
-    """Reason to fix spreads by default, of so many ``cells`` and ``families`` of judges; None where they are learned.
+    """Reason to fix spreads by default, because learning them would take minutes; None to learn them.
 
-    ``people`` says that people answered, too.
+    Parameters
+    ----------
+    votes : Votes
+    contexts, cells, families : int
+        Numbers of contexts, of cells, and of families of judges.
+    people : bool
+        Whether people answered, too.
     """
     judges, items, criteria = len(votes.judges), len(votes.items), len(votes.criteria)
     tastes = judges * items if criteria > 1 or (contexts and families) else 0

@@ -1,9 +1,9 @@
-"""Panels that contradict themselves: the table with all votes reversed is the same under other judge names.
+"""Panels that contradict themselves: every judge has a counterpart with exactly the reverse votes.
 
-Two judges, or two camps of as many, who always vote the one against the other say nothing of which is right. Such a
-table, with the winner and the loser of every vote exchanged, is the table again once the judges have exchanged their
-names. So the posterior stays as it is where strengths change sign and judges take each other's coins (the coin for
-the first item that for the second, and the reverse): neither side is better, and every item is at zero.
+Two judges, or two groups of equal size, who always vote against each other do not show who is right. If winners and
+losers of such a table are exchanged and the judges exchange names with their counterparts, the table is unchanged.
+The posterior is therefore unchanged if strengths change sign and judges exchange their coins (the coin for the first
+item with that for the second): neither side is better, and every item is at zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ JUDGE_PARAMETERS = {
     "coin_first",
     "coin_second",
     "tie_judge",
-}  # parameters whose images are known
+}  # parameters that the judges exchange
 OTHER_PARAMETERS = {
     "strength",
     "weight",
@@ -35,9 +35,9 @@ OTHER_PARAMETERS = {
 
 
 def contrary_judge_order(problem: VotesProblem) -> Ints | None:
-    """Find the judge whose votes are the reverse of each judge's; None where one has none, or where more is known.
+    """Find the counterpart of each judge: reverse votes with equal weight, shape (judges,).
 
-    Their answers count for as much, too.
+    None if a judge has no counterpart, or if other answers (anchors, scores, votes on criteria) are known.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def contrary_judge_order(problem: VotesProblem) -> Ints | None:
         return None
     first, second, _ = (np.bincount(votes.first, outcome_counts) for outcome_counts in votes.counts.T)
     if (first != second).any():
-        return None  # most tables: it is told at once
+        return None  # excludes most tables quickly
     weight = np.ones(len(votes.judges)) if problem.answer_weight is None else problem.answer_weight
     judge_votes: list[dict[tuple[int, ...], list[float]]] = [{} for _ in votes.judges]
     cells = np.column_stack([votes.criterion, votes.first, votes.second]).tolist()
@@ -76,7 +76,7 @@ def contrary_judge_order(problem: VotesProblem) -> Ints | None:
 
 
 def symmetrise_posterior(problem: VotesProblem, posterior: Posterior) -> Posterior:
-    """The posterior as it is; of a panel that contradicts itself, half of its draws and their mirror images."""
+    """Return the posterior; for a panel that contradicts itself, half of its draws and their mirror images."""
     order = None if posterior.draws is None else contrary_judge_order(problem)
     if posterior.draws is None or order is None:
         return posterior
@@ -86,7 +86,7 @@ def symmetrise_posterior(problem: VotesProblem, posterior: Posterior) -> Posteri
 
 
 def _mirror_draws(problem: VotesProblem, x: Floats, order: Ints) -> Floats:
-    """Flat vectors, shape (..., size), with strengths of the other sign and each judge with its contrary's coins."""
+    """Reverse the sign of strengths and exchange the coins of counterparts, in flat vectors, shape (..., size)."""
     values = dict(problem.density.values(x, np))
     values |= mirror_values(problem.density, values) | {
         name: values[name] for name in {"weight"} & values.keys()

@@ -17,10 +17,9 @@ from voirdire.typing import Floats
 
 
 def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """As :func:`.results.ranking_table`; with covariates also ``unadjusted``, the score that lets them count.
+    """As :func:`.results.ranking_table`; with covariates also ``unadjusted``, the score that includes their effects.
 
-    That is the score plus what the covariates of an item's answers add on average: what would be said of it did one not
-    ask where its wins come from.
+    It is the score plus the mean effect of the covariates over an item's answers.
     """
     ranking = ranking_table(problem, posterior, prob)
     if not problem.covariates:
@@ -33,7 +32,7 @@ def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -
 
 
 def unadjusted_scores(problem: VotesProblem, values: Values) -> Floats:
-    """Scores with what covariates add on average, sum zero, shape (..., items)."""
+    """Scores plus mean effects of covariates, sum zero, shape (..., items)."""
     effect = np.einsum("...ck,cki->...i", judge_slopes(problem, values), covariate_means(problem))
     return np.asarray(
         integrated_scores(problem.density, values) + effect - effect.mean(axis=-1, keepdims=True)
@@ -41,7 +40,7 @@ def unadjusted_scores(problem: VotesProblem, values: Values) -> Floats:
 
 
 def judge_slopes(problem: VotesProblem, values: Values) -> Floats:
-    """Every judge's slopes, shape (..., covariates, judges)."""
+    """Slopes of every judge, shape (..., covariates, judges)."""
     slopes = []
     for c in range(len(problem.covariates)):
         terms = [
@@ -68,11 +67,11 @@ def covariate_means(problem: VotesProblem) -> Floats:
 
 
 def effect_checks(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """See :func:`.effect_checks.effect_checks`, of votes alone."""
+    """Make :func:`.effect_checks.effect_checks` for votes alone."""
     if not problem.covariates:
         return []
     return checks_of_effects(
-        problem, posterior, [VoteRows(problem.coded_votes)], sure=separating_covariates(problem)
+        problem, posterior, [VoteRows(problem.coded_votes)], separating=separating_covariates(problem)
     )
 
 
@@ -85,7 +84,7 @@ def pair_covariates(problem: VotesProblem) -> Floats:
 
 
 def separating_covariates(problem: VotesProblem) -> list[str]:
-    """Covariates whose difference alone tells who won each vote."""
+    """Names of covariates of which the larger (or the smaller) value wins every vote."""
     votes, sides = problem.votes, pair_covariates(problem)
     names = []
     for c, name in enumerate(problem.covariates):

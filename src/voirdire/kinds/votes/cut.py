@@ -1,16 +1,16 @@
-"""The cut posterior: judges' coins from the anchors alone, then strengths given coins and votes.
+"""Cut posterior: judges' coins given the anchors alone, then strengths given coins and votes.
 
-In the joint posterior a confident wrong majority can outvote a few anchors: it makes the judges look reliable, and the
-anchors look like slips of the person. The cut posterior (Plummer 2015, Statistics and Computing 25) forbids that
+In the joint posterior a confident wrong majority can outvote a few anchors: the judges then look reliable, and the
+anchors look like errors of the person. The cut posterior (Plummer 2015, Statistics and Computing 25) excludes this
 feedback:
 
     p_cut(coins, rest) = p(coins | anchors) p(rest | coins, votes, anchors).
 
-Coins are drawn exactly from the first factor (:mod:`.votes.candidates`); for each of them the rest (strengths,
-weights, ties) is drawn from the Laplace approximation of the second, so that what the anchors leave open about the
-judges is carried through. People's own coin is held at its prior mean.
+Coins are drawn exactly from the first factor (:mod:`.votes.candidates`). Given each draw of the coins, the rest
+(strengths, weights, ties) is drawn from the Laplace approximation of the second factor. The draws thus include the
+uncertainty about the judges. The coin of people is fixed at its prior mean.
 
-Predictions by the joint and the cut mode of comparisons that people answered, without these answers.
+Predictions of comparisons that people answered, at the joint and at the cut mode, without these answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from voirdire.model.terms import ANCHORS
 from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
 
-CUT_KINDS = (  # kinds of reliability that anchors can teach by themselves
+CUT_KINDS = (  # kinds of reliability that anchors alone can teach
     "one-coin",
     "two-coin",
     "pooled-one-coin",
@@ -41,18 +41,18 @@ CUT_KINDS = (  # kinds of reliability that anchors can teach by themselves
 )
 COIN_DRAWS = 24
 FIXED_PARAMETERS = ("reliability", "coin_first", "coin_second", "log_coin_mean", "log_coin_spread", "anchor")
-MIN_LOG_ODDS = 0.05  # log-odds, of the mean and of the spread that describe coins held
+MIN_LOG_ODDS = 0.05  # smallest mean and smallest spread of fixed coins, in log-odds
 
 
 def learns_from_anchors(model: Model) -> bool:
-    """True if anchors teach a model's judges by themselves: they say nothing of contexts."""
+    """True if anchors alone can teach the judges of a model: it has coins, and no contexts."""
     return model.reliability.kind in CUT_KINDS and model.context is None
 
 
 def cut_draws(
     problem: VotesProblem, evidence: Evidence, count: int, rng: np.random.Generator
 ) -> tuple[Floats, list[Mode]]:
-    """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
+    """Draw from the cut posterior, shape (count, size); also return the mode given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
     tables = [fix_coins(problem, *pair) for pair in zip(*coins, strict=True)]
     starts = None
@@ -69,17 +69,28 @@ def cut_mode(
     data: Data | None = None,
     start: Floats | None = None,
 ) -> Mode:
-    """Mode of the rest given coins (shape (judges,) each), searched from ``start``; of the tables ``data`` if given."""
+    """Find the mode of the rest given coins.
+
+    Parameters
+    ----------
+    problem : VotesProblem
+    first, second : array, shape (judges,)
+        Coins of the judges.
+    data : Data, optional
+        Tables to use in place of the problem's.
+    start : array, shape (size,), optional
+        Start of the search.
+    """
     table = (problem.data if data is None else data) | {"pinned": fix_coins(problem, first, second)["pinned"]}
     mode = find_modes(problem.density, [table], starts=None if start is None else [start])[0]
     return replace(mode, x=insert_fixed_values(mode.x, table))
 
 
 def fix_coins(problem: VotesProblem, first: Floats, second: Floats) -> Data:
-    """The problem's tables with the judges' coins, and people's, fixed at given values.
+    """Add fixed coins of judges and people to the problem's tables.
 
-    Where their population is learned it is held at the mean and the standard deviation of their log-odds: given the
-    coins nothing else depends on it.
+    A learned population of coins is fixed at the mean and the standard deviation of their log-odds: given the coins,
+    nothing else depends on it.
     """
     density = problem.density
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
@@ -115,7 +126,7 @@ def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tup
 def people_preference_probability(
     problem: VotesProblem, values: dict[str, Floats], evidence: Evidence, rows: Ints | None = None
 ) -> Floats:
-    """Mean probability that people prefer the one item, over draws of named values with a leading axis."""
+    """Mean over draws of the probability that people prefer the one item, shape (comparisons,); values by draw."""
     comparisons = evidence.comparisons
     selected = np.arange(len(comparisons.keys)) if rows is None else rows
     if problem.anchors is not None and problem.anchors.overall:
@@ -137,7 +148,7 @@ def people_preference_probability(
 
 
 def joint_left_out_predictions(problem: VotesProblem, evidence: Evidence, joint: Floats) -> Floats:
-    """Predictions at the joint mode without each fold of anchors; searches of spreads begin at ``joint``."""
+    """Predict each fold of anchors at the joint mode without it; searches of spreads begin at ``joint``."""
     folds = anchor_folds(len(evidence.rows))
     starts = [joint] * len(folds) if problem.density.uses_marginal_likelihood else None
     modes = find_modes(
@@ -147,7 +158,7 @@ def joint_left_out_predictions(problem: VotesProblem, evidence: Evidence, joint:
 
 
 def cut_left_out_predictions(problem: VotesProblem, evidence: Evidence) -> Floats:
-    """Predictions at the mode given the coins' means, without each fold of anchors."""
+    """Predict each fold of anchors without it, at the mode given the means of the coins."""
     folds = anchor_folds(len(evidence.rows))
     start = cut_mode(problem, *coin_means(evidence)).x if problem.density.uses_marginal_likelihood else None
     modes = []
@@ -160,7 +171,7 @@ def cut_left_out_predictions(problem: VotesProblem, evidence: Evidence) -> Float
 
 
 def without_panel_votes(problem: VotesProblem) -> Data:
-    """The problem's tables with the judges' votes on items, ties as well, weighing nothing."""
+    """Set the weights of the judges' votes on items, ties included, to 0 in the problem's tables."""
     part = problem.data["votes"]
     silent = {name: part[name] * 0.0 for name in ("weight", "tied", "decided") if name in part}
     return problem.data | {"votes": part | silent}
@@ -169,7 +180,7 @@ def without_panel_votes(problem: VotesProblem) -> Data:
 def _predict_folds(
     problem: VotesProblem, evidence: Evidence, parts: list[Ints], modes: list[Floats]
 ) -> Floats:
-    """By the order of items: a mode that takes people for reversed does not predict them, but has the order wrong."""
+    """Predict by the order of items: people's coin is taken as above chance, also where a mode has it below."""
     p = np.empty(len(evidence.rows))
     for fold, x in zip(parts, modes, strict=True):
         values = problem.density.values(x[None], np)
@@ -179,7 +190,7 @@ def _predict_folds(
 
 
 def _hide_fold(problem: VotesProblem, evidence: Evidence, fold: Ints) -> Data:
-    """The problem's tables with the anchors of a fold weighing nothing."""
+    """Set the counts of the anchors of a fold to 0 in the problem's tables."""
     assert problem.anchors is not None
     people = problem.anchors.votes
     keys = pair_keys(people, criteria=people.has_criteria and problem.votes.has_criteria)

@@ -1,4 +1,4 @@
-"""The density of a model of votes."""
+"""Density of a model of votes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from voirdire.model.terms.structure import tie_habit_parameters
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
 
-PAPER_RELIABILITY = 0.8  # reliability from which MAPLE's own estimator begins
+PAPER_RELIABILITY = 0.8  # starting reliability of MAPLE's own estimator
 
 
 @dataclass(frozen=True)
 class VotesDensity(VotesLayout):
-    """The density of a model of votes.
+    """Density of a model of votes.
 
     Examples
     --------
@@ -63,9 +63,9 @@ class VotesDensity(VotesLayout):
         return parameters
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """Information of votes on an item's strength beside scores, shape (..., 1, 1, 1).
+        """Information of votes on an item's strength in a model with scores, shape (..., 1, 1, 1); 0 in other models.
 
-        Nothing elsewhere: spreads are found by their marginal likelihood.
+        The other models find spreads by their marginal likelihood.
         """
         if not self.compared:
             return np.zeros(1)
@@ -93,7 +93,7 @@ class VotesDensity(VotesLayout):
         return RELIABILITY[self.model.reliability.kind].mirror_values(_Names()) is not None
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """Log probability of each distinct outcome and the number of votes that chose it, table by table."""
+        """Compute, by table, the log probability of each distinct outcome and its number of votes."""
         reliability = RELIABILITY[self.model.reliability.kind]
         parts = []
         for table, part in self._vote_tables(data).items():
@@ -117,20 +117,20 @@ class VotesDensity(VotesLayout):
         return parts
 
     def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_probabilities_and_counts`, of ``data["anchors"]``."""
+        """As :meth:`log_parts`, for ``data["anchors"]``."""
         if not self.anchors or self.model.anchors is None:
             return []
         ties = self.ties and self.model.ties is not None
         return ANCHORS[self.model.anchors.kind].log_parts(values, data["anchors"], ties, xp)
 
     def outcome_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_probabilities_and_counts`."""
+        """Names of the parts of :meth:`log_parts`."""
         return [
             f"{table}_{part}" for table in self._vote_tables(data) for part in ("decided", *self._tie_names)
         ]
 
     def people_outcome_names(self) -> list[str]:
-        """A name for each of :meth:`people_log_probabilities`."""
+        """Names of the parts of :meth:`people_log_probabilities`."""
         return [f"anchors_{part}" for part in ("first", "second", *self._tie_names) if self.anchors]
 
     @property
@@ -141,11 +141,19 @@ class VotesDensity(VotesLayout):
         return {table: data[table] for table in ("votes", "criteria") if table in data}
 
     def starts(self, data: Data) -> list[Floats]:
-        """A point that takes every judge as fairly reliable, so that it follows the majority."""
+        """Starting point at which every judge is fairly reliable, so that items are ordered by the majority."""
         return [starting_point(self, data, np.ones(self.judges))]
 
     def maple_starting_points(self, rng: np.random.Generator, count: int) -> Floats:
-        """Strengths of Normal(0, 0.01), reliabilities of 0.8, weights equal: the models of the paper, without ties."""
+        """Draw starting points of MAPLE's paper, shape (count, size): strengths Normal(0, 0.01), reliabilities 0.8.
+
+        Weights are equal.
+
+        Raises
+        ------
+        InputError
+            The model has more than one coin a judge, or the table has ties.
+        """
         model = self.model
         if model.strength.kind != "normal" or model.reliability.kind not in ("one-coin", "fixed"):
             raise InputError(
@@ -166,14 +174,14 @@ class VotesDensity(VotesLayout):
         return starts
 
     def additional_starts(self, x: Floats, data: Data) -> list[Floats]:
-        """The mirror of the mode, and a start whose judges' signs come from how they agree; see :mod:`.starts`."""
+        """Make the mirror of the mode, and a start with judges' signs from their agreement; see :mod:`.starts`."""
         return alternative_starts(self, x, data)
 
     def mirror_values(self, x: Array, xp: Any) -> Array:
-        """Return the flat vector with the same likelihood and every strength of opposite sign.
+        """Return the flat vector with the same likelihood and the opposite sign of every strength.
 
-        A map that is its own inverse and keeps volume; linear, but where the coins' population is learned (its mean
-        stays, and judges are turned). Only where :attr:`has_mirror`.
+        The map is its own inverse and keeps volume. It is linear unless the population of coins is learned: then the
+        mean of the population stays, and the coins of judges are reversed. Requires :attr:`has_mirror`.
         """
         values = self.values(x, xp)
         mirrored = RELIABILITY[self.model.reliability.kind].mirror_values(values)
@@ -183,7 +191,7 @@ class VotesDensity(VotesLayout):
 
 
 class _Names(dict[str, float]):
-    """Values that answer every name, to ask a term whether it has a mirror at all."""
+    """Values with an entry for every name, used to find out if a term has a mirror."""
 
     def __missing__(self, name: str) -> float:
         return 0.0

@@ -1,11 +1,11 @@
 """Simulation of votes from a model, and refits of the mode to votes resampled with replacement.
 
-Votes that a model generates: on items, on criteria, and of people; see :mod:`voirdire.infer.outcomes`.
+Simulated votes are on items, on criteria, and of people; see :mod:`voirdire.infer.outcomes`.
 
-Refits of Bradley-Terry without ties share one factorisation: with H the curvature at the mode of the whole table, the
-steps theta <- theta - H^-1 gradient(theta) contract by the relative difference between H and the refit's own curvature,
-which is small where votes are many, and all refits take them together as products of matrices. Refits that do not
-arrive, and all other models, are searched in compiled batches (:func:`voirdire.infer.mode.find_modes`).
+Refits of Bradley-Terry without ties share one factorisation. With H the curvature at the mode of the whole table, the
+steps theta <- theta - H^-1 gradient(theta) contract by the relative difference between H and the curvature of the
+refit. This difference is small if votes are many. All refits step together, as products of matrices. Refits that do
+not converge, and all other models, are searched in compiled batches (:func:`voirdire.infer.mode.find_modes`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from voirdire.typing import Bools, Floats
 
 
 def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
-    """Counts of first, second (and tie) in each cell; none where a model pools votes before it looks at them."""
+    """Make the outcomes: counts of first, second (and tie) in each cell; none for models that pool votes."""
     if problem.model.pool != "none":
         return []
     density, votes = problem.density, problem.coded_votes
@@ -91,13 +91,13 @@ def draw_votes(problem: VotesProblem, values: Values, rng: np.random.Generator) 
     return draw_answers(problem.votes, probability, rng)
 
 
-def draw_answers(votes: Votes, chance: Floats, rng: np.random.Generator) -> Votes:
-    """As many votes in each cell, drawn by the probabilities of (first, second, tie), shape (cells, 3)."""
+def draw_answers(votes: Votes, probability: Floats, rng: np.random.Generator) -> Votes:
+    """Draw as many votes in each cell as it has; ``probability`` is of (first, second, tie), shape (cells, 3)."""
     total = votes.counts.sum(axis=1)
     if (total == 1).all():
-        counts = np.eye(3, dtype=np.int64)[sample_categorical(chance, rng)]
+        counts = np.eye(3, dtype=np.int64)[sample_categorical(probability, rng)]
     else:
-        counts = rng.multinomial(total, chance / chance.sum(axis=1, keepdims=True))
+        counts = rng.multinomial(total, probability / probability.sum(axis=1, keepdims=True))
     if isinstance(votes, ContextVotes):
         return votes.with_counts(counts)
     names = (votes.judges, votes.criteria, votes.items)
@@ -107,19 +107,19 @@ def draw_answers(votes: Votes, chance: Floats, rng: np.random.Generator) -> Vote
 
 
 MAX_STEPS = 60
-BLOCK_SIZE = 100  # refits that step together, so that one that does not arrive delays few others
-MAX_GRADIENT_GROWTH = 10.0  # growth of the gradient after which a refit does not arrive
-MAX_RESAMPLED_COUNTS = 10_000_000  # of the resampled counts held at once
-MAX_FACTORISED_ITEMS = 3000  # items up to which the curvature is factorised
+BLOCK_SIZE = 100  # refits that step together, so that one without convergence delays few others
+MAX_GRADIENT_GROWTH = 10.0  # growth of the gradient from which a refit is taken not to converge
+MAX_RESAMPLED_COUNTS = 10_000_000  # resampled counts in memory at once
+MAX_FACTORISED_ITEMS = 3000  # largest number of items with a factorised curvature
 
 
 def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """Modes of tables of as many votes, drawn with replacement; shape (resamples, size).
+    """Find modes of tables of as many votes, drawn with replacement; shape (resamples, size).
 
     Parameters
     ----------
     mode : array, shape (size,)
-        Of the whole table.
+        Mode of the whole table.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
 
 
 def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
-    """The tables of a problem with as many votes, drawn with replacement; of the same shapes each time."""
+    """Resample the votes of a problem with replacement; all resampled tables have the same shapes."""
     votes, on_criteria = problem.votes, problem.criteria_votes
     resampled = votes.with_codes(counts=resample_counts(votes.counts, rng))
     drawn_criteria = on_criteria
@@ -156,7 +156,7 @@ def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
 
 
 def _is_plain_bradley_terry(problem: VotesProblem) -> bool:
-    """True if the model is Bradley-Terry without ties, of whole votes, and small enough for its curvature."""
+    """True if the model is Bradley-Terry without ties and weights, and small enough to factorise its curvature."""
     density = problem.density
     model = density.model
     return (
@@ -170,13 +170,13 @@ def _is_plain_bradley_terry(problem: VotesProblem) -> bool:
 
 
 def _resample_weights(part: dict[str, Any], resamples: int, rng: np.random.Generator) -> Floats:
-    """Weights of the distinct outcomes in tables of as many votes, drawn with replacement."""
+    """Draw weights of the distinct outcomes for resampled tables, shape (resamples, outcomes)."""
     total = part["weight"].sum()
     return rng.multinomial(round(total), part["weight"] / total, resamples).astype(float)
 
 
 def _bradley_terry_modes(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats:
-    """Modes under other weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
+    """Find modes with resampled weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
     density, part = problem.density, problem.data["votes"]
     theta, converged = _fixed_curvature_steps(
         density, part, density.values(mode, np)["strength"].ravel(), drawn
@@ -193,7 +193,7 @@ def _bradley_terry_modes(problem: VotesProblem, mode: Floats, drawn: Floats) -> 
 def _fixed_curvature_steps(
     density: VotesDensity, part: dict[str, Any], centre: Floats, drawn: Floats
 ) -> tuple[Floats, Bools]:
-    """Strengths after steps with the curvature at ``centre``, shape (resamples, size), and which have arrived."""
+    """Take steps with the curvature at ``centre``; return strengths, shape (resamples, size), and which converged."""
     from scipy.linalg import cho_factor, cho_solve
     from scipy.sparse import csr_array
     from scipy.special import expit
@@ -215,7 +215,7 @@ def _fixed_curvature_steps(
     strengths, converged = np.empty((len(drawn), size)), np.zeros(len(drawn), dtype=bool)
     for start in range(0, len(drawn), BLOCK_SIZE):
         block = slice(start, start + BLOCK_SIZE)
-        # votes for the first item, and votes, of every pair: shape (pairs, resamples)
+        # all votes, and votes for the first item, of every pair: shape (pairs, resamples)
         votes, wins = of_pair @ drawn[block].T, won @ drawn[block].T
         theta = np.repeat(centre[:, None], votes.shape[1], axis=1)
         initial_gradient = None

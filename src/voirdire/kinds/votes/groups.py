@@ -1,10 +1,10 @@
-"""Groups of contexts (categories, languages): strengths of items in each group, beside those over all contexts.
+"""Groups of contexts (categories, languages), and strengths of items in each group.
 
-A group's strengths are the means of those in its contexts, which the model draws towards what an item is worth over all
-contexts, the more the fewer votes tell. Over contexts like these the mean of a group's n contexts is known but for the
-choice of those: each draw has Normal(0, s_context / sqrt(n)) more.
+The strength in a group is the mean strength over its contexts. The model shrinks strengths in contexts towards the
+strength over all contexts; the fewer the votes, the stronger. For contexts like these, the choice of the n contexts of
+a group adds uncertainty: each draw has an additional Normal(0, s_context / sqrt(n)).
 
-Tables of a fit with contexts: strengths in each, and what contexts make uncertain.
+Check of the uncertainty that is due to the choice of contexts.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
 MIN_ANSWERS = (
-    3.0  # answers about an item in a context, below which an item's strength in a context is not known well
+    3.0  # answers about an item in a context; with fewer, its strength in a context is not known well
 )
-MIN_CONTEXT_SHARE = 0.5  # of a score's variance from which the choice of contexts is worth a word
+MIN_CONTEXT_SHARE = 0.5  # share of a score's variance from which the message advises more contexts
 
 
 def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Check how much of the uncertainty is the choice of contexts, and how many more would halve an interval."""
+    """Check the share of uncertainty due to the choice of contexts, and how many more would halve an interval."""
     density, values = problem.density, posterior.values
     if not density.contexts or values is None or density.over != "new":
         return []
@@ -52,8 +52,8 @@ def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     share = float(np.clip(1.0 - table_variance / score_variance, 0.0, 1.0))
     spread = float(np.median(np.exp(values["log_context_spread"])))
     message = (
-        f"{density.contexts} contexts: {share:.0%} of the variance of scores is that others might be asked (an item's "
-        f"strength differs between contexts by sd {spread:.2g} log-odds)."
+        f"{share:.0%} of the variance of scores comes from having only {density.contexts} contexts (an item's strength "
+        f"differs between contexts by sd {spread:.2g} log-odds)."
     )
     if share >= MIN_CONTEXT_SHARE:
         message += (
@@ -62,14 +62,14 @@ def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
         )
     if (answers := _votes_per_item_context(problem)) < MIN_ANSWERS:
         message += (
-            f" Items were met {answers:.1f} times in a context, on average: how much they differ between contexts is "
-            "told by all of them together, what one is worth in one context hardly."
+            f" An item has {answers:.1f} votes in a context on average: enough for the differences between contexts "
+            "over all items, but not for the strength of one item in one context."
         )
     return [Check("contexts", "ok", share, message)]
 
 
 def _votes_per_item_context(problem: VotesProblem) -> float:
-    """Mean number of votes in which an item was met in a context, of those where it was."""
+    """Mean number of votes about an item in a context, over the contexts in which it was compared."""
     votes = problem.votes
     assert isinstance(votes, ContextVotes)
     assert votes.context is not None
@@ -83,14 +83,14 @@ MAX_NAMES = 3
 
 
 def group_contexts(votes: Votes, by: str) -> tuple[Votes, list[str]]:
-    """Votes whose contexts are grouped by a column that was kept; and what was done, in words.
+    """Group the contexts of votes by a kept column; also return notes on choices made.
 
-    A table without contexts gets one for each group.
+    In a table without contexts each group becomes a context.
 
     Raises
     ------
     InputError
-        No such column, an empty cell, a context of two groups, a group of one context, or one group alone.
+        No such column, an empty cell, a context in two groups, a group of one context, or only one group.
     """
     check_groups_of_contexts(by)
     problems = Problems("votes")
@@ -103,7 +103,7 @@ def group_contexts(votes: Votes, by: str) -> tuple[Votes, list[str]]:
     groups = tuple(sorted(column.levels))
     code = level_positions(column.levels, groups)[column.codes]
     if len(groups) < 2:
-        problems.stop(f"column {by!r} is {groups[0]!r} throughout: there is nothing to tell apart")
+        problems.stop(f"column {by!r} is {groups[0]!r} in every row; name a column with several groups")
     notes = []
     if votes.row_context is None:
         votes = votes.with_codes(contexts=groups, row_context=code)
@@ -126,7 +126,7 @@ def _check_contexts(votes: Votes, by: str, groups: tuple[str, ...], code: Ints, 
     if len(single):
         names = ", ".join(repr(groups[g]) for g in single[:MAX_NAMES])
         problems.table(
-            f"{by} {names} has one context alone, which says nothing of others; join it to another group"
+            f"{by} {names} has one context alone, which does not show how contexts differ; join it to another group"
         )
     problems.raise_any()
 
@@ -143,7 +143,7 @@ def context_groups(problem: VotesProblem) -> Ints:
 
 
 def group_strengths(problem: VotesProblem, values: Values, rng: np.random.Generator | None) -> Floats:
-    """Strengths (over criteria by their weights) in each group, sum zero over items, shape (..., groups, items)."""
+    """Strengths in each group, weighted over criteria, sum zero over items, shape (..., groups, items)."""
     group = context_groups(problem)
     count = np.bincount(group).astype(float)
     mean = (np.arange(len(count))[:, None] == group) / count[:, None]
@@ -162,7 +162,7 @@ def _contexts_are_groups(problem: VotesProblem) -> bool:
 
 
 def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """Items in each group, best first: by, group, item, score (log-odds, sum zero), sd, low, high, rank, p_best.
+    """Rank items in each group, best first: by, group, item, score (log-odds, sum zero), sd, low, high, rank, p_best.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> 
 
 
 def nest_groups(columns: Columns) -> list[dict[str, Any]]:
-    """As JSON has them: by, group and its items."""
+    """Nest the rows by group, as in JSON: by, group, items."""
     nested: list[dict[str, Any]] = []
     for row in to_records(columns):
         by, group = row.pop("by"), row.pop("group")

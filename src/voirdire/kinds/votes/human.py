@@ -1,4 +1,4 @@
-"""Uses of comparisons that people answered, and their predictions."""
+"""Ways to use comparisons that people answered, and their predictions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAIR_METHODS = {
 
 
 class HumanVotes(HumanAnswers[VotesProblem]):
-    """People's answers to comparisons; of unconnected pairs there are more ways to answer than joint and cut.
+    """Answers of people to comparisons; unconnected pairs have further methods beside joint and cut.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
     unconnected : bool
         Whether the items are unconnected pairs.
     by_pair : bool
-        Whether these are answered by what anchors teach of them.
+        Whether the methods of unconnected pairs are used.
     """
 
     drawn = "its coins are drawn exactly from the anchors and the rest by Laplace given them"
@@ -58,7 +58,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @property
     def can_cut(self) -> bool:
-        """True for models of coins if an anchor decides a pair that the judges saw."""
+        """True if the model has coins and an anchor decides a pair that the judges saw."""
         return cut.learns_from_anchors(self.problem.model) and len(self.evidence.rows) > 0
 
     @property
@@ -70,9 +70,9 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         """As in :class:`.HumanAnswers`."""
         if not cut.learns_from_anchors(self.problem.model):
             raise InputError(
-                "anchor mode 'cut' learns judges' coins from the anchors, but in model "
-                f"{self.problem.model.name} a judge is no coin that they could teach by themselves; take "
-                "learned-crowd-bt-position or maple-position, or anchor_mode='joint'"
+                "anchor mode 'cut' learns judges' coins from the anchors alone, but in model "
+                f"{self.problem.model.name} a judge is no coin; take learned-crowd-bt-position or maple-position, or "
+                "anchor_mode='joint'"
             )
         if not len(self.evidence.rows):
             raise InputError(
@@ -85,18 +85,18 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         """As in :class:`.HumanAnswers`."""
         return "pairs" if self.by_pair else super().of_chosen
 
-    def compares(self, asked: str | None, can_cut: bool) -> bool:
-        """True also of unconnected pairs, whatever was asked for."""
-        return self.by_pair or super().compares(asked, can_cut)
+    def compares(self, requested: str | None, can_cut: bool) -> bool:
+        """True for unconnected pairs under every request, else as in :class:`.HumanAnswers`."""
+        return self.by_pair or super().compares(requested, can_cut)
 
     @cached_property
     def has_dependent_judges(self) -> bool:
-        """True if some judges' answers count for less, as their votes say that they are not independent."""
+        """True if the answers of some judges count for less, because their votes are not independent."""
         return bool((self.evidence.answer_weight < 1.0).any())
 
     @cached_property
     def learned(self) -> dict[str, Predicted]:
-        """Answers to all pairs, and to anchored ones left out, by each way that the anchors alone choose or teach."""
+        """Predictions of all pairs, and of anchored pairs left out, by each method that learns from anchors alone."""
         methods = {
             name: method
             for name, method in PAIR_METHODS.items()
@@ -104,24 +104,24 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         }
         return {name: method(self.evidence) for name, method in methods.items()}
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+    def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
         """As in :class:`.HumanAnswers`.
 
-        Judges taken as independent although their votes say otherwise are shown, but not chosen: with few anchors such
-        overconfident answers may all be right by luck. Shares of votes answer pairs; they are no ranking of linked
-        items.
+        The method that takes dependent judges as independent is shown, but not chosen: with few anchors its
+        overconfident predictions may all be right by luck. The majority is a method of pairs only; it does not rank
+        linked items.
         """
         p = {MAJORITY: candidates.majority_shares(self.evidence)[1]}
-        if self.by_pair and asked != JOINT:
+        if self.by_pair and requested != JOINT:
             p |= {name: left_out for name, (_, left_out) in self.learned.items()}
-        if asked != CUT:
+        if requested != CUT:
             p[JOINT] = joint_left_out_predictions(self.problem, self.evidence, joint)
         if not self.by_pair:
             p[CUT] = cut_left_out_predictions(self.problem, self.evidence)
         if self.people_link_items:
             p[PEOPLE_ALONE] = cut_left_out_predictions(self.people_only.problem, self.evidence)
         shown_only = {CUT_INDEPENDENT} if self.has_dependent_judges else set()
-        if not self.by_pair or asked == JOINT:
+        if not self.by_pair or requested == JOINT:
             shown_only |= {MAJORITY}
         return {
             name: self._left_out_answers(probability, name not in shown_only)
@@ -130,7 +130,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @property
     def people_link_items(self) -> bool:
-        """True if people's answers link all items by themselves, under every criterion that they are about."""
+        """True if people's answers alone link all items, under every criterion that they are about."""
         people = self.problem.anchors
         if self.by_pair or people is None:
             return False
@@ -142,7 +142,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @cached_property
     def people_only(self) -> HumanVotes:
-        """As in :class:`.HumanAnswers`: coins that anchors teach, and strengths by the anchors without the votes."""
+        """As in :class:`.HumanAnswers`: coins and strengths from the anchors, without the votes."""
         human = HumanVotes(replace(self.problem, data=without_panel_votes(self.problem)))
         human.evidence = self.evidence
         return human
@@ -171,20 +171,20 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         comparisons, problem = self.evidence.comparisons, self.problem
         several = len(problem.votes.criteria) > 1 and comparisons.criterion.any()
         pairs = []
-        for row, (one, other) in enumerate(zip(comparisons.item_a, comparisons.item_b, strict=True)):
+        for row, (first, second) in enumerate(zip(comparisons.item_a, comparisons.item_b, strict=True)):
             name = {"criterion": problem.votes.criteria[comparisons.criterion[row]]} if several else {}
-            pair = {"first": problem.items[one], "second": problem.items[other], "p_first": float(p[row])}
+            pair = {"first": problem.items[first], "second": problem.items[second], "p_first": float(p[row])}
             pairs.append(name | pair)
         return tuple(pairs)
 
 
 def gather_evidence(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
-    """Collect votes, and anchors if there are any, by comparison; ``families`` is the family of each judge."""
+    """Collect votes, and anchors if there are any, by comparison; ``families`` names the family of each judge."""
     people = problem.anchors
     criteria = people is not None and people.votes.has_criteria and problem.votes.has_criteria
     comparisons = collect_comparisons(problem.coded_votes, criteria=criteria)
     rows, answers = np.empty(0, np.int64), np.empty(0)
-    # a judge's answers under one criterion are not about the whole
+    # anchors about items as a whole cannot be matched with answers under one criterion
     if people is not None and not (people.overall and problem.model.criteria == "separate"):
         rows, answers = decided_comparisons(comparisons, people, criteria=criteria)
     family = family_codes(families or {name: name for name in problem.judges}, problem.judges)
@@ -194,7 +194,7 @@ def gather_evidence(problem: VotesProblem, families: dict[str, str] | None = Non
 
 
 def _coin_prior(model: Model) -> dict[str, float]:
-    """Prior of the coins that anchors teach; empty where they teach none."""
+    """Prior of the coins that anchors teach; empty for models without such coins."""
     if not cut.learns_from_anchors(model):
         return {}
     numbers = CROWD_BT_PRIOR | dict(model.reliability.numbers)

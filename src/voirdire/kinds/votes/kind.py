@@ -45,12 +45,12 @@ from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools
 
-SINGLE_JUDGE_MODEL = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
-SINGLE_JUDGE_NOTE = "; and there is one judge, of whose reliability nothing tells"
+SINGLE_JUDGE_MODEL = "bradley-terry"  # model for one judge whose position bias is confounded with preference
+SINGLE_JUDGE_NOTE = "; and there is one judge, whose reliability cannot be estimated"
 
 
 class VotesKind(TermsKind[Votes, VotesProblem]):
-    """Judges say which of two items is better."""
+    """Kind of data: judges compare two items."""
 
     name = "votes"
     page_words = page_words.VOTES
@@ -83,15 +83,15 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     evened = staticmethod(symmetrise_posterior)
 
     def default_model(self, table: Votes, request: Request) -> tuple[str | Model, str]:
-        """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.
+        """Choose ``learned-crowd-bt-position``, or ``maple-tastes`` with several criteria.
 
-        ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts. ``crowd-bt-position`` and
-        ``maple-position``, whose scale is given, of very large tables. All of them
-        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ...) where the order shown is unknown,
-        or one item is always in one place. Of one judge alone, whose place and preference cannot be told apart (also
-        where all pairs are in one fixed order), ``bradley-terry``: nothing says how reliable it is, and how far items
-        are apart, which its reliability would be confounded with, is given. With families of judges a sum of the same
-        terms and of what each family makes of an item.
+        - Items are compared in several contexts: ``crowd-bt-contexts`` or ``maple-contexts``.
+        - Very large tables: ``crowd-bt-position`` or ``maple-position``, with a fixed scale.
+        - The order shown is unknown, or one item is always in one position: the same with one coin a judge
+          (``learned-crowd-bt``, ``unordered-maple-tastes``, ...).
+        - One judge whose position bias is confounded with preference (also where all pairs are in one fixed order):
+          ``bradley-terry``. Its scale is fixed, because the reliability of one judge cannot be estimated.
+        - Families of judges: a sum of the same terms and of effects of family and item.
         """
         table = set_order_known(table, request)
         name, article = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
@@ -160,7 +160,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             )
         if not table.has_rows:
             notes.append(
-                "The table was counted where it is: the order of votes and their contexts are not kept."
+                "The table was counted where it is, so the order of votes and their contexts are not known."
             )
         people = None if request.anchors is None else read_anchors(request.anchors, table)
         criteria_input = request.criteria
@@ -174,8 +174,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             habits = any(parameter.name == "tie_context" for parameter in problem.density.parameters)
             if habits and not problem.density.repeated:
                 notes.append(
-                    f"Judges vote {votes_per_judge_context(problem.votes):.1f} times in a context on average: how "
-                    "often each answers ties there is not told apart from how often it does anywhere."
+                    f"Judges vote {votes_per_judge_context(problem.votes):.1f} times in a context on average: too few "
+                    "for tie habits of a judge in single contexts, so each has one tie habit for all contexts."
                 )
         elif request.over != "new":
             raise InputError(
@@ -190,41 +190,41 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         return problem, notes
 
     def context_results(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """As in :class:`.TermsKind`, and items in groups of contexts."""
+        """Add items in groups of contexts to the results of :class:`.TermsKind`."""
         tables, details = super().context_results(problem, posterior, prob), problem.votes.details
         if details is not None and details.group is not None and problem.density.contexts:
             tables["groups"] = groups.nest_groups(groups.items_by_group(problem, posterior, prob))
         return tables
 
     def compared_votes(self, problem: VotesProblem) -> Votes:
-        """The votes."""
+        """Votes of the problem."""
         return problem.votes
 
     def people_preference(self, problem: VotesProblem, posterior: Posterior) -> Preference:
-        """With the coin of people: the posterior's, or what the model expects before anyone has answered."""
+        """Model of people's answers with their coin: that of the posterior, or the prior mean without their answers."""
         return Preference(people_reliability(problem.model, posterior.central_values))
 
     def table_of(self, problem: VotesProblem) -> Votes:
-        """The votes."""
+        """Votes of the problem."""
         return problem.votes
 
     def encode_again(self, problem: VotesProblem, change: TableChange) -> VotesProblem:
-        """As in :class:`.Kind`; anchors stay."""
+        """As in :class:`.Kind`; keeps the anchors."""
         on_criteria = problem.criteria_votes if change.criteria is None else change.criteria
         options: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": change.answer_weight}
         return encode_votes(problem.model, change.table, on_criteria, over=problem.density.over, **options)
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
-        """Old and new votes."""
+        """Join old and new votes."""
         details = problem.votes.details
         if details is not None and details.is_informative:
             raise InputError(
-                "a fit with groups or degrees takes no new votes alone; fit old and new ones together"
+                "new votes cannot be added to a fit with groups or degrees; fit old and new votes together"
             )
         return super().join(problem, new)
 
     def with_families_of(self, problem: VotesProblem, table: Votes) -> Votes:
-        """As in :class:`.TermsKind`, vote by vote."""
+        """As in :class:`.TermsKind`, for every vote."""
         if not table.has_rows:
             raise InputError(
                 "votes: the new ones were only counted, not kept, and the fit has terms; give the table itself"
@@ -232,9 +232,9 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         rows: Any = super().with_families_of(problem, VoteRows(table))
         return rows.votes  # type: ignore[no-any-return]
 
-    def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
-        """Old and new votes on criteria."""
-        votes = read_votes_on_criteria(given)
+    def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], importance: object) -> Votes:
+        """Join old and new votes on criteria."""
+        votes = read_votes_on_criteria(importance)
         return votes if problem.criteria_votes is None else joined_table(problem.criteria_votes, votes)
 
     def has_unlinked_pairs(self, problem: VotesProblem) -> bool:
@@ -256,13 +256,15 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
         return HumanVotes(problem, families)
 
-    def score_held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> PredictionScores:
-        """See :func:`.votes.answers.score_held_out`."""
+    def score_held_out(
+        self, model: Model, table: Votes, held_out: Bools, request: Request
+    ) -> PredictionScores:
+        """See :func:`.votes.answers.evaluate_held_out`."""
         table, model, _ = with_terms(table, model, request)
-        return evaluate_held_out(model, table, here)
+        return evaluate_held_out(model, table, held_out)
 
     def pack(self, problem: VotesProblem) -> Packed:
-        """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""
+        """Pack votes, votes on criteria, anchors, and the weight of one answer of each judge."""
         people = problem.anchors
         people_votes = None if people is None else people.votes
         names, arrays = pack_votes(
@@ -273,7 +275,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         return Packed({"tables": names, "anchors": people_options, "over": problem.density.over}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> VotesProblem:
-        """The problem of :meth:`pack`."""
+        """Restore the problem from :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         on_criteria = unpack_votes(names, arrays, "criteria") if "criteria" in names else None
         options: dict[str, Any] = {
@@ -285,7 +287,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
 
 def _anchor_context_reason(table: Votes, request: Request) -> str | None:
-    """Reason to leave contexts out beside people's answers; None where there is none."""
+    """Reason to leave contexts out because of people's answers; None if there is none."""
     if request.anchors is None:
         return None
     if request.anchor_mode == CUT:
@@ -294,12 +296,12 @@ def _anchor_context_reason(table: Votes, request: Request) -> str | None:
 
 
 def set_order_known(votes: Votes, request: Request) -> Votes:
-    """Votes of which it is said whether the order is known.
+    """Set if the order shown is known, as requested by ``order``.
 
     Raises
     ------
     InputError
-        ``order`` is no such word.
+        ``order`` is neither "shown" nor "unknown".
     """
     if request.order not in (None, "shown", "unknown"):
         raise InputError(f"order {request.order!r} is none of shown, unknown")
@@ -307,7 +309,7 @@ def set_order_known(votes: Votes, request: Request) -> Votes:
 
 
 def unpack_people(packed: Packed) -> Anchors | None:
-    """Human answers to comparisons that were stored."""
+    """Restore people's answers to comparisons."""
     options = packed.sections.get("anchors")
     if options is None:
         return None

@@ -1,16 +1,16 @@
-"""A latent Gaussian model of votes: votes of one judge on one question depend on four sums of latent values.
+"""Latent Gaussian model of votes: the votes of a judge on a question depend on four sums of latent values.
 
-The sums are the difference of the two items as the judge perceives it, the log-odds of its two coins (or the logarithm
-of its sharpness and its shift, 0 where it has neither), and log nu of its ties. Given what all judges share, judges are
-independent; given strengths and judges, contexts are: whichever makes the cheaper factor are the blocks of the matrix
-of second derivatives.
+The sums are the perceived difference of the two items, the log-odds of the judge's two coins (or the logarithm of its
+sharpness, and its shift; 0 where it has neither), and log nu of ties. Judges are independent given the values that all
+judges share; contexts are independent given strengths and judges. The blocks of the matrix of second derivatives are
+judges or contexts, whichever makes its factor cheaper.
 
-People's answers as cells of the model, with those of the judges or, of a kind of their own, after them.
+People's answers are further cells: among those of the judges, or after them with a formula of their own.
 
-Where judges have coins people are a judge of one coin, but of items as a whole under several criteria: these differ by
-d = g + sum_c softmax(w)_c d_c, d_c that under criterion c less g, what they differ by under all criteria alike (0 in
-models without). It is no sum of latent values, but g, every d_c and every w_c is: these are the predictors of such a
-cell, with the log-odds of people's coin and log nu of ties.
+Where judges have coins, people are a judge with one coin. With several criteria, people may compare items as a whole.
+The difference is then d = g + sum_c softmax(w)_c d_c: g is the difference under all criteria alike (0 in models
+without it), and d_c the further difference under criterion c. d is not a sum of latent values, but g, every d_c and
+every w_c are. They are the predictors of such a cell, with the log-odds of people's coin and log nu of ties.
 """
 
 from __future__ import annotations
@@ -35,21 +35,24 @@ from voirdire.model.terms.person import person_log_probabilities, softmax_shares
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-FIRST_PEOPLE_PREDICTOR = TIE + 1  # the first of the predictors that only such cells have
+FIRST_PEOPLE_PREDICTOR = TIE + 1  # first predictor that only people's cells have
 
 
 def _concerns_whole_items(density: VotesLayout, part: dict[str, Any]) -> bool:
-    """True if people's answers are about items as a whole: all of them are, or none."""
+    """True if people's answers are about items as a whole (either all of them are, or none)."""
     return bool((part["criterion"] >= density.criteria).any())
 
 
 def has_people_formula(density: VotesLayout, part: dict[str, Any]) -> bool:
-    """True if people's answers have a formula of their own, which is not that of judges with coins."""
+    """True if the formula of people's answers is not that of judges with coins."""
     return not density.coin_names or _concerns_whole_items(density, part)
 
 
 def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
-    """Cells that people's answers are about, and counts of them; of items as a whole without a criterion."""
+    """Make cells of people's answers, and their counts, shape (cells, 4): first, second, ties, decided.
+
+    Cells about items as a whole have no criterion.
+    """
     overall, counts = _concerns_whole_items(density, part), part["counts"]
     names = [] if overall else ["criterion", "context"]
     factors: dict[str, Any] = {name: part[name] for name in names if name in part}
@@ -59,9 +62,9 @@ def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, 
 
 
 def separate_people_cells(
-    density: VotesLayout, part: dict[str, Any], places: LatentPositions, found: Design, answers: Answers
+    density: VotesLayout, part: dict[str, Any], places: LatentPositions, design: Design, answers: Answers
 ) -> tuple[Design, SeveralAnswers]:
-    """Cells of which the last are people's, these as a kind of their own.
+    """Separate people's cells, which are the last, into a kind of answers with its own formula.
 
     Parameters
     ----------
@@ -69,18 +72,20 @@ def separate_people_cells(
     part : dict
         People's answers, ``data["anchors"]``.
     places : LatentPositions
-    found : Design
-        Of all cells, and
+    design : Design
+        Design of all cells.
     answers : Answers
-        their answers, as if all were judges'.
+        Answers of all cells, with the formula of judges.
     """
-    index, coefficients, predictor = found.index, found.coefficients, found.predictor
+    index, coefficients, predictor = design.index, design.coefficients, design.predictor
     judge_cells = len(index) - len(part["criterion"])
     counts, ties = answers.counts, density.ties
     criteria = density.criteria if _concerns_whole_items(density, part) else 0
     if criteria:
         people_design = _people_design(density, part, places)
-        padding = np.full((judge_cells, len(people_design.predictor)), places.size)  # of judges' cells
+        padding = np.full(
+            (judge_cells, len(people_design.predictor)), places.size
+        )  # no values for judges' cells
         index = np.concatenate([index, np.concatenate([padding, people_design.index])], axis=1)
         coefficients = np.concatenate(
             [coefficients, np.concatenate([0.0 * padding, people_design.coefficients])], axis=1
@@ -104,9 +109,9 @@ def separate_people_cells(
 
 
 def _people_design(density: VotesLayout, part: dict[str, Any], places: LatentPositions) -> Design:
-    """Design of the sums that make up each d_c and each w_c.
+    """Build the design of the sums d_c and w_c.
 
-    Of d_c the strengths and, where people were asked in contexts, what items are worth more there.
+    d_c consists of strengths and, if people were asked in contexts, of the deviations of strengths there.
     """
     criteria = range(density.criteria)
     terms = [
@@ -127,7 +132,10 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: LatentPos
 
 
 def _log_probabilities(criteria: int, ties: bool) -> LogProbabilities:
-    """Log probabilities of first and second, and of a tie and none where there are ties; of the whole by criteria."""
+    """Make the function of log probabilities of first and second and, with ties, of a tie and of no tie.
+
+    ``criteria`` is the number of criteria for answers about items as a whole, else 0.
+    """
     shared = 2 + ties
 
     def log_answer_parts(sums: Any, xp: Any) -> list[tuple[Any, ...]]:
@@ -140,11 +148,11 @@ def _log_probabilities(criteria: int, ties: bool) -> LogProbabilities:
     return log_answer_parts
 
 
-WELL_IDENTIFIED = {"judge"}  # of what many votes tell
+WELL_IDENTIFIED = {"judge"}  # factors whose values many votes identify
 
 
 def sums_of_votes(density: VotesLayout, data: Data, places: LatentPositions) -> AnsweredSums:
-    """Sums of latent values, at ``places``, that votes depend on."""
+    """Make the sums of latent values, at ``places``, on which votes depend."""
     tables = [
         (terms(density), *_vote_cells(density, data[table]))
         for table, terms in (("votes", vote_terms), ("criteria", criteria_terms))
@@ -176,7 +184,7 @@ def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
     Raises
     ------
     InputError
-        Its factor would take too much memory.
+        The factor would take too much memory.
     """
     places = LatentPositions(density)
     model = build_latent_model(
@@ -196,7 +204,7 @@ def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
 
 
 def _vote_cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
-    """Distinct (judge, pair) with what their votes are about, and counts of the answers."""
+    """Make cells of distinct (judge, pair), and their counts, shape (cells, 4): first, second, ties, decided."""
     pairs = max(len(part["pair_first"]), 1)
     decided_keys = part["judge"] * pairs + part["pair"]
     tied = part["tie_judge"] * pairs + part["tie_pair"] if density.ties else decided_keys[:0]
@@ -220,14 +228,14 @@ def _vote_cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floa
 
 
 def _subtract_general_strength(values: Values) -> Values:
-    """Replace strengths by their differences from the general strengths, those under all criteria alike."""
+    """Subtract the general strengths (under all criteria alike) from the strengths."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] - values["general"][..., None, :]}
 
 
 def _add_general_strength(values: Values) -> Values:
-    """Add the general strengths, those under all criteria alike."""
+    """Add the general strengths (under all criteria alike) to the strengths."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] + values["general"][..., None, :]}

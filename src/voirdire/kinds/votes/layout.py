@@ -1,8 +1,6 @@
-"""Sizes of a table of votes that its density needs.
+"""Sizes of a table of votes, and terms of the predictors of votes.
 
-Sums of terms that stand in votes beside strengths: of contexts, tastes, tie habits and further terms.
-
-Terms of models of votes: which latent values the predictors of a vote are the sums of.
+Terms are of strengths, contexts, tastes, coins, tie habits and further columns; a predictor is a sum of terms.
 """
 
 from __future__ import annotations
@@ -20,31 +18,31 @@ from voirdire.model.terms.reliability import Values
 
 @dataclass(frozen=True)
 class VotesLayout(LogDensity):
-    """Sizes and structure of its table that a density of votes knows.
+    """Sizes and structure of the table for a density of votes.
 
     Parameters
     ----------
     model : Model
     judges, criteria, items : int
-        Numbers of levels (``criteria`` is 1 where the model collapses them).
+        Numbers of levels (``criteria`` is 1 if the model collapses them).
     ties : bool
-        Whether the table has ties; without them the tie term is left out.
+        Whether the table has ties; else the tie term is left out.
     anchors : bool
         Whether there are human answers, with a coin of their own.
     contexts : int
-        Number of contexts, 0 where the model or the table has none.
+        Number of contexts, 0 if the model or the table has none.
     tastes : bool
-        Whether judges have tastes: the model has, and they were asked of an item under several criteria.
+        Whether judges have tastes: the model has them, and an item was compared under several criteria.
     over : str
-        Whether scores are over contexts like those of the table ("new") or over these alone ("these").
+        Contexts of scores: those like the contexts of the table ("new"), or these alone ("these").
     added : tuple of Term
         Terms beside those of the sections of the model.
     added_levels : tuple of (str, int)
-        Number of levels of each factor of these that is none of the others.
+        Number of levels of each further factor of the added terms.
     compared : float
-        Votes on an item under a criterion, on average, where the unit of its strength is made for them.
+        Mean number of votes on an item under a criterion, for the unit of strengths in models with scores; else 0.
     repeated : bool
-        Whether judges vote in one context often enough that the habits that each has there can be told.
+        Whether judges vote often enough in one context to identify their habits there.
     """
 
     ties: bool
@@ -65,24 +63,24 @@ class VotesLayout(LogDensity):
 
     @cached_property
     def coin_names(self) -> tuple[str, ...]:
-        """Names of the coin of a judge that is right of the first item and of that of the second, where it has any."""
+        """Names of a judge's coins for the first and for the second item; empty for models without coins."""
         names = {parameter.name for parameter in self.parameters}
         pairs = (("coin_first", "coin_second"), ("reliability", "reliability"))
         return next((pair for pair in pairs if names.issuperset(pair)), ())
 
 
-DISCRIMINATION_NAMES = "log_discrimination", "shift"  # of judges without coins, in the place of these
-NO_VALUES = ""  # the name of no values
-#: What votes on items have and votes on criteria have not.
+DISCRIMINATION_NAMES = "log_discrimination", "shift"  # parameters of judges without coins
+NO_VALUES = ""  # name of a term without values
+#: Terms of votes on items that votes on criteria do not have.
 _ITEM_VOTE_TERMS = (
     "strength", "general", "context_strength", "taste", "tie_context", "tie_judge_context", "tie_item",
 )  # fmt: skip
-#: What people's votes share with judges'.
+#: Terms that people's votes share with judges' votes.
 _PEOPLE_TERMS = ("strength", "general", "context_strength", "tie")
 
 
 def vote_terms(density: VotesLayout) -> list[Term]:
-    """Terms of judges' votes on items.
+    """List the terms of judges' votes on items.
 
     Examples
     --------
@@ -111,20 +109,20 @@ def vote_terms(density: VotesLayout) -> list[Term]:
 
 
 def criteria_terms(density: VotesLayout) -> list[Term]:
-    """Terms of votes on criteria, in the same columns: weights are in the place of strengths."""
+    """List the terms of votes on criteria, in the same columns: weights replace strengths."""
     absent = {*_ITEM_VOTE_TERMS, *(term.name for term in density.added)}
     terms = [_without_values(term) if term.name in absent else term for term in vote_terms(density)]
     return [Term("weight", ("item",), DIFFERENCE), *terms[1:]]
 
 
 def people_terms(density: VotesLayout, *, one_coin: bool) -> list[Term]:
-    """Terms of people's votes, in the same columns.
+    """List the terms of people's votes, in the same columns.
 
     Parameters
     ----------
     density : VotesLayout
     one_coin : bool
-        Whether they are apart, as of a family with one coin.
+        Whether people's votes are a family of their own, with one coin.
     """
     terms = [term if term.name in _PEOPLE_TERMS else _without_values(term) for term in vote_terms(density)]
     terms[4:6] = [Term("anchor", (), FIRST), Term(NO_VALUES if one_coin else "anchor", (), SECOND)]
@@ -132,29 +130,29 @@ def people_terms(density: VotesLayout, *, one_coin: bool) -> list[Term]:
 
 
 def _without_values(term: Term) -> Term:
-    """A term of the same columns without values."""
+    """Make a term with the same columns and without values."""
     return term._replace(name=NO_VALUES)
 
 
 Part = dict[str, Array]
-STRENGTH_TERMS = ("strength", "general")  # of items, in the differences of their strengths
+STRENGTH_TERMS = ("strength", "general")  # terms of the strengths of items
 
 
 def pair_codes(part: Part) -> Part:
-    """Parts of a table of pairs by what they are of: judge, criterion, first, second, and others that there are."""
+    """Select the codes of pairs by factor: judge, criterion, first, second, and further factors, if any."""
     return {name.removeprefix("pair_"): codes for name, codes in part.items() if name.startswith("pair_")}
 
 
 def difference_effects(density: VotesLayout, values: Values, part: Part) -> Array:
-    """Effect of all terms beside strengths on the difference of each pair, shape (pairs,); 0 without any.
+    """Sum the effects of all terms but strengths on the difference of each pair, shape (pairs,); 0 without any.
 
     Parameters
     ----------
     density : VotesLayout
     values : dict of array
     part : dict of array
-        ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each;
-        and of further terms ``pair_...`` of each factor; ``pair_numbers``, shape (2, pairs, numbers).
+        ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each; for
+        further terms ``pair_...`` of each factor, and ``pair_numbers``, shape (2, pairs, numbers).
     """
     terms = [
         term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in STRENGTH_TERMS
@@ -168,7 +166,7 @@ def difference_effects(density: VotesLayout, values: Values, part: Part) -> Arra
 def tie_propensity_effects(
     density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array
 ) -> Array:
-    """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
+    """Sum the effects of contexts and items on log nu of each (judge, pair); 0 without tie habits."""
     terms = [term for term in _predictor_terms(density, values, TIE) if {"context", "item"} & {*term.factors}]
     about = {name: codes[pair] for name, codes in pair_codes(part).items() if name != "numbers"} | {
         "judge": judge
@@ -181,11 +179,11 @@ def tie_propensity_effects(
 
 
 def mirror_values(density: VotesLayout, values: Values) -> Values:
-    """Values that change sign with the strengths, with the opposite sign."""
+    """Reverse the sign of all values that change sign with the strengths."""
     names = {"weight", *(term.name for term in _predictor_terms(density, values, DIFFERENCE))}
     return {name: -values[name] for name in names if name in values}
 
 
 def _predictor_terms(density: VotesLayout, values: Values, predictor: int) -> list[Term]:
-    """Terms of a predictor that there are values of."""
+    """List the terms of a predictor that have values."""
     return [term for term in vote_terms(density) if term.predictor == predictor and term.name in values]

@@ -1,4 +1,4 @@
-"""Anchors: a person's answers to some of the comparisons, as a table of votes without judges."""
+"""Anchors: people's answers to some comparisons, as a table of votes without judges."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from voirdire.tables.votes import read_votes
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """Human answers, coded by the names of a panel's votes.
+    """Human answers in the coding of the panel's votes.
 
     Attributes
     ----------
     votes : Votes
-        The answers, in the panel's coding of items and criteria; their one judge is ``people``.
+        The answers, in the panel's coding of items and criteria; the only judge is ``people``.
     overall : bool
-        Whether they are about items as a whole although the panel's votes have several criteria.
+        Whether the answers are about items as a whole, although the panel's votes have several criteria.
     notes : tuple of str
-        Answers that could not be used, or only in part, in words.
+        Notes on answers that could not be used, or only in part.
     """
 
     votes: Votes
@@ -45,7 +45,7 @@ class Anchors:
 
 
 def read_anchors(table: object, panel: Votes) -> Anchors:
-    """Read human answers and bring them into the coding of a panel's votes.
+    """Read human answers and encode them like a panel's votes.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     Raises
     ------
     InputError
-        A fault of the table; a pair that was answered both ways (in one context), where no column ``person``
-        says by whom; a criterion that the panel does not have; no answer about items of the panel.
+        A fault of the table; a pair with both answers (in one context) and no column ``person``; a criterion that the
+        panel does not have; no answer about items of the panel.
 
     Examples
     --------
@@ -83,19 +83,20 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     people = people.subset(~unused)
     criteria = panel.criteria if people.has_criteria else people.criteria
     people = read_votes(people, name="anchors", items=panel.items, criteria=criteria)
-    # where persons are named, disagreement is between people, and every answer counts
+    # named persons may disagree with each other, and every answer counts
     if not columns_among(table, [PERSON], Problems("anchors")):
         _check_contradictions(people)
     unseen = _count_unseen(people, panel)
     if unseen:
         notes.append(
-            f"{unseen} anchors are on pairs that no judge has seen: they inform strengths, but not whom to trust."
+            f"{unseen} anchors are on pairs that no judge has seen: they inform strengths, but not the reliability of "
+            "judges."
         )
     return Anchors(people, len(panel.criteria) > 1 and not people.has_criteria, tuple(notes))
 
 
 def compared_by_people(anchors: Anchors) -> ComparedByPeople:
-    """The answers as evidence on what people make of items, under every criterion and in every context alike."""
+    """Make evidence on people's scores of items from the answers, over all criteria and contexts."""
     votes = anchors.votes
     cells, row = np.unique(np.column_stack([votes.first, votes.second]), axis=0, return_inverse=True)
     won, lost, tied = (np.bincount(row.ravel(), votes.counts[:, outcome]) for outcome in range(3))
@@ -105,7 +106,7 @@ def compared_by_people(anchors: Anchors) -> ComparedByPeople:
 
 
 def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
-    """Human answers with contexts in the panel's coding; those of contexts that no judge has seen are left out.
+    """Encode contexts of human answers like the panel's; answers in contexts that no judge has seen are left out.
 
     Raises
     ------
@@ -133,7 +134,7 @@ def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
 
 
 def _check_contradictions(people: Votes) -> None:
-    """Raise where a pair was answered both ways, in one context if there are several."""
+    """Raise if a pair was answered both ways, in one context if there are several."""
     cells = split_by_context(people)
     cell_context = np.zeros(len(cells.first), dtype=np.int64) if cells.context is None else cells.context
     contexts = people.contexts or ("",)

@@ -1,4 +1,4 @@
-"""Checks of position bias: judges who prefer a position, and votes in which position and item are confounded."""
+"""Checks of position bias: judges that prefer a position, and tables in which position and item are confounded."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ from voirdire.trust.checks import SIGNIFICANCE_LEVEL
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats
 
-MIN_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
-MIN_BOTH_ORDERS_SHARE = (
-    0.9  # share of a judge's pairs in both orders from which asking for the other order brings nothing
-)
+MIN_BIAS = 0.1  # share of first picks beyond a half: position changes one answer in ten
+MIN_BOTH_ORDERS_SHARE = 0.9  # share of a judge's pairs in both orders from which the other orders add nothing
 
 
 def presentation_order_rule(problem: VotesProblem) -> str | None:
-    """Rule by which an item was shown first, in words, where only that or an item's strength explains the answers.
+    """Describe the rule by which items were shown first, where it confounds position bias with strength; else None.
 
-    People's answers to some comparisons tell the two apart, as does a pair shown in both orders.
+    People's answers, or a pair shown in both orders, separate the two.
     """
     return None if problem.anchors is not None else graph.fixed_order_rule(problem.votes)
 
@@ -38,14 +36,14 @@ def unknown_position_check(problem: VotesProblem) -> list[Check]:
     if order is None:
         return []
     message = (
-        f"Position bias cannot be told: {order}, so that preferring an item and preferring its place look alike, and "
-        "only the prior tells them apart. Show pairs in both orders."
+        f"Position bias cannot be told: {order}, so that preference for an item and for its position are confounded, "
+        "and the estimates rest on the prior. Show pairs in both orders."
     )
     return [Check("position", "warn", None, message)]
 
 
-def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
-    """Judges whose answers depend on which item is shown first."""
+def position_check(problem: VotesProblem, residuals: Residuals, judges: dict[str, Any]) -> list[Check]:
+    """Check for judges whose answers depend on which item is shown first."""
     if RELIABILITY[problem.model.reliability.kind].position_aware:
         low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
         biased = np.flatnonzero(np.fmax(low, -high) > MIN_BIAS)
@@ -57,17 +55,17 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
         both_orders = both_orders_shares(problem)[biased]
         message = f"{list_names(names)} clearly biased by position; the model allows for it. " + (
             "They saw their pairs in both orders already, so that no item gains by it; replace them if their "
-            "answers tell too little."
+            "answers are too unreliable."
             if (both_orders >= MIN_BOTH_ORDERS_SHARE).all()
             else "Show these judges every pair in both orders, or replace them."
         )
         return [Check("position", "warn", float(len(biased)), message)]
-    variance = left.first_variance.mean(axis=0)
-    z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
-    size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
+    variance = residuals.first_variance.mean(axis=0)
+    z = residuals.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
+    size = residuals.first.mean(axis=0) / np.maximum(problem.judge_votes[residuals.judges], 1)
     bound = -NormalDist().inv_cdf(0.5 * SIGNIFICANCE_LEVEL / max(len(z), 1))
     biased = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > MIN_BIAS) & (variance > 2.0))
-    names = [problem.judges[k] for k in left.judges[biased]]
+    names = [problem.judges[k] for k in residuals.judges[biased]]
     remedy = (
         "say which item was shown first (a column order, or --order shown where it is that of the columns), or show "
         "pairs in both orders"
@@ -76,14 +74,14 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
     )
     message = (
         f"{list_names(names)} picking one position far more often than model {problem.model.name} allows for, which "
-        f"turns position into strength; {remedy}."
+        f"biases strengths; {remedy}."
     )
     ok_message = "No judge picks a position more often than the model expects."
     return [names_check("position", names, ok_message, message, "fail")]
 
 
 def both_orders_shares(problem: VotesProblem) -> Floats:
-    """Share of each judge's pairs (in a context) that it saw in both orders, shape (judges,); NaN without votes.
+    """Share of each judge's pairs (in a context) seen in both orders, shape (judges,); NaN without votes.
 
     Examples
     --------

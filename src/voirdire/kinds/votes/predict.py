@@ -1,4 +1,4 @@
-"""Predicted votes of judges and of people, and the preferences that a fit claims."""
+"""Predicted votes of judges and of people, and claimed preferences of a fit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     ----------
     problem : VotesProblem
     posterior : Posterior
-        Of its parameters (and perhaps others).
+        Posterior of the problem's parameters (and perhaps others).
     table : path, dataframe or Votes
         Comparisons among the items and judges (and criteria) that the problem knows; ``winner`` is not needed.
 
@@ -51,7 +51,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     question_codes = _codes_of_pairs(problem, votes)
     draws = predictive_draws(posterior, _codes_of_pairs(problem, problem.votes), question_codes)
     if len(draws) == 1 and problem.density.contexts and (question_codes["context"] < 0).any():
-        draws *= MAX_DRAWS  # each has a new context
+        draws *= MAX_DRAWS  # each draw has a new context
     cell = cell_probabilities(problem.model, problem.density, draws, votes)
     rows = cell[votes.row_cell]
     columns: Columns = {
@@ -67,7 +67,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
 
 
 def _codes_of_pairs(problem: VotesProblem, votes: Votes) -> dict[str, Ints]:
-    """Codes of both items of each comparison, one after the other."""
+    """Codes of the first items, then of the second items, of all comparisons, by dimension."""
     pairs = ComparisonCodes.of_cells(problem.model, votes)
     codes = {"judge": pairs.judge, "criterion": pairs.criterion}
     codes["context"] = pairs.judge * 0 - 1 if pairs.context is None else pairs.context
@@ -78,7 +78,7 @@ def _codes_of_pairs(problem: VotesProblem, votes: Votes) -> dict[str, Ints]:
 
 
 def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
-    """Votes by the contexts of a problem; -1 for a context that it does not know."""
+    """Recode contexts by those of a problem; -1 for a context that it does not know."""
     if not problem.density.contexts or votes.row_context is None:
         return votes
     split = split_by_context(votes)
@@ -87,24 +87,23 @@ def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
 
 
 def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
-    """Comparisons of a table: P(first) = sigmoid(s_first - s_second), and P(the first is better).
+    """Make the questions of comparisons: P(first) = sigmoid(s_first - s_second), and P(the first is better).
 
     Parameters
     ----------
     problem : VotesProblem
     table : path, dataframe or Votes
-        Columns first and second, and where the fit has several criteria optionally criterion; ``judge`` and ``winner``
-        are not looked at.
+        Columns first and second, optionally criterion if the fit has several; ``judge`` and ``winner`` are ignored.
 
     Returns
     -------
     ItemQuestions
-        With p_first and p_better.
+        Quantities p_first and p_better.
 
     Raises
     ------
     InputError
-        The fit does not know an item or criterion, or contexts are given to a fit that tells them apart.
+        The fit does not know an item or criterion, or both the table and the model have contexts.
     """
     several = len(problem.votes.criteria) > 1
     has_criterion = bool(columns_among(table, ["criterion"], Problems("votes")))
@@ -119,8 +118,8 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
     levels = np.array(problem.votes.criteria, dtype=object)
     columns: Columns = {"criterion": levels[votes.criterion[cell]]} if by_criterion else {}
 
-    def predict_answers(_: Values, worth: Floats) -> Predicted:
-        gap = worth[:, criterion, first] - worth[:, criterion, second]
+    def predict_answers(_: Values, strengths: Floats) -> Predicted:
+        gap = strengths[:, criterion, first] - strengths[:, criterion, second]
         return {
             "p_first": np.asarray(logistic_sigmoid(gap, np)),
             "p_better": np.where(gap == 0.0, 0.5, gap > 0.0),
@@ -131,10 +130,10 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
 
 
 def claimed_preferences(problem: VotesProblem, posterior: Posterior) -> Claims:
-    """Better item of every pair that judges compared (under each criterion, in each context).
+    """Claim the better item of every pair that judges compared (under each criterion, in each context).
 
-    The confidence is the mean over draws of sigmoid(|difference|) to the better: the probability that it is
-    preferred by who answers as the items are worth there.
+    The confidence is the mean over draws of sigmoid(strength of the better item less that of the other): the
+    probability that an answer by strengths alone prefers the better item.
     """
     votes = problem.votes
     low = np.minimum(votes.first, votes.second)[votes.row_cell]

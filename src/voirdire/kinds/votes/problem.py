@@ -1,4 +1,4 @@
-"""Encoding of a table of votes for a density: distinct outcomes with counts, and nothing per vote."""
+"""Encoding of a table of votes for a density: distinct outcomes with counts."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
 COLLAPSED_CRITERION = "overall"
-MIN_VOTES_PER_CONTEXT = 2.0  # votes of a judge in a context from which its habits there can be told
-_MAX_NAMES = 5  # names listed in a message before it only counts
+MIN_VOTES_PER_CONTEXT = 2.0  # mean votes of a judge in a context from which its habits there are identified
+_MAX_NAMES = 5  # names listed in a message; the others are counted
 
 
 @dataclass(frozen=True, eq=False)
 class VotesProblem(Problem):
-    """One model and one table of votes (with its votes on criteria, if any), ready for inference.
+    """Model and table of votes (with votes on criteria, if any), ready for inference.
 
-    ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
+    ``data`` has for each table the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
     decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
-    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); of anchors, the distinct answers (``criterion``, ``first``,
-    ``second``, ``counts``). ``beside_scores`` says that the items have scores, too, which link them; ``added`` are
-    terms beside those of the sections of the model.
+    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); for anchors it has the distinct answers (``criterion``,
+    ``first``, ``second``, ``counts``). ``beside_scores`` is true if the items have scores, too, which link them.
+    ``added`` are terms beside those of the sections of the model.
     """
 
     density: VotesDensity
@@ -64,7 +64,7 @@ class VotesProblem(Problem):
 
     @property
     def coded_votes(self) -> Votes:
-        """The votes with judges coded as in the problem, which may have more (those who voted on criteria alone)."""
+        """Votes with judges coded as in the problem, which also has the judges who voted on criteria alone."""
         judge = level_positions(self.votes.judges, self.judges)[self.votes.judge]
         return self.votes.with_codes(judges=self.judges, judge=judge)
 
@@ -77,7 +77,7 @@ class VotesProblem(Problem):
 
     @property
     def family_of_judges(self) -> Ints:
-        """Code of each judge's family, shape (judges,); -1 of none, or where the model has no term of families."""
+        """Code of each judge's family, shape (judges,); -1 without a family or a term of families."""
         return family_of_judges(self.added, VoteRows(self.coded_votes).judge, len(self.judges))
 
     @property
@@ -98,33 +98,33 @@ def encode_votes(
     over: str = "new",
     tastes: bool | None = None,
 ) -> VotesProblem:
-    """Bring a table of votes, and votes on its criteria, into the form of a model.
+    """Encode a table of votes, and votes on its criteria, for a model.
 
     Parameters
     ----------
     anchors : Anchors, optional
-        Human answers, as a judge whose coin has a prior of its own.
+        Human answers, taken as a further judge whose coin has a prior of its own.
     answer_weight : array, shape (judges,), optional
-        What one answer of each judge counts for; judges sorted by name.
+        Weight of one answer of each judge; judges sorted by name.
     ties : bool, optional
-        Whether the model has its tie term; by default, whether the tables have ties.
+        Whether the model has its tie term; by default only if the tables have ties.
     keep_empty : bool
         Keep outcomes without a vote, so that tables with the same cells and other counts (the folds of a
         cross-validation) have arrays of one shape and share one compilation.
     over : "new" or "these"
-        What scores are over, where there are contexts.
+        Contexts of scores: those like the contexts of the table, or these alone.
     tastes : bool, optional
-        Whether a model with tastes of judges has them; by default, whether the votes can tell them.
+        Whether a model with tastes of judges uses them; by default only if the votes identify them.
 
     Raises
     ------
     InputError
-        Ties under a model that refuses them; votes on criteria that no vote on items was given under, or for a
-        model that collapses criteria.
+        Ties under a model that refuses them; votes on criteria for a model that collapses criteria, or on a criterion
+        without votes on items.
     """
     _check_tables(model, votes, criteria_votes, anchors)
     if model.weights is None or model.weights.kind != "votes":
-        criteria_votes = None  # the model has no use for them
+        criteria_votes = None  # the model does not use them
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
     has_contexts = model.context is not None and votes.row_context is not None and len(votes.contexts) > 1
@@ -159,7 +159,7 @@ def encode_votes(
     data = {"votes": encode_cells(model, tables["votes"], len(votes.items), ties, keep_empty, split_pairs)}
     if "criteria" in tables:
         data["criteria"] = encode_cells(model, tables["criteria"], len(criteria), ties, keep_empty)
-        data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
+        data["criteria"]["pair_criterion"] *= 0  # weights have one row, under any criterion code of coins
     if anchors is not None:
         data["anchors"] = _encode_people(anchors, separate, len(criteria), has_contexts)
     names = (judges, criteria, votes.items)
@@ -169,12 +169,12 @@ def encode_votes(
 
 
 def votes_per_judge_context(votes: Votes) -> float:
-    """Votes of a judge in a context in which it votes, on average; also those that a fold does not see.
+    """Mean number of votes of a judge in a context in which it votes, held-out votes included.
 
     Parameters
     ----------
     votes : Votes
-        Whose cells are of one context each.
+        Votes with cells of one context each.
     """
     context = cell_contexts(votes)
     assert context is not None
@@ -183,7 +183,7 @@ def votes_per_judge_context(votes: Votes) -> float:
 
 
 def refuse_constant_terms(problem: VotesProblem) -> None:
-    """Refuse terms that are the same for both items of each vote, which say nothing of which is better.
+    """Refuse terms that are the same for both items of each vote: they do not show which item is better.
 
     Raises
     ------
@@ -197,10 +197,10 @@ def refuse_constant_terms(problem: VotesProblem) -> None:
 
 @dataclass(frozen=True)
 class Cells:
-    """Distinct (judge, criterion, first, second) with ``counts`` of first, second and tie, shape (cells, 3).
+    """Cells of distinct (judge, criterion, first, second) with ``counts`` of first, second and tie, shape (cells, 3).
 
-    Where the model tells them apart also by ``more``: of a context, and by what further terms are of, codes of shape
-    (cells,) and ``numbers`` of both items, shape (2, cells, numbers).
+    ``more`` has the further factors by which the model distinguishes cells: codes of the context and of further terms,
+    shape (cells,) each, and ``numbers`` of both items, shape (2, cells, numbers).
     """
 
     judge: Ints
@@ -218,7 +218,7 @@ def vote_cells(
     criterion: int = 0,
     items: Ints | None = None,
 ) -> Cells:
-    """Cells of a table under the given coding of judges; criteria collapse unless ``separate``."""
+    """Make the cells of a table with judges coded by ``judges``; criteria collapse unless ``separate``."""
     first, second = votes.first, votes.second
     if items is not None:
         first, second = items[first], items[second]
@@ -232,11 +232,11 @@ def vote_cells(
 def encode_cells(
     model: Model, table: Cells, items: int, ties: bool, keep_empty: bool = False, structured: bool = False
 ) -> dict[str, Any]:
-    """Distinct pairs, outcomes and tie cells of a table, merged as far as the model cannot tell them apart.
+    """Encode distinct pairs, outcomes and tie cells of a table; cells that the model does not distinguish are merged.
 
-    A model without position effects does not see which item was shown first, one without reliability does not see
-    the judge: their cells are merged, so that the cost of a fit follows what the model distinguishes. Where it is
-    ``structured`` a pair is one of a judge in a context.
+    A model without position effects does not use the order of items, and a model without reliability does not use the
+    judge. The cost of a fit thus depends on what the model distinguishes. If ``structured``, pairs are distinct by
+    judge and context as well.
     """
     reliability = RELIABILITY[model.reliability.kind]
     if not reliability.position_aware:
@@ -294,13 +294,13 @@ def _encode_people(anchors: Anchors, separate: bool, criteria: int, structured: 
     people = split_by_terms(anchors.votes, in_contexts) if in_contexts else anchors.votes
     criterion = people.criterion if separate else people.criterion * 0
     if separate and anchors.overall:
-        criterion = np.full_like(people.criterion, criteria)  # the column of the integrated score
+        criterion = np.full_like(people.criterion, criteria)  # code of items as a whole
     counts = people.counts.astype(float)
     arrays = {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
     return arrays | ({"context": cell_contexts(people)} if in_contexts else {})
 
 
-#: Kinds of reliability that go with a learned scale of strengths.
+#: Kinds of reliability that are possible with a learned scale of strengths.
 LEARNED_SCALE_KINDS = (
     "pooled-one-coin",
     "pooled-two-coin",
@@ -370,11 +370,13 @@ def _order_pairs(table: Cells) -> Cells:
 
 
 def _majority_cells(table: Cells, items: int) -> Cells:
-    """One outcome per unordered pair with a vote: the item with more votes, a tie where both have as many."""
+    """Reduce votes to one outcome per unordered pair: the item with more votes, or a tie where both have as many."""
     table = _order_pairs(table)
     pairs, pair = np.unique(table.first * items + table.second, return_inverse=True)
     lead = np.bincount(pair, table.counts[:, 0] - table.counts[:, 1], len(pairs))
-    voted = np.bincount(pair, table.counts.sum(axis=1), len(pairs)) > 0  # cells of a held-out fold have none
+    voted = (
+        np.bincount(pair, table.counts.sum(axis=1), len(pairs)) > 0
+    )  # cells of a held-out fold have no vote
     counts = np.stack([lead > 0, lead < 0, (lead == 0) & voted], axis=1).astype(float)
     zero = np.zeros(len(pairs), dtype=np.int64)
     return Cells(zero, zero, pairs // items, pairs % items, counts)

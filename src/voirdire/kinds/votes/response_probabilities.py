@@ -1,4 +1,4 @@
-"""Probability of every possible answer to a comparison: the first item, the second, a tie."""
+"""Probabilities of the possible answers to a comparison: the first item, the second, a tie."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from voirdire.typing import Floats, Ints
 
 
 class ComparisonCodes(NamedTuple):
-    """Comparisons: who is asked, under which criterion, about which two items; codes of shape (comparisons,).
+    """Comparisons as codes of judge, criterion, first and second item, shape (comparisons,) each.
 
-    ``context`` is None where none is given; ``further`` has what further terms are of
+    ``context`` is None without contexts; ``further`` has codes and numbers of further terms
     (:func:`.votes.contexts.further_codes`).
     """
 
@@ -39,13 +39,13 @@ class ComparisonCodes(NamedTuple):
 
     @classmethod
     def of_cells(cls, model: Model, votes: Votes) -> ComparisonCodes:
-        """The cells of a table that is coded by the levels of a density."""
+        """Take the cells of a table that is coded by the levels of a density."""
         criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
         context, further = cell_contexts(votes), further_codes(votes)
         return cls(votes.judge, criterion, votes.first, votes.second, context, further)
 
     def terms(self, density: VotesDensity, values: Values) -> dict[str, Any]:
-        """As terms take them; without a context they are in the one that values have besides, if any."""
+        """Make the codes for terms; comparisons without a context are in the new context of the values, if any."""
         part: dict[str, Any] = {f"pair_{name}": getattr(self, name) for name in self._fields[:4]}
         part |= {f"pair_{name}": codes for name, codes in self.further.items()}
         if density.contexts or density.tastes or density.added:
@@ -59,19 +59,19 @@ class ComparisonCodes(NamedTuple):
 
 
 def vote_probabilities(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-    """Probability of (first, second, tie) of each row, shape (rows, 3); under many sets of values (..., rows, 3).
+    """Compute probabilities of (first, second, tie), shape (rows, 3); for many sets of values (..., rows, 3).
 
     Parameters
     ----------
     rows : tuple of int array
-        Judge, criterion, first and second of each row (and context, -1 for any; and a cell of the problem's votes
-        which it is like in what further terms are of), in the problem's coding.
+        Judge, criterion, first and second of each row, in the problem's coding; optionally the context (-1 for any)
+        and the cell of the problem's votes from which further terms take codes and numbers.
     """
     return answer_probabilities(problem.density, values, _asked_rows(problem, rows))
 
 
 def vote_log_probabilities(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> list[Array]:
-    """Logarithms of :func:`vote_probabilities`: of first, second and, where there are ties, tie, shape (..., rows)."""
+    """Logarithms of :func:`vote_probabilities`: first, second and, with ties, tie, shape (..., rows) each."""
     return answer_log_probabilities(problem.density, values, _asked_rows(problem, rows))
 
 
@@ -88,10 +88,10 @@ def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> ComparisonCode
 
 
 def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
-    """Mean probability of (first, second, tie) in each cell of a coded table, shape (cells, 3).
+    """Compute mean probabilities of (first, second, tie) in each cell of a coded table, shape (cells, 3).
 
-    ``votes`` must be coded by the levels of the program. Contexts that it does not know are like those that it knows:
-    what they add to strengths and tie habits is drawn for every draw (seed 0), with either sign.
+    ``votes`` must be coded by the levels of the density. Unknown contexts are like the known ones: their effects on
+    strengths and tie habits are drawn for every draw (seed 0), with both signs.
     """
     comparisons = ComparisonCodes.of_cells(model, votes)
     if density.contexts and (comparisons.context is None or (comparisons.context < 0).any()):
@@ -103,14 +103,13 @@ def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values],
     return sum(probabilities, np.zeros(())) / len(draws)
 
 
-def answer_probabilities(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
-    """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
+def answer_probabilities(density: VotesDensity, values: Values, comparisons: ComparisonCodes) -> Floats:
+    """Compute probabilities of (first, second, tie) under one set of values, shape (comparisons, 3).
 
-    Of many sets at once (arrays with leading dimensions) the shape is (..., comparisons, 3).
+    For many sets of values (arrays with leading dimensions) the shape is (..., comparisons, 3).
 
-    Where the model has contexts and none is given (or -1), it is that of a context in which items are worth what they
-    are over all of them, and ties are as frequent as in the typical one. What further terms are of is any level, and
-    numbers of both items the same, where none are given.
+    Without a context (or with -1) the effects of contexts on strengths and ties are 0. Without codes and numbers of
+    further terms, the effects of these terms are 0, too.
 
     Examples
     --------
@@ -121,27 +120,27 @@ def answer_probabilities(density: VotesDensity, values: Values, asked: Compariso
     >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, asked).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
-    logs = answer_log_probabilities(density, values, asked)
+    logs = answer_log_probabilities(density, values, comparisons)
     probabilities = np.zeros((*logs[0].shape, 3))
     probabilities[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
     return probabilities
 
 
 def answer_log_probabilities(
-    density: VotesDensity, values: Values, asked: ComparisonCodes, xp: Any = np
+    density: VotesDensity, values: Values, comparisons: ComparisonCodes, xp: Any = np
 ) -> list[Array]:
-    """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
-    part, judge = asked.terms(density, values), asked.judge
+    """As :func:`answer_probabilities`, but logarithms: of first, second and, with ties, tie."""
+    part, judge = comparisons.terms(density, values), comparisons.judge
     d = _strength_differences(density, values, part)
     habits = (
         tie_propensity_effects(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
     )
-    return _log_probabilities_by_difference(density, values, d, judge, asked.criterion, habits, xp)
+    return _log_probabilities_by_difference(density, values, d, judge, comparisons.criterion, habits, xp)
 
 
-def strength_differences(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
-    """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
-    return np.asarray(_strength_differences(density, values, asked.terms(density, values)))
+def strength_differences(density: VotesDensity, values: Values, comparisons: ComparisonCodes) -> Floats:
+    """Strength of the first item less that of the second, all effects included, shape (comparisons,)."""
+    return np.asarray(_strength_differences(density, values, comparisons.terms(density, values)))
 
 
 def _strength_differences(density: VotesDensity, values: Values, part: dict[str, Any]) -> Array:
@@ -154,7 +153,7 @@ def _strength_differences(density: VotesDensity, values: Values, part: dict[str,
 def criterion_vote_log_probabilities(
     density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints, xp: Any = np
 ) -> list[Array]:
-    """Log probability of first, second (and tie) of each vote on criteria.
+    """Compute log probabilities of first, second (and tie) of each vote on criteria.
 
     Examples
     --------
@@ -174,7 +173,7 @@ def criterion_vote_log_probabilities(
 def _log_probabilities_by_difference(
     density: VotesDensity, values: Values, d: Array, judge: Ints, criterion: Ints, habits: Any, xp: Any
 ) -> list[Array]:
-    """Log probabilities of the answers, given the difference of the items as the judge perceives it."""
+    """Compute log probabilities of the answers, given the difference of the items as the judge perceives it."""
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
     sizes = (density.judges, density.criteria)
@@ -188,9 +187,9 @@ def _log_probabilities_by_difference(
 
 
 def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
-    """Values with one more context, the last, and again with the effects of that context negated.
+    """Add a new context as the last one; also return the values with the effects of that context negated.
 
-    What it adds is drawn by the spreads that were learned: it is like the contexts of the table.
+    Its effects are drawn with the learned spreads, so that it is like the contexts of the table.
     """
     names = [name for name in ("context_strength", "tie_context", "tie_judge_context") if name in values]
     spread = {name: np.exp(values[f"log_{name.removesuffix('_strength')}_spread"]) for name in names}
@@ -202,7 +201,7 @@ def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Gen
 
 
 def refuse_pooled_models(problem: VotesProblem) -> None:
-    """Refuse models that pool votes before they look at them.
+    """Refuse models that pool votes, and so have no probability of single votes.
 
     Raises
     ------

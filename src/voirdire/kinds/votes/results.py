@@ -1,7 +1,4 @@
-"""Tables of a fit: items, judges, criteria, each with intervals. Pandas is imported where a table is made.
-
-Share of wins of every item, and votes by the probability that a fit gives them.
-"""
+"""Tables of judges with intervals, shares of wins, and calibration of votes."""
 
 from __future__ import annotations
 
@@ -25,11 +22,11 @@ from voirdire.model.terms.ties import log_tie_parts
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
-CALIBRATION_DRAWS = 200  # that calibration averages over
+CALIBRATION_DRAWS = 200  # draws over which calibration averages
 
 
 def win_shares(problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
-    """Share of wins of each item, where a tie counts half; tables are of the comparisons of the problem."""
+    """Compute the share of wins of each item, ties counting half, in tables of the problem's comparisons."""
     votes = problem.votes
     size, total = len(votes.items), votes.counts.sum(axis=1)
     shown = np.bincount(votes.first, total, size) + np.bincount(votes.second, total, size)
@@ -43,10 +40,10 @@ def win_shares(problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
 
 
 def vote_calibration(problem: VotesProblem, posterior: Posterior) -> Calibration:
-    """Votes by the probability that the fit gives them, shape (2, cells).
+    """Count votes by the probability that the fit gives them, shape (2, cells).
 
-    Every vote counts twice, as an answer "first" and as an answer "second" with their own probabilities, so that the
-    picture does not depend on which item stood first.
+    Every comparison counts twice, for the answer "first" and for the answer "second", each with its probability. The
+    result therefore does not depend on the order of items.
     """
     draws = thinned_draws(posterior, CALIBRATION_DRAWS)
     probability = cell_probabilities(problem.model, problem.density, draws, problem.coded_votes).T[:2]
@@ -55,13 +52,13 @@ def vote_calibration(problem: VotesProblem, posterior: Posterior) -> Calibration
 
 
 def judge_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """Judges: votes, reliability and position bias with intervals, and what they do on a typical pair.
+    """Table of judges: votes, reliability and position bias with intervals, and behaviour on a typical pair.
 
-    ``reliability`` and ``position_bias`` are the coins' (e1 + e2) / 2 and (e1 - e2) / 2; for the discrimination family,
-    which has no coins, they are the probability of being right on a typical pair and the rate of first picks minus a
-    half. They are missing where the model does not estimate them. ``p_right``, ``first_rate`` and ``tie_rate`` are the
-    behaviour on a typical pair under every model: two items drawn at random, whose strengths differ by 0.954 times
-    the standard deviation of the strengths, in either order.
+    ``reliability`` and ``position_bias`` are (e1 + e2) / 2 and (e1 - e2) / 2 of the coins e1, e2. For the
+    discrimination family, which has no coins, they are the probability of being right on a typical pair and the rate
+    of first picks minus a half. They are missing if the model does not estimate them. ``p_right``, ``first_rate`` and
+    ``tie_rate`` are the behaviour on a typical pair under every model: two random items, whose strengths differ by
+    0.954 times the standard deviation of the strengths, in both orders.
     """
     size = len(problem.judges)
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
@@ -69,7 +66,7 @@ def judge_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Col
 
 
 def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """Reliability of every judge under every criterion, for the model that estimates it; one row per cell.
+    """Table of the reliability of every judge under every criterion, for the model that estimates it.
 
     Raises
     ------
@@ -88,7 +85,7 @@ def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float
 
 
 def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
-    """Derived quantities per judge, shape (..., judges); NaN where the model has no such thing."""
+    """Compute quantities of judges, shape (..., judges) each; NaN where the model does not have the quantity."""
     lead = values["strength"].shape[:-2]
     behaviour = _typical_pair_probabilities(problem, values)
     missing = np.full((*lead, problem.density.judges), np.nan)
@@ -108,7 +105,7 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
 
 
 def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[str, Floats]:
-    """P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, both orders alike."""
+    """Compute P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, over both orders."""
     density = problem.density
     strength = values["strength"]
     gap = MEDIAN_GAP * strength.reshape(*strength.shape[:-2], -1).std(axis=-1, keepdims=True)
@@ -116,9 +113,7 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
     pair = judge * 0
     reliability = RELIABILITY[density.model.reliability.kind]
     obs = Observations(judge, pair, pair, pair + density.criteria, density.judges, density.criteria)
-    with np.errstate(
-        divide="ignore"
-    ):  # of a draw that is sure of everything one of the outcomes has probability 0
+    with np.errstate(divide="ignore"):  # an outcome has probability 0 in extreme draws
         better_first, worse_first = (np.exp(reliability.log_decided(values, d, obs, np)) for d in (gap, -gap))
     tie = 0.0 * better_first
     if "tie" in values and density.model.ties is not None:
@@ -126,7 +121,7 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
         tie = np.exp(
             log_tie_parts(propensity, reliability.scaled_difference(values, gap, judge, pair, np), np)[0]
         )
-    shape = (*strength.shape[:-2], density.judges)  # judges may be all alike
+    shape = (*strength.shape[:-2], density.judges)  # one value for all judges where they are alike
     behaviour = {
         "p_right": 0.5 * (better_first + 1.0 - worse_first),
         "first_rate": 0.5 * (better_first + worse_first),

@@ -2,31 +2,31 @@
 
 For a comparison p let x_p be the judges' mean answers (+1 the one item, -1 the other, 0 neither or both). Then
 
-    P(people prefer the one item) = sigmoid(beta' x_p),
+    P(people prefer the one item) = sigmoid(beta' x_p).
 
-without an intercept, so that naming the items the other way round changes nothing: with answers and features turned
-together the likelihood is the same, and it is what fixes the signs of beta. The prior of beta is one of two kinds, each
-as likely as the other,
+There is no intercept, so that exchanging the names of the items changes nothing: the likelihood is the same if answers
+and features change sign together. The likelihood determines the signs of beta. The prior of beta is one of two kinds
+with equal probability,
 
     shared:  beta = s gamma,             gamma ~ Normal(0, S),
     lone:    beta = s gamma + a d,       a ~ Normal(m, v) or, with probability r, Normal(-m, v).
 
-The covariance S is one of several, the same for all judges: the identity (ridge), the root of the judges' own second
-moment matrix over all comparisons, anchored or not, which expects good weights along what many judges share; and equal
-weights within families. The direction d is one judge, or the mean of all, any as likely as the others: it says that
-this one may be far ahead of what the others add. S and d are scaled so that gamma' x_p and d' x_p have mean square 1
-over all comparisons; then s is the standard deviation of the log-odds of an average comparison, with density
-proportional to exp(-s / 5.66) (5.66 is what the difference of two strengths of standard deviation 4 has, the models'
-prior), and m and v are the mean and the variance of the log-odds of a judge that is a coin under the model's prior
+The covariance S is one of several: the identity (ridge); the root of the second moment matrix of the judges' answers
+over all comparisons, anchored or not, which expects large weights in directions that many judges share; and equal
+weights within families. The direction d is one judge, or the mean of all judges, with equal probability: this judge
+may be far better than the others. S and d are scaled so that gamma' x_p and d' x_p have mean square 1 over all
+comparisons. Then s is the standard deviation of the log-odds of an average comparison. Its density is proportional to
+exp(-s / 5.66): 5.66 is the standard deviation of the difference of two strengths of standard deviation 4, the models'
+prior. m and v are the mean and the variance of the log-odds of a coin under the model's prior
 (1 - r) Beta(a, b) + r Beta(b, a).
 
-Anchors do not identify beta (there are mostly fewer of them than judges), and need not: what is asked for is
-P(people prefer the one item), which exists under every prior above. All of them, with s on a grid, are averaged by
-their evidence from expectation propagation (:mod:`voirdire.infer.propagation`), so that nothing is tuned. Copies of a
-judge share a direction and so count once in S.
+Anchors do not identify beta (they are mostly fewer than the judges). This is not needed, because
+P(people prefer the one item) exists under every prior above. All priors, with s on a grid, are averaged by their
+evidence from expectation propagation (:mod:`voirdire.infer.propagation`), so that nothing is tuned. Copies of a judge
+share a direction and therefore count once in S.
 
-Leave-one-out probabilities are those of the cavities (Vehtari et al. 2016, JMLR 17, section 3), with the evidence of
-each prior divided by what the left-out answer added to it.
+Leave-one-out probabilities are those of the cavities (Vehtari et al. 2016, JMLR 17, section 3); the evidence of each
+prior is divided by the factor of the left-out answer.
 """
 
 from __future__ import annotations
@@ -42,25 +42,24 @@ from voirdire.typing import Floats, Ints
 
 SPREAD_GRID = np.geomspace(0.4, 10.0, 5)  # grid of s
 MEAN_SPREAD = 4.0 * np.sqrt(2.0)  # mean of the density of s
-MOMENT_POWERS = (0.0, 0.5)  # of the judges' second moments; 0 is ridge
-MAX_DIRECTIONS = 64  # judges that may be far ahead: those that agree, or disagree, with most anchors
-MAX_EVIDENCE_GAP = (
-    6.0  # a direction, right or reversed, whose log evidence at one s is this much below the best is left out
-)
-_MAX_BATCH_ELEMENTS = 4_000_000  # held at once
+MOMENT_POWERS = (0.0, 0.5)  # powers of the second moment matrix of judges; 0 is ridge
+MAX_DIRECTIONS = 64  # judges as directions: those that agree, or disagree, with most anchors
+MAX_EVIDENCE_GAP = 6.0  # directions with log evidence this far below the best, at one s, are left out
+_MAX_BATCH_ELEMENTS = 4_000_000  # array elements in memory at once
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """One prior of the weights, Normal(start, factor factor').
+    """Prior of the weights, Normal(start, factor factor').
 
     Attributes
     ----------
     name : str
-        "ridge", "moment power 0.5" or "families" where shared, else the direction: "judge 3" or "panel".
+        "ridge", "moment power 0.5" or "families" for shared priors, else the direction: "judge 3" or "panel".
     log_weight : float
         Log prior probability.
     start, factor : array, shapes (judges,) and (judges, judges + 1)
+        Mean, and factor of the covariance.
     """
 
     name: str
@@ -78,9 +77,9 @@ class Stacked:
     p : array, shape (comparisons,)
         Probability that people prefer the one item.
     left_out : array, shape (anchors,)
-        The same of each anchored comparison, had it not been anchored.
+        The same probability for each anchored comparison, without its anchor.
     evidence : dict
-        Posterior probability of each prior (s and signs summed).
+        Posterior probability of each prior (summed over s and signs).
     """
 
     p: Floats
@@ -90,7 +89,7 @@ class Stacked:
 
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """Data that stacking learns from.
+    """Stacking of the judges' answers, with the data from which it learns.
 
     Attributes
     ----------
@@ -99,7 +98,7 @@ class Stacking:
     anchored : int array, shape (anchors,)
         Rows of ``features`` that people answered.
     answers : array, shape (anchors,)
-        +1 or -1.
+        +1 where people prefer the one item, -1 where they prefer the other.
     coin : dict
         ``a``, ``b`` and ``reversed`` of the model's coins.
     family : int array, shape (judges,), optional
@@ -121,7 +120,7 @@ class Stacking:
     family: Ints | None = None
 
     def stacked_probabilities(self) -> Stacked:
-        """Probabilities of all comparisons."""
+        """Compute the probabilities of all comparisons."""
         priors = self.priors()
         evidence, p, left_out = [], [], []
         for part in self._fits(priors):
@@ -142,7 +141,7 @@ class Stacking:
         )
 
     def draws(self, count: int, rng: np.random.Generator) -> Floats:
-        """Draws of the log-odds of all comparisons, shape (count, comparisons)."""
+        """Draw the log-odds of all comparisons, shape (count, comparisons)."""
         priors = self.priors()
         log = np.concatenate([part.log_evidence for part in self._fits(priors)])
         weight = softmax(log + [prior.log_weight for prior in priors])
@@ -156,7 +155,7 @@ class Stacking:
         return np.concatenate(beta) @ self.features.T
 
     def priors(self) -> list[Prior]:
-        """All priors, but those of directions that the anchors speak clearly against."""
+        """List all priors, without the directions that the anchors clearly contradict."""
         shapes, lines = covariance_factors(self.features, self.family), self._prior_directions()
         middle_spread, grid = (
             SPREAD_GRID[len(SPREAD_GRID) // 2],
@@ -191,7 +190,7 @@ class Stacking:
         return priors
 
     def _direction_priors(self, name: str, line: Floats, s: float, log: float, shape: Floats) -> list[Prior]:
-        """The two priors of a direction, right and reversed."""
+        """Make the two priors of a direction, right and reversed."""
         a, b, reversed_share = self.coin["a"], self.coin["b"], max(self.coin["reversed"], 1e-300)
         mean, sd = digamma(a) - digamma(b), np.sqrt(polygamma(1, a) + polygamma(1, b))
         factor = np.hstack([s * shape, sd * line[:, None]])
@@ -221,7 +220,7 @@ class Stacking:
 
 
 def covariance_factors(features: Floats, family: Ints | None) -> dict[str, Floats]:
-    """Square factors of the covariances S, each with mean variance 1 of the comparisons' log-odds."""
+    """Compute square factors of the covariances S, scaled to mean variance 1 of the comparisons' log-odds."""
     _, s, right_vectors = np.linalg.svd(features, full_matrices=False)
     judges = features.shape[1]
     factors = {}

@@ -1,11 +1,11 @@
 """Starting points of the search for the mode of a model of votes.
 
-Under coins on top of Bradley-Terry the expectation of a vote (1 for the first item, -1 for the second) is
-lean_k tanh(d / 2), with lean_k = 2 eta_k - 1 how much judge k's answers say. Leans and strengths are estimated in turn
-by least squares, strengths from wins against an average opponent: a few sweeps over the votes, which save the search
-a third of its way.
+In a model of coins and Bradley-Terry strengths, the expectation of a vote (1 for the first item, -1 for the second) is
+lean_k tanh(d / 2), where lean_k = 2 eta_k - 1 is the informedness of judge k. Leans and strengths are estimated in
+turn by least squares, strengths from wins against an average opponent. A few sweeps over the votes save a third of the
+steps of the search.
 
-Alternative starts where the mode of a model of votes might not be the highest.
+Alternative starts for modes of a model of votes that might not be the highest.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from voirdire.kinds.answers import consensus_signs
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 
-INITIAL_LEAN = 0.8  # of a judge before any vote is looked at
-MAX_LEAN = 0.95  # a lean is kept below it: from the edge no search starts well
-MAX_NET_SHARE = 0.98  # and so is the share of votes that an item wins
+INITIAL_LEAN = 0.8  # lean of every judge before the first sweep
+MAX_LEAN = 0.95  # largest lean of a start: searches from the edge are slow
+MAX_NET_SHARE = 0.98  # largest net share of wins of an item
 LEAST_SQUARES_SWEEPS = 3
-SIGN_TOLERANCE = 1e-6  # change of the signs after which they are known
-MIN_SPREAD = 0.3  # of the strengths
-DEFAULT_SPREAD = 1.0  # of what no cheap estimate is had of
-PEOPLE_LOG_ODDS = 3.0  # log-odds at which people start
+SIGN_TOLERANCE = 1e-6  # change of the signs below which the sweeps end
+MIN_SPREAD = 0.3  # smallest spread of strengths
+DEFAULT_SPREAD = 1.0  # spread of values without a cheap estimate
+PEOPLE_LOG_ODDS = 3.0  # starting log-odds of people's coin
 
 
 def starting_point(density: LogDensity, data: Data, signs: Floats, strength: Floats | None = None) -> Floats:
-    """Cheap estimate to start from, which takes the judges to lean as ``signs`` do.
+    """Compute a cheap estimate as a starting point, with leans of judges that begin at ``signs``.
 
     Parameters
     ----------
     signs : array, shape (judges,)
-        How much each judge's votes count, from -1 (reversed) to 1.
+        Informedness of each judge's votes, from -1 (reversed) to 1.
     strength : array, shape (criteria, items), optional
-        Where strengths start, whatever judges say of them, who are then taken to lean as ``signs`` do.
+        Fixed starting strengths; the leans are then not estimated either.
 
     Returns
     -------
@@ -80,10 +80,10 @@ def starting_point(density: LogDensity, data: Data, signs: Floats, strength: Flo
 
 
 def agreement_signs(density: LogDensity, data: Data, sweeps: int = 50) -> Floats:
-    """Each judge's agreement with the consensus that explains most of the panel's agreement, in [-1, 1].
+    """Compute each judge's agreement with the main consensus of the panel, shape (judges,), in [-1, 1].
 
-    Power iteration on the matrix of judges' net votes per pair: the leading singular direction gives judges that
-    answer against the others a negative sign. Oriented so that most votes have a positive sign.
+    By power iteration on the matrix of judges' net votes per pair: in the leading singular direction, judges that
+    answer against the others have a negative sign. Most votes have a positive sign.
     """
     part = data["votes"]
     net = part["weight"] * (1.0 - 2.0 * part["outcome"])
@@ -102,7 +102,7 @@ def _regress_leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floa
 
 
 def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:
-    """Strengths from each item's wins against an average opponent, judges weighed by how they lean."""
+    """Estimate strengths from each item's wins against an average opponent, with judges weighted by their leans."""
     if len(lean) > 1:
         weight, squared = lean[part["judge"]], (lean**2)[part["judge"]]
     else:
@@ -120,7 +120,10 @@ def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, in
 
 
 def _people_strengths(density: LogDensity, part: dict[str, Any]) -> Floats:
-    """Strengths by people's answers alone, shape (criteria, items): under all criteria those of items as a whole."""
+    """Estimate strengths from people's answers alone, shape (criteria, items).
+
+    Answers about items as a whole give the same strengths under all criteria.
+    """
     overall = bool((part["criterion"] >= density.criteria).any())
     count = len(part["first"])
     votes = {
@@ -136,20 +139,21 @@ def _people_strengths(density: LogDensity, part: dict[str, Any]) -> Floats:
     return np.broadcast_to(strength, (density.criteria, density.items))
 
 
-MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
+MIRROR_MARGIN = 5.0  # difference in log density below which the mirrored mode might be higher after a search
 MAX_REVERSED_SHARE = 0.25
-MIN_COSINE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
+MIN_COSINE = 0.95  # cosine of the judges' informedness from which two starts lead to the same mode
 
 
 def alternative_starts(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
-    """The mirror of a mode in doubt, and a start whose judges' signs come from how they agree, where that is another.
+    """Make the mirror of a doubtful mode, and a start with signs of judges from their agreement if it differs.
 
-    Where people are taken to be mostly wrong, what they say alone is a start: most judges may err together.
+    If people's answers are mostly wrong at the mode, strengths from these answers alone are a start, too: most judges
+    may err together.
 
     Parameters
     ----------
     x : array, shape (size,)
-        The mode that was found.
+        Mode that was found.
     """
     if "pinned" in data:
         return []
@@ -165,7 +169,7 @@ def alternative_starts(density: LogDensity, x: Floats, data: Data) -> list[Float
 
 
 def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bool:
-    """True if a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
+    """True if the judges' informedness at a start is that at a known mode or its mirror."""
     part = data["votes"]
     root = np.sqrt(np.bincount(part["judge"], part["weight"], density.judges))
     start_informedness, mode_informedness = (
@@ -178,7 +182,7 @@ def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bo
 
 
 def is_mode_doubtful(density: LogDensity, x: Floats, data: Data) -> bool:
-    """True if a mode might not be the highest, so that other starts are worth their cost."""
+    """True if a mode might not be the highest, so that other starts are tried."""
     if not density.has_mirror or "pinned" in data:
         return False
     mirror_log_density = density.log_orientation(density.mirror_values(x, np), data, np)
@@ -191,6 +195,6 @@ def is_mode_doubtful(density: LogDensity, x: Floats, data: Data) -> bool:
 
 
 def _judge_informedness(values: dict[str, Any]) -> Floats:
-    """Informedness of each judge's answers, from -1 (always wrong) to 1."""
+    """Compute the informedness of each judge's answers, from -1 (always wrong) to 1."""
     coins = [values[name] for name in ("reliability", "coin_first", "coin_second") if name in values]
     return np.asarray(np.mean(np.tanh(0.5 * np.stack(coins)), axis=0))

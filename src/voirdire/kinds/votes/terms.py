@@ -1,4 +1,4 @@
-"""Models of votes that are sums of terms: which sections a sum names, and its further terms."""
+"""Models of votes that are sums of terms."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.votes import VoteRows
 
-#: Sections of models of votes, by what their values are of.
+#: Sections of models of votes, with the factors of their values.
 TERM_SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
 TASTE_EQUATION = (
     "d has v_k,first - v_k,second more, v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(taste.rate)"
 )
-#: What every model of votes has.
+#: Factors of the terms of every model of votes.
 REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
-JUDGE_SD = 0.3  # of judges' slopes, where a model learns no spreads
+JUDGE_SD = 0.3  # standard deviation of judges' slopes in models without learned spreads
 
 
 def model_from_terms(table: Votes, request: Request) -> Model:
-    """The model of a sum of terms; coins and tie habits of judges are those of the default models.
+    """Make the model of a sum of terms; coins and tie habits of judges are as in the default models.
 
     Raises
     ------
     InputError
-        A sum without items, or with what the table cannot tell.
+        A sum without items, or with a term that the table does not identify.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def model_from_terms(table: Votes, request: Request) -> Model:
 
 
 def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Model, list[str]]:
-    """Votes with what the terms of a model and a request are of, and the model with these; see :func:`.attach_terms`.
+    """Attach the terms of a model and a request to votes and model; see :func:`.attach_terms`.
 
     Raises
     ------
     InputError
-        A term of what the table does not have, or whose spread would be learned beside given ones.
+        A term of a column that the table does not have, or with a learned spread in a model of fixed spreads.
     """
     term_request = replace(request, by=None)
     terms = term_request.asks_terms or bool(model.terms)
@@ -85,10 +85,10 @@ def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Mod
 
 
 def families_terms(table: Votes, request: Request, contexts: bool) -> str | None:
-    """The sum of terms of votes by judges of families, with ``contexts`` where they can be told; None for no such sum.
+    """Write the default sum of terms for families of judges, with ``contexts`` or without; None for no such sum.
 
-    Beside effects of own families, and of unconnected pairs beside people's answers, answers of a family count for less
-    instead.
+    With effects of own families, and for unconnected pairs with people's answers, the answers of a family have less
+    weight instead.
 
     Examples
     --------

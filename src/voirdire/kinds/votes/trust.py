@@ -1,6 +1,6 @@
-"""Checks of what the fitted model cannot explain in votes, each with a level, a number and a remedy.
+"""Checks of votes that the fitted model does not explain, each with a level, a number and a remedy.
 
-Residuals of judges' answers beyond what the model expects, by comparison; see :mod:`.trust.residuals`.
+Residuals of judges' answers by comparison; see :mod:`.trust.residuals`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from voirdire.typing import Floats, Ints
 
 
 def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
-    """Residual answers at some draws of a posterior (at its centre where there are none).
+    """Compute residuals of answers at some draws of a posterior (at its centre if it has none).
 
     Examples
     --------
@@ -42,7 +42,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     votes = problem.coded_votes
     separate = problem.model.criteria == "separate"
     questions, context = pair_keys(votes, criteria=separate), cell_contexts(votes)
-    if context is not None:  # one question in each context
+    if context is not None:  # a pair is another question in each context
         questions = questions * len(votes.contexts) + context
     keys, column = np.unique(questions, return_inverse=True)
     examined = examined_judges(problem.judge_votes, len(keys))
@@ -75,17 +75,17 @@ MIN_MISFIT = 1.5  # squared residuals, in units of their expectation
 MAX_IDENTICAL_SHARE = 0.97  # share of a judge's answers that are the same under two criteria
 
 
-MIN_SHARED_ANSWERS = 50  # answers under both criteria from which that says something
+MIN_SHARED_ANSWERS = 50  # smallest number of answers under both criteria for that share
 
 
 MAX_CORRELATION = 0.9  # correlation of strengths under two criteria
 
 
-TIES_SD = 0.7  # in 72 simulated tables of 300 to 3,000 votes with ties of Davidson's model
+TIES_SD = 0.7  # standard deviation in 72 simulated tables of 300 to 3,000 votes with ties of Davidson's model
 
 
 def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
-    """All checks that compare the votes with what the fitted model expects of them."""
+    """Make all checks that compare votes with their expectation under the fitted model."""
     checks = [] if problem.anchors is None else [human_agreement_check(problem, basis.posterior)]
     checks += same_criteria_check(problem, basis.posterior)
     if problem.model.pool == "majority":
@@ -96,7 +96,11 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     return [
         *checks,
         *check_dependent_judges(
-            problem, residuals, basis.seed, basis.chosen, lambda: pairs_to_ask(problem, more=has_people)
+            problem,
+            residuals,
+            basis.seed,
+            basis.chosen,
+            lambda: pairs_to_ask(problem, has_human_answers=has_people),
         ),
         *(unknown_position_check(problem) or position_check(problem, residuals, basis.judges)),
         *splitting_items_check(problem, residuals),
@@ -105,17 +109,17 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     ]
 
 
-def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]:
-    """Items that some judges like and others dislike more than the model expects.
+def splitting_items_check(problem: VotesProblem, residuals: Residuals) -> list[Check]:
+    """Check for items that some judges like and others dislike more than the model expects.
 
-    S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
-    Judges that differ in reliability alone leave sum_k S_ki^2 near sum_k V_ki, with a variance of about 2 sum_k V_ki^2.
-    Nothing divides a single judge.
+    S_ki is the sum of judge k's residuals over the comparisons of item i, positive for i, and V_ki its variance. If
+    judges differ in reliability alone, sum_k S_ki^2 is near sum_k V_ki, with a variance of about 2 sum_k V_ki^2. There
+    is no check for a single judge.
     """
-    if len(left.judges) < 2:
+    if len(residuals.judges) < 2:
         return []
     size = len(problem.items)
-    square, variance = item_moments(left, size)
+    square, variance = item_moments(residuals, size)
     expected = variance.sum(axis=0)
     misfit = square / np.maximum(expected, 1e-12)
     z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
@@ -135,11 +139,11 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
 
 
 def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Whether ties are more common between items far apart than the model, to which a tie says that they are close.
+    """Check for ties that are more common between items far apart than the model expects.
 
-    At the centre of the posterior, sum of (ties - expected) x over all questions, x how clear a question is, from its
-    mean over the judge's questions weighed by the variance of ties, in standard deviations; a fit follows ties, so that
-    this varies by ``TIES_SD`` where nothing is wrong.
+    The value is the sum of (ties - expected ties) x over all questions, at the centre of the posterior, in standard
+    deviations. x is the clearness of a question, less its mean over the judge's questions weighted by the variance of
+    ties. A fit adapts to ties, so that the standard deviation of the value under the model is only ``TIES_SD``.
     """
     votes = problem.coded_votes
     if not votes.counts[:, TIED].any():
@@ -157,18 +161,18 @@ def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if z <= TIES_SD * NormalDist().inv_cdf(1.0 - SIGNIFICANCE_LEVEL):
         return []
     message = (
-        "Ties are more common between items far apart than the model expects, to which a tie says that items are "
-        "close: scores may be too near to each other, and their intervals too narrow. Compare a fit without the ties "
-        "(--where winner!=tie)."
+        "Ties are more common between items far apart than the model expects. The model takes a tie as a sign of close "
+        "items, so scores may be too near to each other, and their intervals too narrow. Compare a fit without the "
+        "votes that are ties (--where winner!=tie)."
     )
     return [Check("ties", "warn", z, message)]
 
 
-def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
-    """Sums over judges of S_ki^2, shape (items,), and V_ki, shape (judges, items), both averaged over draws.
+def item_moments(residuals: Residuals, items: int) -> tuple[Floats, Floats]:
+    """Compute sums over judges of S_ki^2, shape (items,), and V_ki, shape (judges, items), both averaged over draws.
 
-    Only sums by judge and item are held, for one draw at a time: a matrix of comparisons and items would take 80 GB
-    for 1,000,000 comparisons of 10,000 items.
+    Only sums by judge and item are in memory, for one draw at a time: a matrix of comparisons and items would take
+    80 GB for 1,000,000 comparisons of 10,000 items.
 
     Examples
     --------
@@ -182,19 +186,19 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     >>> square.tolist(), variance.tolist()
     ([1.0, 4.0, 1.0], [[1.0, 2.0, 1.0]])
     """
-    judges = left.r.shape[1]
+    judges = residuals.r.shape[1]
     start = items * np.arange(judges)[:, None]
-    first_cell, second_cell = (start + left.index_a).ravel(), (start + left.index_b).ravel()
+    first_cell, second_cell = (start + residuals.index_a).ravel(), (start + residuals.index_b).ravel()
 
     def sum_by_cell(x: Floats, place: Ints) -> Floats:
         sums = np.bincount(place, x.ravel(), judges * items).reshape(judges, items)
         return np.asarray(sums, dtype=np.float64)
 
     square = np.zeros(items)
-    for r in left.r:
+    for r in residuals.r:
         square += ((sum_by_cell(r, first_cell) - sum_by_cell(r, second_cell)) ** 2).sum(axis=0)
-    v = left.v.mean(axis=0)
-    return square / len(left.r), sum_by_cell(v, first_cell) + sum_by_cell(v, second_cell)
+    v = residuals.v.mean(axis=0)
+    return square / len(residuals.r), sum_by_cell(v, first_cell) + sum_by_cell(v, second_cell)
 
 
 def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
@@ -203,30 +207,30 @@ def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Che
         return []
     strength = posterior.values["strength"]
     pairs = []
-    for one in range(len(problem.criteria)):
-        for other in range(one + 1, len(problem.criteria)):
-            a, b = strength[:, one], strength[:, other]
+    for first in range(len(problem.criteria)):
+        for second in range(first + 1, len(problem.criteria)):
+            a, b = strength[:, first], strength[:, second]
             product = (a * b).sum(axis=1)
             correlation = product / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
             if (
                 np.quantile(correlation, 0.05) > MAX_CORRELATION
-                or _identical_share(problem, one, other) > MAX_IDENTICAL_SHARE
+                or _identical_share(problem, first, second) > MAX_IDENTICAL_SHARE
             ):
-                pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
-    ok_message = "Every criterion says something of its own."
+                pairs.append(f"{problem.criteria[first]} and {problem.criteria[second]}")
+    ok_message = "Every two criteria rank the items differently."
     message = (
-        f"{list_names(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
+        f"{list_names(pairs, verb=False)} rank the items alike: judges do not distinguish them. "
         "Merge them, or define them more sharply."
     )
     return [names_check("criteria", pairs, ok_message, message)]
 
 
-def _identical_share(problem: VotesProblem, one: int, other: int) -> float:
-    """Share of comparisons that a judge made under both criteria and answered alike; 0 where there are too few."""
+def _identical_share(problem: VotesProblem, first: int, second: int) -> float:
+    """Share of equal answers among comparisons that a judge made under both criteria; 0 if there are too few."""
     votes = problem.votes
     size = len(votes.items)
     keys = (votes.judge * size + votes.first) * size + votes.second
-    rows = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
+    rows = [np.flatnonzero(votes.criterion == code) for code in (first, second)]
     _, a, b = np.intersect1d(keys[rows[0]], keys[rows[1]], return_indices=True)
     first_counts, second_counts = votes.counts[rows[0][a]], votes.counts[rows[1][b]]
     total = np.minimum(first_counts.sum(axis=1), second_counts.sum(axis=1)).sum()
@@ -236,7 +240,7 @@ def _identical_share(problem: VotesProblem, one: int, other: int) -> float:
 
 
 def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
-    """Check whether the majority of the judges agrees with people; where it does not, whether the scores do."""
+    """Check that the majority of the judges agrees with people; where it does not, also the scores."""
     assert problem.anchors is not None
     criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
     comparisons = collect_comparisons(problem.coded_votes, criteria=criteria)
@@ -244,7 +248,10 @@ def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
     side = np.sign(np.sign(comparisons.mean_answers[:, rows]).sum(axis=0)) * answers
     right, decided = int((side > 0).sum()), int((side != 0).sum())
     if not decided:
-        message = "No anchor is on a pair that the judges decided: they cannot show whom to trust. Answer such pairs."
+        message = (
+            "No anchor is on a pair that the judges decided, so anchors do not show which judges are reliable. Answer "
+            "such pairs."
+        )
         return Check("anchors", "warn", None, message)
     share = right / decided
     from scipy import stats
@@ -263,17 +270,19 @@ def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
         advice = "Trust what rests on the anchors, not the consensus."
         if 2 * followed < scored:
             advice = (
-                f"The scores follow the judges all the same, with {followed} of {scored}: under the prior so many bad "
-                "judges are less likely than so many wrong answers of people. Collect more answers of people; "
-                "anchor_mode='cut' (--anchor-mode cut) learns what judges are worth from people alone."
+                f"The scores still follow the judges (they agree with people on {followed} of {scored}): under the "
+                "prior so many bad judges are less likely than so many wrong answers of people. Collect more answers "
+                "of people; anchor_mode='cut' (--anchor-mode cut) learns the reliability of judges from people alone."
             )
         return Check("anchors", "fail", share, f"{summary}: worse than chance. {advice}")
-    message = f"{summary}, which cannot be told from chance. {pairs_to_ask(problem, more=True)}."
+    message = f"{summary}, which is not clearly different from chance. {pairs_to_ask(problem, has_human_answers=True)}."
     return Check("anchors", "warn", share, message)
 
 
-def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool) -> Floats:
-    """Scores of the one item less those of the other, under the criterion asked about if ``criteria``."""
+def _score_differences(
+    comparisons: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool
+) -> Floats:
+    """Score of the one item less that of the other, shape (rows,); under the criterion of the row if ``criteria``."""
     density = posterior.density
 
     def scores(values: Values) -> dict[str, Floats]:
@@ -281,11 +290,11 @@ def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, 
         return {"score": density.item_strengths(values) if criteria else overall}
 
     score = posterior.summarise_quantities(scores, 0.9)["score"].point
-    criterion = found.criterion[rows] if criteria else 0
-    return np.asarray(score[criterion, found.item_a[rows]] - score[criterion, found.item_b[rows]])
+    criterion = comparisons.criterion[rows] if criteria else 0
+    return np.asarray(score[criterion, comparisons.item_a[rows]] - score[criterion, comparisons.item_b[rows]])
 
 
-def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
+def pairs_to_ask(problem: VotesProblem, *, has_human_answers: bool = False) -> str:
     """Advice to ask people about the pairs on which judges disagree most."""
     comparisons = collect_comparisons(problem.coded_votes, criteria=False)
     side = np.sign(comparisons.mean_answers)
@@ -295,5 +304,5 @@ def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
         f"{problem.items[comparisons.item_a[i]]} against {problem.items[comparisons.item_b[i]]}"
         for i in order
     ]
-    answers, ending = ("more", "") if more else ("human answers", " and pass them as anchors")
+    answers, ending = ("more", "") if has_human_answers else ("human answers", " and pass them as anchors")
     return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{ending}"

@@ -87,7 +87,7 @@ def test_intervals_hold_at_the_look_that_finds_the_change() -> None:
         x = np.r_[rng.random(150) < 0.85, rng.random(200) < 0.45].astype(float)
         whole = change(x, shares=True, alpha=0.004)
         if whole is not None:
-            found = change(x[: whole.found], shares=True, alpha=0.004)
+            found = change(x[: whole.found_after], shares=True, alpha=0.004)
             assert found is not None
             held.append([found.since_low <= 150 <= found.since_high, found.low <= -0.4 <= found.high])
     assert len(held) >= 95

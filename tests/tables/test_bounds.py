@@ -260,7 +260,7 @@ def test_lines_and_records_are_bounded(
 ) -> None:
     from voirdire.tables.formats import json_text, streams
 
-    monkeypatch.setattr(json_text, "_CHUNK", 100)
+    monkeypatch.setattr(json_text, "_CHUNK_CHARACTERS", 100)
     monkeypatch.setattr(streams, "_CHUNK", 100)
     monkeypatch.setattr(size_limits, "RECORD", 30_000)
     path = tmp_path / name

@@ -186,7 +186,7 @@ def item_covariates(
 
     Parameters
     ----------
-    asked : Asked
+    asked : FormatOptions
     given : path or dataframe
         Columns ``item``, optionally ``context``, and numbers.
     problems : Problems

@@ -12,7 +12,7 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
 from voirdire.tables.columns import ANSWERS, find_roles
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.gather import gather_tables
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.label_sets import LISTS, ROWS
@@ -105,13 +105,13 @@ class Reading:
         return {name: value for name, value in found.items() if value or (name == "no_label" and value == "")}
 
     @property
-    def format_options(self) -> Asked:
+    def format_options(self) -> FormatOptions:
         """Options for formats."""
         shared = ("map", "winners", "wide", "columns", "table", "degrees", "no_label")
         said: dict[str, Any] = {name: getattr(self, name) for name in shared}
         said |= {name: one for name, one in (self.set or {}).items() if not isinstance(one, Mapping)}
         said["questions"] = _list_of_names("questions", said.get("questions"))
-        return Asked(**said, label_sets=_SEPARATORS.get(self.label_sets or "", self.label_sets))
+        return FormatOptions(**said, label_sets=_SEPARATORS.get(self.label_sets or "", self.label_sets))
 
     @property
     def separator(self) -> str | None:

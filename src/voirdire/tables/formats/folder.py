@@ -1,4 +1,4 @@
-"""Files of tools as a folder of tables: votes.csv, scores.csv, labels.csv, anchors.csv, refused.csv."""
+"""Import of files of tools into a folder of tables: votes.csv, scores.csv, labels.csv, anchors.csv, refused.csv."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voirdire.layouts import Layout, recognise_text
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.reading import Reading, read_as
 
-_KNOWN = {
+_ANCHOR_TABLES = {
     "anchors_votes.csv": recognise_text("first,second,winner"),
     "anchors_scores.csv": recognise_text("item,score"),
     "anchors_labels.csv": recognise_text("item,label"),
@@ -19,7 +19,7 @@ _KNOWN = {
 
 
 def _is_anchors(path: Path) -> bool:
-    return any(ours(path) for ours in _KNOWN.values())
+    return any(recognises(path) for recognises in _ANCHOR_TABLES.values())
 
 
 LAYOUT = Layout(
@@ -30,7 +30,7 @@ LAYOUT = Layout(
         "labels.csv": recognise_text("judge,item,label"),
         "rankings.csv": recognise_text("judge,item,rank"),
         "anchors.csv": _is_anchors,
-        **_KNOWN,
+        **_ANCHOR_TABLES,
         "refused.csv": recognise_text("place,reason"),
     },
 )
@@ -43,7 +43,7 @@ def import_files(
     *,
     overwrite: bool = False,
 ) -> Imported:
-    """Write what is in files of tools as tables, which are written while the files are read.
+    """Convert files of tools to tables, which are written while the files are read.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def import_files(
     out : path
         A new or empty folder; only tables that have rows are written.
     how : Reading, optional
-        How the files are read; see :func:`voirdire.read`.
+        Options for reading the files; see :func:`voirdire.read`.
     overwrite : bool
-        Whether tables imported before may be replaced.
+        If true, tables of an earlier import may be replaced.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import KNOWN, list_names
 from voirdire.tables.encode import Refused
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.rows import Extended, Label, Note, Odd, Row, name_text
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.table_rows import Rows
@@ -106,18 +106,18 @@ class LabelCells:
 
     Parameters
     ----------
-    asked : Asked
+    asked : FormatOptions
         Whose ``label_sets`` says how sets are written; without it, cells that are lists are sets.
 
     Examples
     --------
-    >>> cells = LabelCells(Asked(label_sets=";", no_label="none"))
+    >>> cells = LabelCells(FormatOptions(label_sets=";", no_label="none"))
     >>> [cells.read(cell) for cell in ("rude;long", "rude", "none")]
     ['["long", "rude"]', '["rude"]', '[]']
     """
 
-    def __init__(self, asked: Asked) -> None:
-        self.how, self.no_label, self.of_people = asked.label_sets, asked.no_label, asked.unnamed
+    def __init__(self, options: FormatOptions) -> None:
+        self.how, self.no_label, self.of_people = options.label_sets, options.no_label, options.unnamed
         self.sets = self.many = self.none = 0
         self._separated = False
         self._seen: dict[str, None] = {}

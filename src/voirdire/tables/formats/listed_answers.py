@@ -11,9 +11,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ALIASES, find_roles, list_names, normalise_column_name
-from voirdire.tables.formats.column_samples import FEW, first_records, is_beside, is_key
+from voirdire.tables.formats.column_samples import MAX_CLASSES, first_records, is_covariate_name, is_key
 from voirdire.tables.formats.example_table import answer_columns, judge_columns
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
@@ -35,7 +35,7 @@ def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) ->
     >>> list_columns([{"id": 1, "scores": [3, 4], "texts": ["a", "b"]}, {"id": 2, "scores": [1, 2], "texts": ["c"]}])
     ['scores']
     """
-    names = dict.fromkeys(name for record in records for name in record if not is_beside(name))
+    names = dict.fromkeys(name for record in records for name in record if not is_covariate_name(name))
     found: dict[bool, list[str]] = {True: [], False: []}
     for name in names:
         cells = [record.get(name) for record in records if record.get(name) not in (None, "")]
@@ -48,7 +48,7 @@ def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) ->
         numbers = all(_is_answer(one) for one in members)
         told = {str(one) for one in members}
         if numbers or (
-            len(told) <= FEW
+            len(told) <= MAX_CLASSES
             and len(told) < len(members)
             and not any(isinstance(one, dict) for one in members)
         ):
@@ -92,7 +92,7 @@ def names_judges(name: str) -> bool:
     return normalise_column_name(name).removesuffix("s") in ("judge", *ALIASES["judge"])
 
 
-def spread_lists(source: Source, asked: Asked) -> Asked:
+def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     """Have each answer of a list be a row, of a judge by its place, or by a list of names; and the options then.
 
     Lists of one length in each row are criteria of the same judges, save where they are called by who answers; others
@@ -104,7 +104,7 @@ def spread_lists(source: Source, asked: Asked) -> Asked:
     InputError
         No column holds lists of answers, or one that is named does not.
     """
-    columns = list(asked.columns) or list_columns(first_records(source))
+    columns = list(options.columns) or list_columns(first_records(source))
     read = (
         [[answers_in(cell) or [] for cell in cells] for _, *cells in source.cells(*columns)]
         if columns
@@ -125,7 +125,7 @@ def spread_lists(source: Source, asked: Asked) -> Asked:
     single = keys[0] if len(keys) == 1 else "score" if all(map(_is_answer, members)) else "label"
     answers = columns if together else keys or [single]
     free = [name for name in source.columns() if name not in columns]
-    roles = find_roles(free) | dict(asked.map or {})
+    roles = find_roles(free) | dict(options.map or {})
     sizes = [len(max(lists, key=len)) for lists in read]
     who = next(
         (name for name in free if names_judges(name) and _counts_of_names(source, name) == sizes), None
@@ -172,7 +172,7 @@ def spread_lists(source: Source, asked: Asked) -> Asked:
     if empty := sum(one is None for one in members):
         source.notes.append(f"{source.name}: {empty} empty members of lists: not asked")
     several = len(answers) > 1
-    return replace(asked, wide="criterion" if several else None, columns=answers if several else ())
+    return replace(options, wide="criterion" if several else None, columns=answers if several else ())
 
 
 def _names_of(cell: Any) -> list[str]:

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import COUNT_NAMES, normalise_column_name
-from voirdire.tables.formats.format import Asked, guarded_rows, read_records
+from voirdire.tables.formats.format import FormatOptions, guarded_rows, read_records
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
@@ -113,7 +113,7 @@ def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
 
 
 def label_rows_from_counts(
-    source: Source, asked: Asked, used: Mapping[str, str], counts: str
+    source: Source, options: FormatOptions, used: Mapping[str, str], counts: str
 ) -> Iterator[Row]:
     """A label for each answer that was counted.
 
@@ -122,9 +122,9 @@ def label_rows_from_counts(
     InputError
         Who answered is named, or is not to be, though several answers are counted.
     """
-    if asked.judge is not None or asked.unnamed:
+    if options.judge is not None or options.unnamed:
         numbered = "leave --set judge out, so that raters are numbered"
-        remedy = "write a row for each answer" if asked.unnamed else numbered
+        remedy = "write a row for each answer" if options.unnamed else numbered
         raise InputError(
             f"{source.name}: column {counts!r} counts the answers of several: {remedy}, or rename the column"
         )

@@ -19,8 +19,8 @@ from voirdire.tables.columns import (
 )
 from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import all_numbers, count_cells, names_contexts
-from voirdire.tables.formats.column_samples import is_told_by
-from voirdire.tables.formats.format import Asked, read_records
+from voirdire.tables.formats.column_samples import first_determines_second
+from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -45,7 +45,7 @@ _FEW_ITEMS = 3  # up to which each item may well have a label of its own
 _FIELDS: dict[str, Any] = {name: row for row, name in TABLES.items()}
 
 
-def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
+def long_kind(source: Source, options: FormatOptions, used: dict[str, str]) -> str | None:
     """The kind of a long table by its columns, which are completed by what the cells of an answer are.
 
     Parameters
@@ -54,30 +54,30 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
         Columns of voirdire's to those of the file; the column of an answer that may be of either kind is added.
     """
     have: dict[str, str] = dict(used)
-    if asked.judge or asked.unnamed or is_votes_without_judge(source.columns(), used):
+    if options.judge or options.unnamed or is_votes_without_judge(source.columns(), used):
         have.setdefault("judge", NAMELESS)
     if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _column_of_either_kind(source.columns(), have)
         if column is not None and normalise_column_name(column) != "score":
-            wants_labels = ANSWERS.get(asked.table or "") == "label"
+            wants_labels = ANSWERS.get(options.table or "") == "label"
             scores = not wants_labels and _holds_scores(source, column)
             if scores or wants_labels or not _describes_items(source, column, used):
                 _assign_answer_column(have, used, "scores" if scores else "labels", column)
     found = table_kind(have)
-    if asked.table in (None, found) or found == "rankings":
+    if options.table in (None, found) or found == "rankings":
         return found
-    wanted = ANSWERS[asked.table]
+    wanted = ANSWERS[options.table]
     if found is not None and {wanted, ANSWERS[found]} == {"score", "label"}:
-        _assign_answer_column(have, used, asked.table, have[ANSWERS[found]])
-        return asked.table
+        _assign_answer_column(have, used, options.table, have[ANSWERS[found]])
+        return options.table
     if wanted not in have:
         raise InputError(
-            f"{source.name}: it is no table of {asked.table}: none of its columns {list_names(source.columns())} is "
+            f"{source.name}: it is no table of {options.table}: none of its columns {list_names(source.columns())} is "
             f"{wanted} (--map {wanted}=COLUMN names one)"
         )
-    kind = KIND_OF_TABLE[asked.table]
+    kind = KIND_OF_TABLE[options.table]
     crossed = {"item"} if kind.crosses and {"context", "system"} <= have.keys() else set()
-    return asked.table if set(kind.needed) <= have.keys() | crossed else None
+    return options.table if set(kind.needed) <= have.keys() | crossed else None
 
 
 def _assign_answer_column(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:
@@ -151,7 +151,7 @@ def _describes_items(source: Source, column: str, used: Mapping[str, str]) -> bo
     about = [used[name] for name in ("item", "context", "system") if name in used and used[name] != column]
     pairs = [(tuple(map(str, key)), str(cell)) for _, cell, *key in source.cells(column, *about)]
     texts, items = {cell for _, cell in pairs}, {key for key, _ in pairs}
-    return bool(about) and len(texts) == len(items) > _FEW_ITEMS and is_told_by(pairs)
+    return bool(about) and len(texts) == len(items) > _FEW_ITEMS and first_determines_second(pairs)
 
 
 def _holds_scores(source: Source, column: str) -> bool:
@@ -177,7 +177,7 @@ def _holds_scores(source: Source, column: str) -> bool:
 
 
 def long_rows(
-    source: Source, asked: Asked, kind: str, used: Mapping[str, str], given: Mapping[str, str]
+    source: Source, options: FormatOptions, kind: str, used: Mapping[str, str], given: Mapping[str, str]
 ) -> Iterator[Row]:
     """The rows of a long table; columns that stand for none of voirdire's stay as they are.
 
@@ -196,18 +196,18 @@ def long_rows(
     own = [name for name in fields if name in used or name == "judge"]
     free = [name for name in source.columns() if name not in used.values()]
     further = [name for name in free if name not in fields and name not in used]
-    if asked.judge is not None and "judge" in used:
+    if options.judge is not None and "judge" in used:
         raise InputError(f"{source.name}: column {used['judge']!r} says who judged; leave --set judge out")
     renamed = {column: name for column, name in used.items() if column not in fields}
     kept = {name: name for name in further} | renamed
     answer = ANSWERS[kind]
-    labels, winners = LabelCells(asked), WinnerCells(source, used, asked.winners or {})
+    labels, winners = LabelCells(options), WinnerCells(source, used, options.winners or {})
     about_items = {name: used[name] for name in (*fields, "system") if name in used and name != answer}
     subjects = Subjects(source, about_items, kept)
     yield Columns(kind, (*own, *renamed, *further))
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        named = {"judge": asked.judge or NAMELESS} | subjects.names(record)
+        named = {"judge": options.judge or NAMELESS} | subjects.names(record)
         about = {name: named.get(name) for name in fields if name in named or name == "item"}
         said = record.get(used[answer])
         if answer == "winner":
@@ -230,7 +230,7 @@ def long_rows(
     if note := labels.note(source):
         yield note
     yield from subjects.notes()
-    if "judge" not in used and asked.judge is None and not asked.unnamed:
+    if "judge" not in used and options.judge is None and not options.unnamed:
         yield Note(missing_judge_note(source.name))
 
 
@@ -343,13 +343,13 @@ def winner_outcome(said: str, first: str | None, second: str | None, items: Coll
     return meant
 
 
-def roles_of(source: Source, asked: Asked) -> tuple[dict[str, str], dict[str, str]]:
+def roles_of(source: Source, options: FormatOptions) -> tuple[dict[str, str], dict[str, str]]:
     """Columns of voirdire's to those of a file: all that are used, and those of them that were asked for."""
-    given = dict(asked.map or {})
+    given = dict(options.map or {})
     free = tuple(name for name in source.columns() if name not in given.values())
-    known = (*given, "judge") if asked.judge else given
+    known = (*given, "judge") if options.judge else given
     found = {column: name for column, name in find_roles(free, known).items() if column not in given}
-    if asked.judge and found.get("judge", "judge") != "judge":
+    if options.judge and found.get("judge", "judge") != "judge":
         del found["judge"]  # a column of another name is not taken for who judged where that is said
     if "item" in found and names_contexts(source, found | given):
         of_rows = found.pop("item")

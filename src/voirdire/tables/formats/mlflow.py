@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from voirdire.tables.formats.format import (
-    Asked,
     Format,
+    FormatOptions,
     guarded_rows,
     list_under,
     members,
@@ -80,8 +80,8 @@ class MLflow(Format):
         "nameless": "{name}: assessments without the name of who made them are those of {names}",
     }
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._inputs: Counter[str] = Counter()
 
     @classmethod

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, key_sets
+from voirdire.tables.formats.format import Format, FormatOptions, key_sets
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text
 from voirdire.tables.formats.source import Head, Source
@@ -41,8 +41,8 @@ class MQM(Format):
         "tests": "{name}: {count} rows are tests of the raters' attention and are left out",
     }
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._tenths: Counter[tuple[str, str, str]] = Counter()
         self._spoilt: dict[tuple[str, str, str], str] = {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets, short_text
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Label,
@@ -36,8 +36,8 @@ class OpenAIEvals(Format):
         "reports": "{name}: the final report is of all samples and is left out",
     }
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._spec: Record = {}
 
     @classmethod

@@ -9,9 +9,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, list_names
-from voirdire.tables.formats.column_samples import is_beside, is_key
+from voirdire.tables.formats.column_samples import is_covariate_name, is_key
 from voirdire.tables.formats.example_table import judge_columns
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import subject_of
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.source import Source
@@ -40,7 +40,7 @@ def paired_columns(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
     splits: list[list[tuple[str, str, str]]] = [[], []]
     for name in columns:
         marks = list(_BETWEEN.finditer(name))
-        if marks and not is_key(name) and not is_beside(name):
+        if marks and not is_key(name) and not is_covariate_name(name):
             for found, mark in zip(splits, (marks[0], marks[-1]), strict=True):
                 found.append((name, name[: mark.start()], name[mark.end() :].removesuffix(")")))
     for found in splits:
@@ -56,7 +56,7 @@ def _is_judge(name: str) -> bool:
     return bool(judge_columns([name])) or _SHORT.fullmatch(name) is not None
 
 
-def spread_pairs(source: Source, asked: Asked) -> Asked:
+def spread_pairs(source: Source, options: FormatOptions) -> FormatOptions:
     """Have each judge of a row be a row of its own, whose columns are criteria; and the options then.
 
     Raises
@@ -64,8 +64,8 @@ def spread_pairs(source: Source, asked: Asked) -> Asked:
     InputError
         The columns are no judges and criteria.
     """
-    free = [name for name in source.columns() if name not in (asked.map or {}).values()]
-    pairs = paired_columns(list(asked.columns) or free)
+    free = [name for name in source.columns() if name not in (options.map or {}).values()]
+    pairs = paired_columns(list(options.columns) or free)
     if not pairs:
         raise InputError(
             f"{source.name}: no columns are called by a judge and a criterion, as gpt4_tone, gpt4_style, human_tone "
@@ -74,7 +74,7 @@ def spread_pairs(source: Source, asked: Asked) -> Asked:
     judges = list(dict.fromkeys(judge for judge, _ in pairs.values()))
     criteria = list(dict.fromkeys(criterion for _, criterion in pairs.values()))
     rest = [name for name in source.columns() if name not in pairs]
-    subject = subject_of(source, rest, find_roles(rest) | dict(asked.map or {}))
+    subject = subject_of(source, rest, find_roles(rest) | dict(options.map or {}))
 
     def rows(record: Record, place: str) -> Iterator[Record]:
         about = {name: record.get(name) for name in rest} | subject(record, place)
@@ -95,4 +95,4 @@ def spread_pairs(source: Source, asked: Asked) -> Asked:
     source.notes.append(
         f"{source.name}: columns are a judge ({', '.join(judges)}) and a criterion ({', '.join(criteria)}) each"
     )
-    return replace(asked, wide="criterion", columns=criteria)
+    return replace(options, wide="criterion", columns=criteria)

@@ -10,7 +10,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
-from voirdire.tables.formats.format import Asked, read_records
+from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.long_table import NAMELESS, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -114,21 +114,21 @@ def _literal_in_cell(cell: str) -> list[Any] | dict[str, Any] | None:
 
 
 def ranking_rows(
-    source: Source, asked: Asked, how: Mapping[str, Any], given: Mapping[str, str]
+    source: Source, options: FormatOptions, how: Mapping[str, Any], given: Mapping[str, str]
 ) -> Iterator[Row]:
     """A row for each item of each ranking, with its place; places of items that are tied are equal."""
     taken = ranking_column_names(how)
     free = [name for name in source.columns() if name not in taken and name not in given.values()]
     own = {column: name for column, name in given.items() if name not in taken}
     roles = {column: name for column, name in find_roles(free).items() if column in _ABOUT} | own
-    if asked.judge is not None and "judge" in roles:
+    if options.judge is not None and "judge" in roles:
         if roles["judge"] == "judge" or "judge" in given:
             raise InputError(
                 f"{source.name}: column {roles['judge']!r} says who judged; leave --set judge out"
             )
         del roles["judge"]
     _check_places(source, how)
-    judge = asked.judge or NAMELESS
+    judge = options.judge or NAMELESS
     rest = {column: name for column, name in roles.items() if column not in _ABOUT}
     others = [name for name in free if name not in roles.values()]
     rest |= {name: name for name in others if name not in Ranking._fields and name not in rest}
@@ -157,7 +157,7 @@ def ranking_rows(
     yield Note(
         f"{source.name}: rankings are read from {', '.join(sorted(map(repr, taken)))}; rank 1 is the best"
     )
-    if "judge" not in roles and asked.judge is None:
+    if "judge" not in roles and options.judge is None:
         yield one_judge_note(source.name)
     if "context" not in roles and "run" not in roles:
         yield Note(f"{source.name}: no column says what was asked: each row is a ranking of its own, a run")

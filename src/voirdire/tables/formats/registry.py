@@ -10,7 +10,7 @@ from voirdire.tables.formats.annotation_tools import LabelStudio, Potato
 from voirdire.tables.formats.argilla import Argilla
 from voirdire.tables.formats.crowd_platforms import MechanicalTurk, Toloka
 from voirdire.tables.formats.every_eval_ever import EveryEvalEver
-from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.inspect_ai import Inspect
 from voirdire.tables.formats.judgebench_people import JudgeBenchPeople
 from voirdire.tables.formats.labelled_texts import Doccano, Prodigy
@@ -71,7 +71,7 @@ def tool_from_first_record(head: Head) -> type[Format] | None:
     return found[0] if found else None
 
 
-def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[Format]:
+def format_of(source: Source, options: FormatOptions, tool: str | None = None) -> type[Format]:
     """The format to read a file by: the one that is asked for, else what its content says.
 
     Raises
@@ -89,16 +89,16 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[For
             _wrap_single_object(source, found)
             _check_tool_matches(source, found)
         return found
-    known = None if asked.map or asked.wide or asked.columns else tool_of_file(source)
+    known = None if options.map or options.wide or options.columns else tool_of_file(source)
     if known is None:
-        unfold_table(source, asked)
-    if asked.map or asked.wide or asked.columns:
+        unfold_table(source, options)
+    if options.map or options.wide or options.columns:
         return PlainTable
     if known is not None:
         if not known.detect(source.head):
             _wrap_single_object(source, known)
         return known
-    if source.head.keys >= _SINGLE_SCORES and "judge" not in source.head.keys and asked.judge is None:
+    if source.head.keys >= _SINGLE_SCORES and "judge" not in source.head.keys and options.judge is None:
         raise InputError(
             f"{source.name}: these are single scores without judge and turn (arena-bench); who gave them is not in the "
             "file"
@@ -108,12 +108,12 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[For
         raise InputError(f"{source.name}: {tables.REPEATED}")
     if source.head.shape in ("object", "zip"):
         raise InputError(f"{source.name}: {_describe_unknown_file(source.head)}")
-    if not tables.has_known_table_kind(source, asked):
+    if not tables.has_known_table_kind(source, options):
         raise InputError(tables.unknown_table_message(source) + _closest_tool(source.head))
     return PlainTable
 
 
-def unfold_table(source: Source, asked: Asked) -> None:
+def unfold_table(source: Source, options: FormatOptions) -> None:
     """Take a file of no tool for a table: an object of objects for its members, what they hold for columns and rows.
 
     Records with objects stay as they are where the columns that are asked for, or those that answers need, are there.
@@ -122,13 +122,13 @@ def unfold_table(source: Source, asked: Asked) -> None:
         source.hold(members)
     if source.head.shape not in ("records", "table") or source.head.lone or not holds_objects(source):
         return
-    absent = {*(asked.map or {}).values(), *asked.columns} - {*source.columns()}
+    absent = {*(options.map or {}).values(), *options.columns} - {*source.columns()}
     try:
-        known = asked.wide != "lists" if asked.wide else tables.has_known_table_kind(source, asked)
+        known = options.wide != "lists" if options.wide else tables.has_known_table_kind(source, options)
     except InputError:
         known = True
-    if asked.label_sets != LISTS and (absent or not known):
-        unfold_objects(source, asked)
+    if options.label_sets != LISTS and (absent or not known):
+        unfold_objects(source, options)
 
 
 def _wrap_single_object(source: Source, found: type[Format]) -> None:

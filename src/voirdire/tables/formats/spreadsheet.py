@@ -176,12 +176,12 @@ class Workbook:
         except InputError:
             return True  # a cell that is no data; it is said when the sheet is read
 
-    def choose(self, asked: str | None) -> tuple[Sheet, list[str]]:
+    def choose(self, options: str | None) -> tuple[Sheet, list[str]]:
         """The sheet to read, and what is to be said of the others.
 
         Parameters
         ----------
-        asked : str, optional
+        options : str, optional
             Its name, or its number, the first sheet is 1; without it the only visible one that has cells.
 
         Raises
@@ -191,12 +191,12 @@ class Workbook:
         """
         names = [sheet.name for sheet in self.sheets]
         shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
-        if asked is not None:
-            if asked in names:
-                return self.sheets[names.index(asked)], []
-            if asked.isascii() and asked.isdigit() and 1 <= int(asked) <= len(names):
-                return self.sheets[int(asked) - 1], []
-            raise InputError(f"{self.name}: there is no sheet {asked!r}; its sheets are {shown}")
+        if options is not None:
+            if options in names:
+                return self.sheets[names.index(options)], []
+            if options.isascii() and options.isdigit() and 1 <= int(options) <= len(names):
+                return self.sheets[int(options) - 1], []
+            raise InputError(f"{self.name}: there is no sheet {options!r}; its sheets are {shown}")
         filled = [sheet for sheet in self.sheets if sheet.visible and self.has_cells(sheet)]
         if not filled:
             hidden = [sheet.name for sheet in self.sheets if not sheet.visible]

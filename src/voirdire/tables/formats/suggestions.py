@@ -10,12 +10,12 @@ from typing import Any
 
 from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_column_name
 from voirdire.tables.formats.column_samples import (
-    FEW,
+    MAX_CLASSES,
     ColumnSample,
+    first_determines_second,
     first_records,
-    is_beside,
+    is_covariate_name,
     is_key,
-    is_told_by,
     summarise_columns,
 )
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
@@ -78,7 +78,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
             )
         ]
     pair_known = {"first", "second"} <= roles.keys()
-    scored = [one for one in numeric if not is_beside(one.name) and not _is_told(one, roles, records)]
+    scored = [one for one in numeric if not is_covariate_name(one.name) and not _is_told(one, roles, records)]
     losers = [one.name for one in free if _LOSER.fullmatch(one.name)]
     sided = "" if pair_known else _are_of_two_items(scored, free)
     if counts := "" if pair_known or sided else _evidence_of_counts(numeric, records):
@@ -116,7 +116,9 @@ def likely_tables(source: Source) -> list[Suggestion]:
             found.append(Suggestion("Or judges?", "--wide judge", not sided))
     words = [one for one in free if one.is_categorical and not one.numeric and not _is_chains(one)]
     words = [
-        one for one in words if one.different > 1 and not is_beside(one.name) and one.name not in objects
+        one
+        for one in words
+        if one.different > 1 and not is_covariate_name(one.name) and one.name not in objects
     ]
     if not counts and not answers and not losers and "judge" in roles:
         task, more = "", ""
@@ -223,11 +225,13 @@ def _is_told(one: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapp
     if one.different < 2 or "judge" not in roles:
         return False
     by = ["judge"]
-    if one.different > FEW or not all(isinstance(number_or_none(value), int) for value in one.values):
+    if one.different > MAX_CLASSES or not all(isinstance(number_or_none(value), int) for value in one.values):
         by += [name for name in ("item", "context") if name in roles]
     cells = [str(record.get(one.name)) for record in records]
     return any(
-        is_told_by((str(record.get(roles[name])), cell) for record, cell in zip(records, cells, strict=True))
+        first_determines_second(
+            (str(record.get(roles[name])), cell) for record, cell in zip(records, cells, strict=True)
+        )
         for name in by
     )
 
@@ -306,7 +310,9 @@ def _judge_like_columns(free: Sequence[ColumnSample]) -> list[ColumnSample]:
     names = answer_columns(columns)
     names = [*names, *other_answer_columns(columns, names)] if names else judge_columns(columns)
     found = [
-        one for one in free if one.name in names and one.filled and (one.scored or len(one.values) <= FEW)
+        one
+        for one in free
+        if one.name in names and one.filled and (one.scored or len(one.values) <= MAX_CLASSES)
     ]
     return found if len(found) > 1 and len({one.scored for one in found}) == 1 else []
 

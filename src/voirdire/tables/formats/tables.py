@@ -18,7 +18,7 @@ from voirdire.tables.columns import (
 from voirdire.tables.formats.column_content import all_numbers, names_contexts
 from voirdire.tables.formats.column_samples import first_records
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
-from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.listed_answers import list_columns, spread_lists
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
 from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
@@ -75,15 +75,15 @@ def repeats_rows(source: Source) -> bool:
     return False
 
 
-def has_known_table_kind(source: Source, asked: Asked) -> bool:
+def has_known_table_kind(source: Source, options: FormatOptions) -> bool:
     """True where the columns of a file, or what they hold, say what kind of table it is."""
-    return _choose_reader(source, asked) is not None
+    return _choose_reader(source, options) is not None
 
 
-def column_roles(source: Source, asked: Asked) -> dict[str, str]:
+def column_roles(source: Source, options: FormatOptions) -> dict[str, str]:
     """Column of voirdire's that each column of a table is taken for; those that stay as they are are not named."""
-    used, given = roles_of(source, asked)
-    return _layout(source, asked, used, given)[1]()
+    used, given = roles_of(source, options)
+    return _layout(source, options, used, given)[1]()
 
 
 def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
@@ -92,7 +92,7 @@ def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
         return True
     if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
         return False
-    return has_known_table_kind(source, Asked())
+    return has_known_table_kind(source, FormatOptions())
 
 
 def unknown_table_message(source: Source) -> str:
@@ -104,7 +104,7 @@ def unknown_table_message(source: Source) -> str:
     )
 
 
-def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
+def _choose_reader(source: Source, options: FormatOptions) -> Callable[[], Iterator[Row]] | None:
     """Reader of a table; None where its columns do not say what they are.
 
     Raises
@@ -113,33 +113,33 @@ def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] 
         A column that is named is not there, or none of voirdire's.
     """
     columns = source.columns()
-    used, given = roles_of(source, asked)
+    used, given = roles_of(source, options)
     wrong = unknown_column_messages(given)
     wrong += [
         f"there is no column {name!r} (for {column}){nearest_name(name, columns)}"
         for column, name in given.items()
         if name not in columns
     ]
-    wrong += _contradicting_options(asked, given)
+    wrong += _contradicting_options(options, given)
     if wrong:
         raise InputError([f"{source.name}: {one}" for one in wrong])
-    return _layout(source, asked, used, given)[0]
+    return _layout(source, options, used, given)[0]
 
 
 def _layout(
-    source: Source, asked: Asked, used: dict[str, str], given: Mapping[str, str]
+    source: Source, options: FormatOptions, used: dict[str, str], given: Mapping[str, str]
 ) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
     """Reader of a table by its layout, or None where that is not known; and what gives the roles of its columns."""
-    if asked.wide in _SPREAD:
-        asked = _SPREAD[asked.wide](source, asked)
-        used, given = roles_of(source, asked)
+    if options.wide in _SPREAD:
+        options = _SPREAD[options.wide](source, options)
+        used, given = roles_of(source, options)
     columns = source.columns()
     roles = {name: column for column, name in used.items()}
-    if asked.wide:
+    if options.wide:
         by_table = {"votes": (wide_vote_rows, wide_vote_roles)}
-        read, name = by_table.get(asked.table or "", (wide_rows, wide_roles))
-        return partial(read, source, asked, given), partial(name, source, asked, given)
-    if asked.columns:
+        read, name = by_table.get(options.table or "", (wide_rows, wide_roles))
+        return partial(read, source, options, given), partial(name, source, options, given)
+    if options.columns:
         raise InputError(
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"
         )
@@ -147,21 +147,21 @@ def _layout(
     if unnamed and (how := ranking_columns(columns, _first_record(source), given.get("rank"))):
         rest = {name: column for name, column in roles.items() if column not in ("first", "second", "winner")}
         rest |= dict.fromkeys(ranking_column_names(how), "rankings")
-        return partial(ranking_rows, source, asked, how, given), lambda: rest
+        return partial(ranking_rows, source, options, how, given), lambda: rest
     if counts := count_column(columns, used):
         counted = roles | {counts: "counts"}
-        return partial(label_rows_from_counts, source, asked, used, counts), lambda: counted
-    if kind := long_kind(source, asked, used):
+        return partial(label_rows_from_counts, source, options, used, counts), lambda: counted
+    if kind := long_kind(source, options, used):
         completed = {name: column for column, name in used.items()}
-        return partial(long_rows, source, asked, kind, used, given), lambda: completed
+        return partial(long_rows, source, options, kind, used, given), lambda: completed
     answers = answer_columns(columns)
     if answers and not {*answers} & {*list_columns(first_records(source), words=False)}:
-        wide = replace(asked, wide="judge", columns=answers)
+        wide = replace(options, wide="judge", columns=answers)
         return partial(_read_examples, source, wide, given), partial(wide_roles, source, wide, given)
     return None, lambda: roles
 
 
-def _contradicting_options(asked: Asked, given: Mapping[str, str]) -> list[str]:
+def _contradicting_options(options: FormatOptions, given: Mapping[str, str]) -> list[str]:
     """Sentences about options that say two things of one column, or of who judged."""
     found = [
         f"column {name!r} is given for {' and '.join(to for to in given if given[to] == name)}; it can be one of them"
@@ -170,25 +170,25 @@ def _contradicting_options(asked: Asked, given: Mapping[str, str]) -> list[str]:
     ]
     found += [
         f"column {name!r} is named {count} times (--columns); name it once"
-        for name, count in Counter(asked.columns).items()
+        for name, count in Counter(options.columns).items()
         if count > 1
     ]
     found += [
         f"column {name!r} is given for {to} (--map) and is one of --columns; name it in one of them"
         for to, name in given.items()
-        if asked.wide and name in asked.columns
+        if options.wide and name in options.columns
     ]
-    if asked.wide in given:
+    if options.wide in given:
         found.append(
-            f"--wide {asked.wide} takes each {asked.wide} from the name of a column; leave {asked.wide} out of --map"
+            f"--wide {options.wide} takes each {options.wide} from the name of a column; leave {options.wide} out of --map"
         )
-    if asked.wide == "judge" and asked.judge is not None:
+    if options.wide == "judge" and options.judge is not None:
         found.append("--wide judge takes each judge from the name of a column; leave --set judge out")
     return found
 
 
-def _read_examples(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
-    answers = list(asked.columns)
+def _read_examples(source: Source, options: FormatOptions, given: Mapping[str, str]) -> Iterator[Row]:
+    answers = list(options.columns)
     known = {*given.values(), *find_roles(source.columns()).values()}
     if alike := [
         name
@@ -205,7 +205,7 @@ def _read_examples(source: Source, asked: Asked, given: Mapping[str, str]) -> It
         f"{source.name}: one row an example: columns {', '.join(map(repr, answers))} are taken as judges "
         f"({judge_columns_option(answers)}); --people names those of people"
     )
-    yield from wide_rows(source, asked, given)
+    yield from wide_rows(source, options, given)
 
 
 def _first_record(source: Source) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
@@ -76,8 +76,8 @@ class LangSmith(Format):
 
     name, title, needs = "langsmith", "LangSmith", key_sets("key run_id feedback_source")
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._compared: dict[tuple[str, str], list[Record]] = {}
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
 from voirdire.tables.formats.column_samples import first_records
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import names_judges, objects_in
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.source import Source
@@ -47,14 +47,14 @@ def holds_objects(source: Source) -> bool:
     return any(isinstance(cell, dict) or objects_in(cell) for cell in cells)
 
 
-def unfold_objects(source: Source, asked: Asked) -> None:
+def unfold_objects(source: Source, options: FormatOptions) -> None:
     """Have keys of objects be columns, and members of a list of objects that name something be rows.
 
     A column is called by its key, or, where several are called so, by all keys that lead to it: ``first.id``.
 
     What is asked for by its name stays as it is.
     """
-    kept, whole = {*(asked.map or {}).values(), *asked.columns}, {*source.columns()}
+    kept, whole = {*(options.map or {}).values(), *options.columns}, {*source.columns()}
     maps = {
         name: key
         for name in source.columns()

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from voirdire.tables.encode import MISSING
-from voirdire.tables.formats.column_samples import FEW, ColumnSample, is_key
+from voirdire.tables.formats.column_samples import MAX_CLASSES, ColumnSample, is_key
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
 _CHOSEN = re.compile(
@@ -54,7 +54,7 @@ def _guess_winner_outcomes(one: ColumnSample, sides: Sequence[tuple[str, str]] =
     {'A much better': 'first', 'B better': 'second', 'Tie': 'tie'}
     """
     values = [value for value in one.values if value not in MISSING]
-    if len(one.values) > FEW or any(set(",=") & set(value) for value in values):
+    if len(one.values) > MAX_CLASSES or any(set(",=") & set(value) for value in values):
         return {}
     words = {
         value: set(re.findall(r"[^\W\d_]+|\d+", value.lower()))
@@ -135,15 +135,17 @@ def _sides_of(pair: Sequence[ColumnSample], winner: ColumnSample) -> Sequence[tu
     return [("0", "1"), *_SIDES] if counted and not re.search(r"[_ .-][01]$", winner.name) else _SIDES
 
 
-def _columns_of_winners(asked: Sequence[ColumnSample], roles: Mapping[str, str]) -> list[Suggestion]:
+def _columns_of_winners(options: Sequence[ColumnSample], roles: Mapping[str, str]) -> list[Suggestion]:
     """Several columns of winners of the two items of a row, each of which is a judge's."""
     if not {"first", "second"} <= roles.keys() or "winner" in roles:
         return []
-    found = [words for one in asked if (words := _guess_winner_outcomes(one))]
+    found = [words for one in options if (words := _guess_winner_outcomes(one))]
     words = {value: outcome for one in found for value, outcome in one.items()}
     if not found or any(words[value] != one[value] for one in found for value in one):
         return []
-    alike = [one for one in asked if one.values and all(v in words or _TIE.fullmatch(v) for v in one.values)]
+    alike = [
+        one for one in options if one.values and all(v in words or _TIE.fullmatch(v) for v in one.values)
+    ]
     words |= {value: "tie" for one in alike for value in one.values if value not in words}
     meant = [one.name for one in alike]
     if len(meant) < 2:

@@ -20,8 +20,8 @@ from voirdire.tables.formats.column_content import (
     numbers_rows,
     numeric_columns,
 )
-from voirdire.tables.formats.column_samples import is_beside, is_key
-from voirdire.tables.formats.format import Asked, read_records
+from voirdire.tables.formats.column_samples import is_covariate_name, is_key
+from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
 from voirdire.tables.formats.long_table import NAMELESS, left_out_notes, one_judge_note
@@ -53,7 +53,7 @@ _SHOWN = 8
 _ROWS = {TABLES[row]: row for row in (Label, Score)}  # what cells of a wide table may be
 
 
-def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
+def wide_rows(source: Source, options: FormatOptions, given: Mapping[str, str]) -> Iterator[Row]:
     """The rows of a wide table, as ``asked.wide`` says what its columns are.
 
     Raises
@@ -61,22 +61,22 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     InputError
         No column is left, a column that is named is not there, or ``wide`` is none of `WIDE`.
     """
-    wide = _checked_kind(asked.wide or "")
+    wide = _checked_kind(options.wide or "")
     if wide == "counts":
-        return _label_rows_from_counts(source, asked, given)
-    places = _subject_columns(source, given, wide, asked.columns)
-    columns = answer_columns(source, asked, places, wide)
-    return _answer_rows(source, asked, places, columns, wide)
+        return _label_rows_from_counts(source, options, given)
+    places = _subject_columns(source, given, wide, options.columns)
+    columns = answer_columns(source, options, places, wide)
+    return _answer_rows(source, options, places, columns, wide)
 
 
-def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
+def wide_roles(source: Source, options: FormatOptions, given: Mapping[str, str]) -> dict[str, str]:
     """Column of voirdire's that each column of a wide table is taken for; those that stay as they are are not named."""
-    wide = _checked_kind(asked.wide or "")
-    places = _subject_columns(source, given, wide, asked.columns)
+    wide = _checked_kind(options.wide or "")
+    places = _subject_columns(source, given, wide, options.columns)
     if wide == "counts":
-        columns = list(asked.columns) or _unused_columns(source, places)
+        columns = list(options.columns) or _unused_columns(source, places)
     else:
-        columns = answer_columns(source, asked, places, wide)
+        columns = answer_columns(source, options, places, wide)
     return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE[wide])
 
 
@@ -152,7 +152,7 @@ def _unused_columns(source: Source, places: Mapping[str, str]) -> list[str]:
 
 
 def answer_columns(
-    source: Source, asked: Asked, places: Mapping[str, str], wide: str, *, words: bool = False
+    source: Source, options: FormatOptions, places: Mapping[str, str], wide: str, *, words: bool = False
 ) -> list[str]:
     """Columns that hold answers: those that are chosen, else all others, of criteria and items those with numbers.
 
@@ -167,19 +167,19 @@ def answer_columns(
         One that is named is not there, or none is left.
     """
     names = source.columns()
-    if asked.columns:
-        if absent := [name for name in asked.columns if name not in names]:
+    if options.columns:
+        if absent := [name for name in options.columns if name not in names]:
             raise InputError(
                 f"{source.name}: there is no column {absent[0]!r} (--columns){nearest_name(absent[0], names)}"
             )
-        return list(asked.columns)
+        return list(options.columns)
     free = _unused_columns(source, places)
     if wide == "judge" and "judge" in free:
         raise InputError(
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
-    likely = [name for name in free if not is_beside(name)] or free
+    likely = [name for name in free if not is_covariate_name(name)] or free
     columns = free if wide == "judge" or words else numeric_columns(source, likely)
     if wide == "judge":
         check_means(source, columns)
@@ -193,18 +193,18 @@ def answer_columns(
 
 
 def _answer_rows(
-    source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
+    source: Source, options: FormatOptions, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
-    if asked.table not in (None, *_ROWS):
-        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
-    row_type: Any = _ROWS.get(asked.table or "")
+    if options.table not in (None, *_ROWS):
+        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROWS)}, not {options.table}")
+    row_type: Any = _ROWS.get(options.table or "")
     row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     kind, takes_words = TABLES[row_type], row_type is Label
     if not takes_words and wide == "judge":
         check_no_text_columns(source, columns)
     rest, lost = further_columns(source, places, columns, row_type._fields)
     subjects = Subjects(source, places, rest)
-    labels = LabelCells(asked)
+    labels = LabelCells(options)
     read: Callable[[Any], Any] = labels.read if takes_words else _require_number
     empty = 0
 
@@ -212,17 +212,17 @@ def _answer_rows(
         nonlocal empty
         about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
         if wide == "criterion":
-            about.setdefault("judge", asked.judge or NAMELESS)
+            about.setdefault("judge", options.judge or NAMELESS)
         elif wide == "item":
-            about.setdefault("judge", asked.judge or place.rpartition(":")[2])
+            about.setdefault("judge", options.judge or place.rpartition(":")[2])
         for name in columns:
             said = record.get(name)
-            if (said is None or said == "") and (not takes_words or asked.no_label != ""):
+            if (said is None or said == "") and (not takes_words or options.no_label != ""):
                 empty += 1
                 continue
             about[wide] = name
             try:
-                if takes_words and isinstance(said, str) and said in MISSING and said != asked.no_label:
+                if takes_words and isinstance(said, str) and said in MISSING and said != options.no_label:
                     raise Odd(f"label {said!r} stands for a missing value")
                 row = row_type(**about, **{ANSWERS[kind]: read(said)})
             except Odd as odd:
@@ -237,7 +237,7 @@ def _answer_rows(
     yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
     item = places.get("item")
     if wide == "item":
-        if "judge" not in places and asked.judge is None:
+        if "judge" not in places and options.judge is None:
             yield Note(
                 f"{source.name}: no column says who answered: each row is a judge, named by its line "
                 "(--map judge=COLUMN)"
@@ -245,12 +245,16 @@ def _answer_rows(
     elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
     yield from _item_notes(source, item)
-    if wide != "judge" and not asked.columns and (beside := [name for name in rest if is_beside(name)]):
+    if (
+        wide != "judge"
+        and not options.columns
+        and (beside := [name for name in rest if is_covariate_name(name)])
+    ):
         yield Note(
             f"{source.name}: by their names no {PLURALS[wide]}, and kept as they are: {', '.join(beside)} (--columns "
             "chooses)"
         )
-    if wide == "criterion" and "judge" not in places and asked.judge is None:
+    if wide == "criterion" and "judge" not in places and options.judge is None:
         yield one_judge_note(source.name)
     if note := labels.note(source):
         yield note
@@ -305,10 +309,12 @@ def _means_number(cell: object) -> bool:
     return written or (number_or_none(cell) is not None and not isinstance(cell, bool))
 
 
-def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
+def _label_rows_from_counts(
+    source: Source, options: FormatOptions, given: Mapping[str, str]
+) -> Iterator[Row]:
     """A label for each answer that was counted; who gave it is not known, so that raters are numbers."""
-    places = _subject_columns(source, given, "counts", asked.columns)
-    columns = list(asked.columns) or _unused_columns(source, places)
+    places = _subject_columns(source, given, "counts", options.columns)
+    columns = list(options.columns) or _unused_columns(source, places)
     if who := places.pop("judge", None):
         raise InputError(
             f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"

@@ -139,8 +139,10 @@ def first_determines_second(pairs: Iterable[tuple[Any, Any]]) -> bool:
 
     Examples
     --------
-    >>> first_determines_second([("ann", 30), ("bob", 41), ("ann", 30)]), first_determines_second([("ann", 1), ("ann", 2)]), first_determines_second([(1, 2)])
-    (True, False, False)
+    >>> first_determines_second([("ann", 30), ("bob", 41), ("ann", 30)])
+    True
+    >>> first_determines_second([("ann", 1), ("ann", 2)]), first_determines_second([(1, 2)])
+    (False, False)
     """
     seen: dict[Any, Any] = {}
     repeated = False

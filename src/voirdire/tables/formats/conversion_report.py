@@ -1,4 +1,4 @@
-"""Conversion of files of tools, and of tables with other column names, layouts or file formats, to voirdire's tables."""
+"""Conversion of files of tools, and of tables with other names, layouts or file formats, to voirdire's tables."""
 
 from __future__ import annotations
 

@@ -148,8 +148,8 @@ def gather_tables(
         _check_options(shared_options, chosen)
         for source, file_format, file_options in zip(sources, chosen, options, strict=True):
             formats[source.path] = file_format.name
-            for found in file_format.read(source, file_options):
-                take_row(found)
+            for file_row in file_format.read(source, file_options):
+                take_row(file_row)
             notes.update(dict.fromkeys(source.notes))  # also those of how it was unfolded
             filtering.check_columns(source.name)
             copies.end(source.path)
@@ -165,8 +165,8 @@ def gather_tables(
     if shared_options.label_sets and not with_sets:
         tables = "counts of labels" if rows["labels"].count else tables
         raise InputError(
-            f"{names}: label_sets (--label-sets) says how several labels of an item are written; {tables} have none, so "
-            "leave it out"
+            f"{names}: label_sets (--label-sets) says how several labels of an item are written; {tables} have none, "
+            "so leave it out"
         )
     rankings = rows["rankings"]
     if as_votes and rankings.count and not rows["votes"].count:
@@ -221,7 +221,9 @@ def _faults_by_reason(faults: Sequence[Refused]) -> list[str]:
     for fault in faults:
         by_reason.setdefault(fault.reason, []).append(fault.place)
     return [
-        f"{', '.join(places[:_MAX_SHOWN])}{f' and {len(places) - _MAX_SHOWN} more' if len(places) > _MAX_SHOWN else ''}: {reason}"
+        ", ".join(places[:_MAX_SHOWN])
+        + (f" and {len(places) - _MAX_SHOWN} more" if len(places) > _MAX_SHOWN else "")
+        + f": {reason}"
         for reason, places in by_reason.items()
     ]
 

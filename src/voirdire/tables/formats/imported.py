@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.anchors import Anchors
-from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.formats.long_table import DEFAULT_JUDGE
 from voirdire.tables.formats.rows import Refused
 from voirdire.tables.formats.table_rows import Rows
 from voirdire.tables.problems import names_by_similarity
@@ -183,7 +183,7 @@ class Imported:
                 f"the files hold {' and '.join(kinds)}; take one of them, such as .{kinds[0]} (--table {kinds[0]})"
             )
         frame: pd.DataFrame = getattr(self, kinds[0])
-        if self.unnamed and set(frame["judge"]) == {NAMELESS}:
+        if self.unnamed and set(frame["judge"]) == {DEFAULT_JUDGE}:
             frame = frame.drop(columns="judge")
         return frame
 
@@ -207,6 +207,6 @@ class Imported:
             )
             subject = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"
             give_notice(
-                f"{subject} in no table ({examples}{'; ...' if len(refused) > _MAX_SHOWN else ''}); `voirdire import` lists each "
-                "with its reason."
+                f"{subject} in no table ({examples}{'; ...' if len(refused) > _MAX_SHOWN else ''}); `voirdire import` "
+                "lists each with its reason."
             )

@@ -45,7 +45,7 @@ class LabelStudio(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where the first record has annotations, or an empty list of them."""
+        """True if the first record has annotations, or an empty list of them."""
         if head.shape != "records" or "id" not in head.keys:
             return False
         lists = (head.first.get(key) for key in ("annotations", "completions"))
@@ -87,9 +87,9 @@ class LabelStudio(Format):
         return ()
 
 
-def _has_results(found: Any) -> bool:
-    return isinstance(found, list) and any(
-        isinstance(member, dict) and "result" in member for member in found
+def _has_results(value: Any) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(member, dict) and "result" in member for member in value
     )
 
 

@@ -85,7 +85,7 @@ class WorkFormat(Format):
         "hinted": "{name}: {count} answers are to tasks with a hint, as in training",
         "words": "{name}: the words answered to {names} are labels, free text, too; --set questions=a,b names those "
         "that are wanted",
-        "status": "{name}: there is no column {names}: rejected work cannot be told from other",
+        "status": "{name}: there is no column {names}: rejected work cannot be recognised",
     }
     answer: ClassVar[str]
     needed: ClassVar[frozenset[str]]

@@ -137,6 +137,6 @@ class Toloka(WorkFormat):
             name_text(record.get(_TOLOKA_WORKER_COLUMN)),
             name_text(record.get(_TOLOKA_TASK_COLUMN)) or None,
         )
-        shown, answers, known, hints = (_cells_under(record, part) for part in _TOLOKA_PREFIXES)
+        shown, answers, known_answers, hints = (_cells_under(record, part) for part in _TOLOKA_PREFIXES)
         hinted = any(cell not in (None, "") for cell in hints.values())
-        return Work(worker, task, shown, answers, known, refused, status == _TOLOKA_SUBMITTED, hinted)
+        return Work(worker, task, shown, answers, known_answers, refused, status == _TOLOKA_SUBMITTED, hinted)

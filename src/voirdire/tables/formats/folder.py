@@ -39,7 +39,7 @@ LAYOUT = Layout(
 def import_files(
     files: Sequence[str | os.PathLike[str]],
     out: str | Path,
-    how: Reading | None = None,
+    reading: Reading | None = None,
     *,
     overwrite: bool = False,
 ) -> Imported:
@@ -50,7 +50,7 @@ def import_files(
     files : sequence of paths
     out : path
         A new or empty folder; only tables that have rows are written.
-    how : Reading, optional
+    reading : Reading, optional
         Options for reading the files; see :func:`voirdire.read`.
     overwrite : bool
         If true, tables of an earlier import may be replaced.
@@ -66,4 +66,4 @@ def import_files(
         As :func:`voirdire.read`, or the folder cannot be written; nothing is left behind then.
     """
     with new_folder(out, LAYOUT, overwrite=overwrite) as place:
-        return read_as(list(files), how or Reading(), folder=place)
+        return read_as(list(files), reading or Reading(), folder=place)

@@ -281,7 +281,7 @@ def _refusals_in_short(reasons: Mapping[str, tuple[str, int]]) -> str:
 
 def _check_options(options: FormatOptions, formats: Sequence[type[Format]]) -> None:
     allowed = {name for file_format in formats for name in file_format.options} | {"table", "unnamed"}
-    given = {name for name, value in vars(options).items() if value or value == ""}
-    if unused := sorted(given - allowed):
+    set_options = {name for name, value in vars(options).items() if value or value == ""}
+    if unused := sorted(set_options - allowed):
         titles = ", ".join(sorted({file_format.title for file_format in formats}))
         raise InputError(f"{', '.join(unused)}: says nothing to files of {titles}; leave it out")

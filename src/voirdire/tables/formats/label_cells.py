@@ -68,10 +68,10 @@ def merge_label_rows(rows: Rows) -> Iterator[Row]:
     problems: list[str] = []
     merged: list[Row] = []
     for key, places in groups.items():
-        named = dict(zip(key_columns, key, strict=True))
+        cells_by_name = dict(zip(key_columns, key, strict=True))
         sets = [set_members(labels[place]) for place in places]
         label = make_label_set(label_name for names_of_row in sets for label_name in names_of_row)
-        subject = f"judge {named.get('judge')!r}, item {named.get('item')!r}"
+        subject = f"judge {cells_by_name.get('judge')!r}, item {cells_by_name.get('item')!r}"
         if isinstance(label, Refused):
             problems.append(f"{subject}: {label.reason}")
             continue
@@ -83,8 +83,8 @@ def merge_label_rows(rows: Rows) -> Iterator[Row]:
             if len({str(cells[place]) for place in places}) == 1
         }
         differing |= further.keys() - shared.keys()
-        fields = {name: named.pop(name, None) for name in Label._fields if name != "label"}
-        further_cells = dict.fromkeys(others) | shared | named
+        fields = {name: cells_by_name.pop(name, None) for name in Label._fields if name != "label"}
+        further_cells = dict.fromkeys(others) | shared | cells_by_name
         row = Label(**fields, label=label)
         merged.append(Extended(row, further_cells) if further_cells else row)
     if problems:

@@ -148,13 +148,13 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     )
     list_role = "run" if "judge" in roles and judge_column is None else "judge"
     subject = subject_of(source, [name for name in free if name != judge_column], roles)
-    taken = {list_role, *answers}
+    new_columns = {list_role, *answers}
 
     def rows(record: Record, place: str) -> Iterator[Record]:
         lists = {name: answers_in(record.get(name)) or [] for name in columns}
         names = _names_of(record.get(judge_column)) if judge_column else []
         other_cells = {
-            f"row {name}" if name in taken or isinstance(cell, list | dict) else name: cell
+            f"row {name}" if name in new_columns or isinstance(cell, list | dict) else name: cell
             for name, cell in record.items()
             if name not in (*columns, judge_column)
         } | subject(record, place)

@@ -129,8 +129,8 @@ def label_rows_from_counts(
             f"{source.name}: column {counts!r} counts the answers of several: {remedy}, or rename the column"
         )
     places = {name: used[name] for name in _SUBJECT_FIELDS if name in used}
-    known = (*places.values(), used["label"], counts)
-    further_names = {name: name for name in source.columns() if name not in known}
+    used_columns = (*places.values(), used["label"], counts)
+    further_names = {name: name for name in source.columns() if name not in used_columns}
     _check_no_row_numbers(source, counts)
     counted = Counted(source.name)
     counts_of_subject: dict[tuple[object, ...], Counter[str]] = {}

@@ -199,8 +199,8 @@ def long_rows(
     """
     fields = _ROW_TYPES[kind]._fields
     used = {to: name for to, name in used.items() if to in fields or to in mapped or to == name}
-    known = {*used, *used.values()}
-    used |= {name: name for name in source.columns() if name in fields and name not in known}
+    used_names = {*used, *used.values()}
+    used |= {name: name for name in source.columns() if name in fields and name not in used_names}
     own_columns = [name for name in fields if name in used or name == "judge"]
     free = [name for name in source.columns() if name not in used.values()]
     further = [name for name in free if name not in fields and name not in used]
@@ -355,15 +355,15 @@ def winner_outcome(winner: str, first: str | None, second: str | None, items: Co
 
 def roles_of(source: Source, options: FormatOptions) -> tuple[dict[str, str], dict[str, str]]:
     """Columns of voirdire's to those of a file: all used columns, and those that the user mapped."""
-    given = dict(options.map or {})
-    free = tuple(name for name in source.columns() if name not in given.values())
-    known = (*given, "judge") if options.judge else given
-    roles = {column: name for column, name in find_roles(free, known).items() if column not in given}
+    mapped = dict(options.map or {})
+    free = tuple(name for name in source.columns() if name not in mapped.values())
+    known = (*mapped, "judge") if options.judge else mapped
+    roles = {column: name for column, name in find_roles(free, known).items() if column not in mapped}
     if options.judge and roles.get("judge", "judge") != "judge":
         del roles["judge"]  # the judge is given, so that no column of another name is taken for it
-    if "item" in roles and names_contexts(source, roles | given):
+    if "item" in roles and names_contexts(source, roles | mapped):
         context_column = roles.pop("item")
         roles = {"context": context_column} | roles
         if "rank" in roles and "system" in roles:
             roles["item"] = roles.pop("system")  # which is what is ranked
-    return roles | given, given
+    return roles | mapped, mapped

@@ -39,9 +39,9 @@ def paired_columns(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
     """
     splits: list[list[tuple[str, str, str]]] = [[], []]
     for name in columns:
-        marks = list(_SEPARATOR.finditer(name))
-        if marks and not is_key(name) and not is_covariate_name(name):
-            for split, mark in zip(splits, (marks[0], marks[-1]), strict=True):
+        separators = list(_SEPARATOR.finditer(name))
+        if separators and not is_key(name) and not is_covariate_name(name):
+            for split, mark in zip(splits, (separators[0], separators[-1]), strict=True):
                 split.append((name, name[: mark.start()], name[mark.end() :].removesuffix(")")))
     for split in splits:
         for judge, criterion in ((1, 2), (2, 1)):

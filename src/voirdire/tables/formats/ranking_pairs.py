@@ -46,7 +46,7 @@ def votes_of_rankings(rankings: pd.DataFrame | None) -> Iterator[Vote | Extended
         )
     if further:
         yield Columns("votes", (*Vote._fields[:4], *keys[1:], "order", *further))
-    single_rankings = pairs = 0
+    single_rankings = pair_count = 0
     for key, ranking in rankings.groupby(keys, sort=False, dropna=False):
         ranking_key = dict(zip(keys, key, strict=True))
         key_text = ", ".join(f"{name} {value!r}" for name, value in ranking_key.items())
@@ -66,11 +66,11 @@ def votes_of_rankings(rankings: pd.DataFrame | None) -> Iterator[Vote | Extended
         ordered = sorted(zip(ranking["rank"], ranking["item"], strict=True), key=lambda pair: pair[0])
         for index, (rank, item) in enumerate(ordered):
             for other_rank, other in ordered[index + 1 :]:
-                pairs += 1
+                pair_count += 1
                 winner = "tie" if other_rank == rank else "first"
                 vote = Vote(first=item, second=other, winner=winner, order=UNKNOWN, **ranking_key)
                 yield Extended(vote, further_cells) if further_cells else vote
-    if not pairs:
+    if not pair_count:
         raise InputError("rankings: each is of a single item, so that they hold no votes")
     if single_rankings:
         yield Note(f"{single_rankings:,} rankings of a single item hold no votes.")

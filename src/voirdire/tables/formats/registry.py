@@ -169,8 +169,8 @@ def _describe_unknown_file(head: Head) -> str:
     inside = (
         f"; if the list under {lists[0]!r} is the table, write it into a file of its own" if lists else ""
     )
-    near = _closest_tool(head.as_single_record_list())
-    return f"a JSON object with the keys {keys} is of no known format{near or inside}"
+    closest = _closest_tool(head.as_single_record_list())
+    return f"a JSON object with the keys {keys} is of no known format{closest or inside}"
 
 
 def _closest_tool(head: Head) -> str:

@@ -118,7 +118,7 @@ class DeepEval(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so is a test run."""
+        """True if the head of a file is that of a test run."""
         return head.shape == "object" and bool(head.keys & {"testRunData", "testCases", "testRunLink"})
 
     def records(self) -> Placed:
@@ -282,10 +282,10 @@ class UltraFeedback(Format):
                 )
 
 
-def _each_rating(said: Any) -> list[Any]:
+def _each_rating(cell: Any) -> list[Any]:
     """The ratings under one aspect: one, or one per repetition."""
-    if isinstance(said, list):
-        return [value for part in said for value in _each_rating(part)] or [None]
-    if isinstance(said, dict):
-        return [next((said[name] for name in _RATING_KEYS if name in said), None)]
-    return [said]
+    if isinstance(cell, list):
+        return [value for part in cell for value in _each_rating(part)] or [None]
+    if isinstance(cell, dict):
+        return [next((cell[name] for name in _RATING_KEYS if name in cell), None)]
+    return [cell]

@@ -83,7 +83,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     scored = [
         column
         for column in numeric
-        if not is_covariate_name(column.name) and not _is_told(column, roles, records)
+        if not is_covariate_name(column.name) and not _is_determined(column, roles, records)
     ]
     losers = [column.name for column in free if _LOSER_NAME.fullmatch(column.name)]
     sides_question = "" if pair_known else _are_of_two_items(scored, free)
@@ -122,7 +122,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
             scored
         )
         if has_data_keys:  # by names that are data, of systems or of judges
-            sides_question = f"{_quoted_names(scored)} stand under names that are no columns: write a row for each of those"
+            sides_question = (
+                f"{_quoted_names(scored)} stand under names that are no columns: "
+                "write a row for each of those"
+            )
         suggestions += (
             [Suggestion(sides_question, "")]
             if sides_question
@@ -151,14 +154,14 @@ def likely_tables(source: Source) -> list[Suggestion]:
             answered = [
                 column
                 for column in words
-                if column.name != task and not _is_told(column, known_roles, records)
+                if column.name != task and not _is_determined(column, known_roles, records)
             ]
             suggestions += _suggest_labels(answered or words, task, item_option)
     elif not suggestions and (person := _person_a_row(columns, [], roles)):
-        alike = _alike([column for column in words if column.name != person])
-        sentence = f"each row is of another {person!r}: are {_quoted_names(alike)} items?"
-        options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(alike, columns)}"
-        suggestions += [Suggestion(sentence, options)] if len(alike) > 1 else []
+        similar = _columns_with_shared_words([column for column in words if column.name != person])
+        sentence = f"each row is of another {person!r}: are {_quoted_names(similar)} items?"
+        options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(similar, columns)}"
+        suggestions += [Suggestion(sentence, options)] if len(similar) > 1 else []
     if names_items and answers == {"winner"} and not {"first", "second"} & roles.keys():
         suggestions += _suggest_role(
             "label", [column for column in columns if column.name == roles["winner"]]
@@ -286,7 +289,9 @@ def _repeated_key(
     return next((name for name, rows in rows_of_columns if len({*rows}) == len(rows)), None)
 
 
-def _is_told(column: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]) -> bool:
+def _is_determined(
+    column: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> bool:
     """True if the judge determines a column, such as an age, or the item determines one of many values or fractions."""
     if column.different < 2 or "judge" not in roles:
         return False
@@ -334,7 +339,7 @@ def _is_headerless(source: Source, records: Sequence[Mapping[str, Any]]) -> bool
     )
 
 
-def _alike(words: Sequence[ColumnSample]) -> list[ColumnSample]:
+def _columns_with_shared_words(words: Sequence[ColumnSample]) -> list[ColumnSample]:
     """The largest set of columns that share words with one of them."""
     return max(
         ([column for column in words if {*column.values} & {*reference.values}] for reference in words),
@@ -345,14 +350,14 @@ def _alike(words: Sequence[ColumnSample]) -> list[ColumnSample]:
 
 def _suggest_labels(words: Sequence[ColumnSample], task: str, options: str) -> list[Suggestion]:
     """Suggest the first column of words as labels, or several with shared words as labels under criteria."""
-    alike = _alike(words)
-    if len(alike) < 2:
+    similar = _columns_with_shared_words(words)
+    if len(similar) < 2:
         return _suggest_role("label", words, options=options)
     item = f" --map {quote(options[1:])}" if task else ""
     return [
         Suggestion(
-            f"{_quoted_names(alike)} hold words of one kind: are they labels under several criteria?",
-            f"--wide criterion --table labels{item} --columns {quote(','.join(column.name for column in alike))}",
+            f"{_quoted_names(similar)} hold words of one kind: are they labels under several criteria?",
+            f"--wide criterion --table labels{item} --columns {quote(','.join(column.name for column in similar))}",
         )
     ]
 

@@ -192,11 +192,11 @@ def _contradicting_options(options: FormatOptions, mapped: Mapping[str, str]) ->
 
 def _read_examples(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> Iterator[Row]:
     answers = list(options.columns)
-    known = {*mapped.values(), *find_roles(source.columns()).values()}
+    used_columns = {*mapped.values(), *find_roles(source.columns()).values()}
     if similar := [
         name
         for name in other_answer_columns(source.columns(), answers)
-        if name not in known and all_numbers(source, name) == all_numbers(source, answers[0])
+        if name not in used_columns and all_numbers(source, name) == all_numbers(source, answers[0])
     ]:
         all_answers = [name for name in source.columns() if name in answers or name in similar]
         raise InputError(

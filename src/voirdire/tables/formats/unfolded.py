@@ -57,23 +57,27 @@ def unfold_objects(source: Source, options: FormatOptions) -> None:
 
     Columns that the options name stay as they are.
     """
-    kept, original = {*(options.map or {}).values(), *options.columns}, {*source.columns()}
+    fixed_names, original = {*(options.map or {}).values(), *options.columns}, {*source.columns()}
     roles_of_keys = {
         name: key
         for name in source.columns()
-        if name not in kept and (key := _names_of_members(source, name))
+        if name not in fixed_names and (key := _names_of_members(source, name))
     }
     if roles_of_keys:
         source.change(lambda placed: _listed_records(placed, roles_of_keys))
-    source.change(lambda placed: _flat_records(placed, kept))
+    source.change(lambda placed: _flat_records(placed, fixed_names))
     columns = source.columns()
-    lists = [name for name in columns if name not in kept and _names_something(first_records(source), name)]
+    lists = [
+        name for name in columns if name not in fixed_names and _names_something(first_records(source), name)
+    ]
     if len(lists) == 1 and "winner" in find_roles(columns):  # of the members of the list
         source.change(lambda placed: _pair_records(placed, lists[0]))
     elif len(lists) == 1:
         source.change(lambda placed: _member_records(placed, lists[0], {*columns}))
         source.notes.append(f"{source.name}: each member of the lists in {lists[0]!r} is a row")
-    short_names = _short_names([name for name in source.columns() if name not in original | kept], original)
+    short_names = _short_names(
+        [name for name in source.columns() if name not in original | fixed_names], original
+    )
     if short_names:
         source.change(lambda placed: _renamed_records(placed, short_names))
 
@@ -116,16 +120,16 @@ def _listed_records(placed: Placed, maps: Mapping[str, str]) -> Placed:
         yield place, record
 
 
-def _flat_records(placed: Placed, kept: set[str]) -> Placed:
+def _flat_records(placed: Placed, fixed_names: set[str]) -> Placed:
     for place, record in placed:
-        yield place, dict(_flat_cells(record, kept, "")) if isinstance(record, dict) else record
+        yield place, dict(_flat_cells(record, fixed_names, "")) if isinstance(record, dict) else record
 
 
-def _flat_cells(record: Mapping[str, Any], kept: set[str], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flat_cells(record: Mapping[str, Any], fixed_names: set[str], prefix: str) -> Iterator[tuple[str, Any]]:
     for key, cell in record.items():
         name = f"{prefix}{key}"
-        if isinstance(cell, dict) and cell and name not in kept:
-            yield from _flat_cells(cell, kept, f"{name}.")
+        if isinstance(cell, dict) and cell and name not in fixed_names:
+            yield from _flat_cells(cell, fixed_names, f"{name}.")
         else:
             yield name, cell
 

@@ -284,11 +284,13 @@ def _item_notes(source: Source, item: str | None) -> Iterator[Note]:
         yield Note(f"{source.name}: items are named by the column {item!r}")
 
 
-def _names_of_row(subjects: Subjects, record: Record, place: str, rest: Mapping[str, str]) -> dict[str, Any]:
+def _names_of_row(
+    subjects: Subjects, record: Record, place: str, further: Mapping[str, str]
+) -> dict[str, Any]:
     """Names of the subject of a row without further columns; an item without a name is named by its line."""
     subject = subjects.names(record)
     subject.setdefault("item", place.rpartition(":")[2])
-    return {name: value for name, value in subject.items() if name not in rest}
+    return {name: value for name, value in subject.items() if name not in further}
 
 
 def further_columns(

@@ -262,13 +262,13 @@ def test_lines_and_records_are_bounded(
 
     monkeypatch.setattr(json_text, "_CHUNK_CHARACTERS", 100)
     monkeypatch.setattr(streams, "_CHUNK_BYTES", 100)
-    monkeypatch.setattr(size_limits, "RECORD", 30_000)
+    monkeypatch.setattr(size_limits, "MAX_RECORD_SIZE", 30_000)
     path = tmp_path / name
     path.write_text(text)
     for door in (read, read_scores):
         with pytest.raises(InputError, match="VOIRDIRE_UNPACKED"):
             door(path)
-    monkeypatch.setattr(size_limits, "RECORD", 60_000)
+    monkeypatch.setattr(size_limits, "MAX_RECORD_SIZE", 60_000)
     read(path)
 
 

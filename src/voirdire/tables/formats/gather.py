@@ -221,9 +221,8 @@ def _faults_by_reason(faults: Sequence[Refused]) -> list[str]:
     for fault in faults:
         by_reason.setdefault(fault.reason, []).append(fault.place)
     return [
-        ", ".join(places[:_MAX_SHOWN])
-        + (f" and {len(places) - _MAX_SHOWN} more" if len(places) > _MAX_SHOWN else "")
-        + f": {reason}"
+        f"{', '.join(places[:_MAX_SHOWN])}"
+        f"{f' and {len(places) - _MAX_SHOWN} more' if len(places) > _MAX_SHOWN else ''}: {reason}"
         for reason, places in by_reason.items()
     ]
 

@@ -31,7 +31,7 @@ from voirdire.tables.formats.subjects import Subjects
 MAX_COUNTED_ANSWERS = 1_000_000  # answers of a file; each becomes a row
 #: Note on unnamed raters.
 RANDOM_RATERS_NOTE = (
-    "who answered is not told, so that raters are numbered by lot within each item and say nothing of single judges "
+    "the raters are not named: they are numbered by lot within each item, so that nothing is known of single judges "
     "or pairs of them"
 )
 _SUBJECT_FIELDS = tuple(name for name in Label._fields if name not in ("judge", "label"))

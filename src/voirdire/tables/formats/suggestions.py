@@ -134,7 +134,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
             else [Suggestion(sentence, options)]
         )
         if "judge" not in roles and not judges and not losers:
-            suggestions.append(Suggestion("Or judges?", "--wide judge", not sides_question))
+            suggestions.append(Suggestion("or judges?", "--wide judge", not sides_question))
     words = [
         column for column in free if column.is_categorical and not column.numeric and not _is_chains(column)
     ]

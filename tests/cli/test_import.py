@@ -87,7 +87,7 @@ def test_standard_input_is_a_file(tmp_path: Path) -> None:
 def test_columns_that_come_late_are_written_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from voirdire.tables.formats import table_rows
 
-    monkeypatch.setattr(table_rows, "_FLUSH", 2)
+    monkeypatch.setattr(table_rows, "_ROWS_PER_PART", 2)
     line = '{"question_id": %d, "model": "m", "judge": "j", "score": 7, "turn": 1}\n'
     path = tmp_path / "single.jsonl"
     path.write_text("".join(line % question for question in (1, 2, 3, 3)))

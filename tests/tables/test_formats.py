@@ -202,7 +202,7 @@ def test_a_file_that_is_cut_off_is_one_error_or_a_refused_line(shared: Path, tmp
 def test_a_list_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from voirdire.tables.formats import json_text
 
-    monkeypatch.setattr(json_text, "_CHUNK", 7)
+    monkeypatch.setattr(json_text, "_CHUNK_CHARACTERS", 7)
     row = {"instruction": 'say "]" or "}"', "generator_1": "x", "generator_2": "y", "annotator": "j"}
     path = tmp_path / "annotations.json"
     path.write_text(json.dumps([row | {"preference": value} for value in (1, 2.0, 1.5, None)], indent=1))

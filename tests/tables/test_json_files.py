@@ -64,13 +64,14 @@ IN_PARTS = [name for name in BROKEN if name != "nesting without end"]  # of whic
 
 
 @pytest.mark.parametrize(
-    ("name", "chunk"), [(name, json_text._CHUNK) for name in BROKEN] + [(name, 7) for name in IN_PARTS]
+    ("name", "chunk"),
+    [(name, json_text._CHUNK_CHARACTERS) for name in BROKEN] + [(name, 7) for name in IN_PARTS],
 )
 def test_broken_lists_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
 ) -> None:
     text, said = BROKEN[name]
-    monkeypatch.setattr(json_text, "_CHUNK", chunk)
+    monkeypatch.setattr(json_text, "_CHUNK_CHARACTERS", chunk)
     refused(tmp_path / "scores.json", text, said)
 
 

@@ -22,7 +22,7 @@ from voirdire.tables.formats.conversion_report import (
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_counts import count_column
-from voirdire.tables.formats.long_table import NAMELESS, is_votes_without_judge, missing_judge_note
+from voirdire.tables.formats.long_table import DEFAULT_JUDGE, is_votes_without_judge, missing_judge_note
 from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.grouped import matching_files
 from voirdire.tables.problems import Problems
@@ -70,7 +70,7 @@ def read_columns(
         return _read_any_table(table, required, optional, problems)
     cells = _read_any_table(table, [name for name in required if name != "judge"], optional, problems)
     give_notice(missing_judge_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
-    return {"judge": [NAMELESS] * max(map(len, cells.values()), default=0), **cells}
+    return {"judge": [DEFAULT_JUDGE] * max(map(len, cells.values()), default=0), **cells}
 
 
 def _read_any_table(

@@ -12,7 +12,7 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
 from voirdire.tables.columns import ANSWER_COLUMNS, find_roles
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.gather import gather_tables
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.label_sets import LISTS, ROWS
@@ -111,13 +111,15 @@ class Reading:
         }
 
     @property
-    def format_options(self) -> Asked:
+    def format_options(self) -> FormatOptions:
         """Options for formats."""
         shared = ("map", "winners", "wide", "columns", "table", "degrees", "no_label")
         options: dict[str, Any] = {name: getattr(self, name) for name in shared}
         options |= {name: value for name, value in (self.set or {}).items() if not isinstance(value, Mapping)}
         options["questions"] = _list_of_names("questions", options.get("questions"))
-        return Asked(**options, label_sets=_SEPARATOR_NAMES.get(self.label_sets or "", self.label_sets))
+        return FormatOptions(
+            **options, label_sets=_SEPARATOR_NAMES.get(self.label_sets or "", self.label_sets)
+        )
 
     @property
     def separator(self) -> str | None:

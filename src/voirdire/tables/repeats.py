@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.encode import IntArray
-from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.formats.long_table import DEFAULT_JUDGE
 from voirdire.tables.numbers import is_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
@@ -96,7 +96,7 @@ def systems_of_items_notes(items: Sequence[object], systems: Sequence[object]) -
 
 def _has_repeats(table: Any) -> bool:
     """True where two rows have the same judge and question by voirdire's columns."""
-    if table.judges == (NAMELESS,):
+    if table.judges == (DEFAULT_JUDGE,):
         return False
     key = np.array(table.unit_codes()["judge"], dtype=np.int64)
     for column in table.shown_codes:
@@ -170,7 +170,7 @@ def repeat_notes(
 def _names_questions(table: pd.DataFrame, answer: str) -> bool:
     if answer == "rank" or (answer == "winner" and "context" not in table):
         return False
-    return "judge" in table and bool((table["judge"] != NAMELESS).any())
+    return "judge" in table and bool((table["judge"] != DEFAULT_JUDGE).any())
 
 
 def _items_of_systems(table: pd.DataFrame) -> list[str]:

@@ -263,7 +263,9 @@ def test_bad_covariates_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     refused(given, "row 1: length is empty", covariates=items.assign(length=[np.nan, *items["length"][1:]]))
     refused(given, "a second row of", covariates=pd.concat([items, items.head(1)]))
     refused(
-        given, "'own-family' is reserved for the effect", covariates=items.rename(columns={"length": "own-family"})
+        given,
+        "'own-family' is reserved for the effect",
+        covariates=items.rename(columns={"length": "own-family"}),
     )
     refused(given, "covariates of votes: there is no column 'lenth_first'", covariates="lenth")
     refused(given, "'length' is named twice", covariates=["length", "length"])

@@ -1,1 +1,1 @@
-"""Files of the tools that people use, as tables of votes, scores and labels: one reader a tool."""
+"""Readers of files of tools, and of tables, as votes, scores, labels and rankings: one reader per tool."""

@@ -1,4 +1,4 @@
-"""Known answers of files of tools as tables of anchors: each once, and none that another contradicts."""
+"""Tables of anchors from the known answers in files of tools: each answer once, without contradictions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from voirdire.tables.formats.rows import TABLES, Known, Label, Refused, Score, V
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME = "anchors"
+ANCHORS_TABLE = "anchors"
 _COLUMNS: dict[type[Any], tuple[str, ...]] = {
     Vote: ("first", "second", "winner", "criterion", "context"),
     Score: ("item", "score", "criterion", "context", "system"),
     Label: ("item", "label", "criterion", "context"),
 }
-_ANSWER: dict[type[Any], str] = {Vote: "winner", Score: "score", Label: "label"}
+_ANSWER_COLUMNS: dict[type[Any], str] = {Vote: "winner", Score: "score", Label: "label"}
 
 
 class Anchors:
-    """Known answers by what they are about."""
+    """Known answers by kind of answer and question."""
 
     def __init__(self) -> None:
         self._found: dict[type[Any], dict[tuple[Any, ...], Any]] = {}
 
     def add(self, known: Known) -> Refused | None:
-        """Take a known answer; what contradicts one that is there is refused.
+        """Add a known answer; refuse an answer that contradicts an earlier one.
 
         Examples
         --------
@@ -38,29 +38,33 @@ class Anchors:
         "the known answer for 'x' is 'bad' here and 'good' before"
         """
         kind = type(known.answer)
-        said = getattr(known.answer, _ANSWER[kind])
-        about = tuple(getattr(known.answer, name) for name in _COLUMNS[kind] if name != _ANSWER[kind])
-        before = self._found.setdefault(kind, {}).setdefault(about, said)
-        if before == said:
+        answer = getattr(known.answer, _ANSWER_COLUMNS[kind])
+        question = tuple(
+            getattr(known.answer, name) for name in _COLUMNS[kind] if name != _ANSWER_COLUMNS[kind]
+        )
+        known_answer = self._found.setdefault(kind, {}).setdefault(question, answer)
+        if known_answer == answer:
             return None
-        what = about[0] if kind is not Vote else f"{about[0]} or {about[1]}"
-        return Refused(known.place, f"the known answer for {what!r} is {said!r} here and {before!r} before")
+        subject = question[0] if kind is not Vote else f"{question[0]} or {question[1]}"
+        return Refused(
+            known.place, f"the known answer for {subject!r} is {answer!r} here and {known_answer!r} before"
+        )
 
     @property
     def counts(self) -> dict[str, int]:
-        """Known answers by table: ``anchors`` where they are of one kind, else one name a kind."""
+        """Numbers of known answers by table: ``anchors`` if all are of one kind, else one table per kind."""
         return {self._table_name(kind): len(rows) for kind, rows in self._found.items()}
 
     def _table_name(self, kind: type[Any]) -> str:
-        return NAME if len(self._found) == 1 else f"{NAME}_{TABLES[kind]}"
+        return ANCHORS_TABLE if len(self._found) == 1 else f"{ANCHORS_TABLE}_{TABLES[kind]}"
 
     def frame(self) -> pd.DataFrame | None:
-        """The table of anchors; None where no answer is known.
+        """The table of anchors; None if no answer is known.
 
         Raises
         ------
         InputError
-            They are of several kinds, which no one table holds.
+            The known answers are of several kinds; one table holds one kind.
         """
         import pandas as pd
 
@@ -84,8 +88,10 @@ class Anchors:
                 csv.writer(stream, lineterminator="\n").writerows([columns, *rows])
 
     def _filled_columns(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:
-        """Columns that some row fills, and the rows."""
-        names, place = _COLUMNS[kind], _COLUMNS[kind].index(_ANSWER[kind])
-        rows = [[*about[:place], said, *about[place:]] for about, said in self._found[kind].items()]
-        kept = [at for at in range(len(names)) if any(row[at] is not None for row in rows)]
-        return [names[at] for at in kept], [[row[at] for at in kept] for row in rows]
+        """Columns that are not empty in all rows, and the rows."""
+        names, place = _COLUMNS[kind], _COLUMNS[kind].index(_ANSWER_COLUMNS[kind])
+        rows = [
+            [*question[:place], answer, *question[place:]] for question, answer in self._found[kind].items()
+        ]
+        filled = [index for index in range(len(names)) if any(row[index] is not None for row in rows)]
+        return [names[index] for index in filled], [[row[index] for index in filled] for row in rows]

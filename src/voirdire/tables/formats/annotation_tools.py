@@ -1,4 +1,4 @@
-"""Answers of people to the questions of annotation tools: Label Studio and Potato."""
+"""Answers of people in the annotation tools Label Studio and Potato."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head
 
-_SELECTED = {"left": "first", "right": "second"}
+_OUTCOME_OF_SIDE = {"left": "first", "right": "second"}
 
-_STATE = "instance_id_to_label_to_value"
-_OUTCOMES = {"A": "first", "B": "second", "tie": "tie"}
-_UNSET = (None, "", False, "false", "False")
-_SCALE = "scale_value"  # between two: below 0 A is better, above 0 B
-_NUMBERS = ("slider", "number")
-_TEXTS = ("text_box", "free_response", "justification")
-_PAIRWISE = "selection"
+_STATE_KEY = "instance_id_to_label_to_value"
+_OUTCOME_OF_LETTER = {"A": "first", "B": "second", "tie": "tie"}
+_UNSET_VALUES = (None, "", False, "false", "False")
+_SCALE_NAME = "scale_value"  # compares two items: below 0 A is better, above 0 B
+_NUMBER_NAMES = ("slider", "number")
+_TEXT_NAMES = ("text_box", "free_response", "justification")
+_PAIRWISE_NAME = "selection"
 
 
 class LabelStudio(Format):
@@ -45,11 +45,11 @@ class LabelStudio(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where the first record has annotations, or an empty list of them."""
+        """True if the first record has annotations, or an empty list of them."""
         if head.shape != "records" or "id" not in head.keys:
             return False
         lists = (head.first.get(key) for key in ("annotations", "completions"))
-        return any(found == [] or _has_results(found) for found in lists)
+        return any(members == [] or _has_results(members) for members in lists)
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Ratings, choices and pairwise comparisons of people."""
@@ -67,8 +67,10 @@ class LabelStudio(Format):
             yield from guarded_rows(where, self._read_annotation, where, name, annotation)
 
     def _read_annotation(self, where: str, name: str | None, annotation: Record) -> Iterator[Row]:
-        who = annotation["completed_by"]
-        judge = name_text(who.get("email") or who["id"] if isinstance(who, dict) else who)
+        annotator = annotation["completed_by"]
+        judge = name_text(
+            annotator.get("email") or annotator["id"] if isinstance(annotator, dict) else annotator
+        )
         for result in annotation["result"]:
             yield from guarded_rows(where, self._read_result, where, judge, name, result)
 
@@ -79,14 +81,16 @@ class LabelStudio(Format):
             yield row
 
     def last_rows(self) -> Iterable[Row]:
-        """Raise where nothing is an answer."""
+        """Raise if the file holds no answer."""
         if self.counts["others"] and not self.counts["answers"]:
             raise InputError(f"{self.file}: nothing that is a vote, a score or a label")
         return ()
 
 
-def _has_results(found: Any) -> bool:
-    return isinstance(found, list) and any(isinstance(one, dict) and "result" in one for one in found)
+def _has_results(value: Any) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(member, dict) and "result" in member for member in value
+    )
 
 
 def _read_result(place: str, judge: str | None, task: str | None, result: Record) -> Row | None:
@@ -102,10 +106,10 @@ def _read_result(place: str, judge: str | None, task: str | None, result: Record
         names = result["to_name"]
         first, second = names if isinstance(names, list) else names.split(",")
         selected = value.get("selected")
-        if selected not in _SELECTED:
+        if selected not in _OUTCOME_OF_SIDE:
             return Refused(f"{place} {criterion}", f"selected {selected!r} is neither left nor right")
         pair = join_names(task, first), join_names(task, second)
-        return Vote(judge, *pair, _SELECTED[selected], criterion, task)
+        return Vote(judge, *pair, _OUTCOME_OF_SIDE[selected], criterion, task)
     return None
 
 
@@ -118,7 +122,7 @@ def _schema_columns(head: Head) -> tuple[str, ...]:
 
 def _is_state(head: Head) -> bool:
     """True for the state of one user."""
-    return head.shape == "object" and _STATE in head.keys
+    return head.shape == "object" and _STATE_KEY in head.keys
 
 
 class Potato(Format):
@@ -133,25 +137,25 @@ class Potato(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so is an export, or a state."""
+        """True if the head of a file is that of an export or of a user's state."""
         return super().detect(head) or _is_state(head) or bool(_schema_columns(head))
 
     @cached_property
     def _columns(self) -> tuple[str, ...]:
-        """Columns of answers, of an export by column."""
+        """Columns of answers in an export by column."""
         return _schema_columns(self.head)
 
     def records(self) -> Placed:
-        """The records; of a state one of each item, with its labels."""
+        """The records; a user's state gives one record per item, with its labels."""
         if not _is_state(self.head):
             yield from self.source.records()
             return
         user = self.head.first.get("user_id") or self.asked.judge
-        for item, labels in self.head.first[_STATE].items():
+        for item, labels in self.head.first[_STATE_KEY].items():
             yield f"{self.file} {user} {item}", {"user_id": user, "instance_id": item, "state": labels}
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The answers of a user about an item."""
+        """Read a user's answers about an item."""
         schemas: dict[str, dict[str, Any]] = {}
         if _is_state(self.head):
             user, item = record["user_id"], record["instance_id"]
@@ -161,7 +165,7 @@ class Potato(Format):
             user, item = name_text(record.get("user_id") or record.get("user")), record["instance_id"]
             for name in self._columns:
                 schema, _, label = name.partition(":::" if ":::" in name else ".")
-                if record[name] not in _UNSET:
+                if record[name] not in _UNSET_VALUES:
                     schemas.setdefault(schema, {})[label] = record[name]
         elif "label_annotations" in record:
             user, item, schemas = self.asked.judge, name_text(record["id"]), record["label_annotations"]
@@ -177,42 +181,48 @@ class Potato(Format):
     ) -> Iterator[Row]:
         if not labels:
             yield Refused(place, "no label")
-        chosen = {name: value for name, value in labels.items() if value not in _UNSET and name[:1] != "_"}
-        texts = [chosen.pop(name) for name in _TEXTS if name in chosen]
+        chosen = {
+            name: value for name, value in labels.items() if value not in _UNSET_VALUES and name[:1] != "_"
+        }
+        texts = [chosen.pop(name) for name in _TEXT_NAMES if name in chosen]
         self.count("texts", len(texts))
         names = list(chosen)
-        between = [
-            name for name, value in chosen.items() if name in (_PAIRWISE, _SCALE) or _is_side(name, value)
+        comparisons = [
+            name
+            for name, value in chosen.items()
+            if name in (_PAIRWISE_NAME, _SCALE_NAME) or _is_side(name, value)
         ]
-        if between == names:
+        if comparisons == names:
             for name in names:
-                criterion = schema if name in (_PAIRWISE, _SCALE) else f"{schema}.{name}"
+                criterion = schema if name in (_PAIRWISE_NAME, _SCALE_NAME) else f"{schema}.{name}"
                 yield self._read_comparison(place, user, item, name, chosen[name], criterion)
         elif len(names) > 1:
             yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
-        elif names[0] in _NUMBERS:
-            said = chosen[names[0]]
-            yield score_row(place, user, item, said, f"{names[0]} {said!r} is no number", criterion=schema)
+        elif names[0] in _NUMBER_NAMES:
+            number = chosen[names[0]]
+            yield score_row(
+                place, user, item, number, f"{names[0]} {number!r} is no number", criterion=schema
+            )
         elif (value := number_or_none(names[0])) is not None:
             yield Score(user, item, value, schema)
         else:
             yield Label(user, item, names[0], schema)
 
     def _read_comparison(
-        self, place: str, user: str | None, item: str | None, name: str, said: Any, criterion: str
+        self, place: str, user: str | None, item: str | None, name: str, answer: Any, criterion: str
     ) -> Row:
         pair = join_names(item, "A"), join_names(item, "B")
-        if name != _SCALE:
-            outcome = _OUTCOMES.get(said)
-            why = f"{name} {said!r} is none of A, B, tie"
+        if name != _SCALE_NAME:
+            outcome = _OUTCOME_OF_LETTER.get(answer)
+            reason = f"{name} {answer!r} is none of A, B, tie"
         else:
-            value = number_or_none(said)
+            value = number_or_none(answer)
             outcome = None if value is None else "tie" if value == 0 else "first" if value < 0 else "second"
-            why = f"{name} {said!r} is no number"
+            reason = f"{name} {answer!r} is no number"
             self.count("strength", outcome is not None)
-        return Refused(place, why) if outcome is None else Vote(user, *pair, outcome, criterion, item)
+        return Refused(place, reason) if outcome is None else Vote(user, *pair, outcome, criterion, item)
 
 
 def _is_side(name: str, value: Any) -> bool:
-    """True where the value of a label says which of two is better, not that it was chosen."""
-    return isinstance(value, str) and value in _OUTCOMES and value != name
+    """True if the value of a label names the better of two items; otherwise it says that the label was chosen."""
+    return isinstance(value, str) and value in _OUTCOME_OF_LETTER and value != name

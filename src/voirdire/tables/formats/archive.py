@@ -1,6 +1,6 @@
-"""Members of zip archives, as many bytes as an archive may hold, also of those packed with zstandard.
+"""Members of zip archives, within the size limits; members may be packed with zstandard.
 
-Python reads zstandard from 3.14 on.
+Python reads zstandard only from 3.14 on.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from voirdire.errors import InputError
 from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.failures import convert_library_errors
 
-_ZSTD = 93  # APPNOTE.TXT 4.4.5
-_ENCRYPTED = 1  # the flag, APPNOTE.TXT 4.4.4
-_HEADER = struct.Struct("<26x2H")  # of a member: lengths of its name and of what is added
-_CHUNK = 2**20
+_ZSTD_METHOD = 93  # APPNOTE.TXT 4.4.5
+_ENCRYPTED_FLAG = 1  # the flag, APPNOTE.TXT 4.4.4
+_MEMBER_HEADER = struct.Struct("<26x2H")  # lengths of the member's name and of its extra field
+_CHUNK_BYTES = 2**20
 
 
 def open_archive(path: str) -> zipfile.ZipFile:
@@ -28,17 +28,17 @@ def open_archive(path: str) -> zipfile.ZipFile:
     Raises
     ------
     InputError
-        It is damaged, holds a name twice, or more than :mod:`voirdire.tables.formats.size_limits` allows.
+        The archive is damaged, holds a name twice, or exceeds :mod:`voirdire.tables.formats.size_limits`.
     """
     with convert_library_errors(path, "an archive"):
         archive = zipfile.ZipFile(path)
     names = archive.namelist()
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"file {path!r} holds {twice!r} twice; which counts, nobody knows: write it anew")
-    bound = size_limits.streamed_size_limit(os.path.getsize(path))
-    if sum(info.file_size for info in archive.infolist()) > bound:
-        raise size_limits.too_large_error(f"file {path!r} unpacks to", bound)
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"file {path!r} holds {repeated!r} twice; which counts, nobody knows: write it anew")
+    limit = size_limits.streamed_size_limit(os.path.getsize(path))
+    if sum(info.file_size for info in archive.infolist()) > limit:
+        raise size_limits.too_large_error(f"file {path!r} unpacks to", limit)
     return archive
 
 
@@ -48,33 +48,33 @@ def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
     Raises
     ------
     InputError
-        It is encrypted, packed in a way that cannot be read here, or larger than what may be held as a whole.
+        The member is encrypted, packed by an unsupported method, or larger than the limit in memory.
     zipfile.BadZipFile
-        It is damaged.
+        The member is damaged.
     """
     info = archive.getinfo(name)
     return b"".join(member_pieces(archive, name, size_limits.in_memory_size_limit(info.compress_size)))
 
 
 def member_pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:
-    """The bytes of a member in parts, never more of them than the archive says.
+    """The bytes of a member in chunks, never more than the size that the archive states.
 
     Raises
     ------
     InputError, zipfile.BadZipFile
-        As :func:`member_bytes`, with its own bound.
+        As :func:`member_bytes`, with ``bound`` (bytes) as the limit.
     """
     info = archive.getinfo(name)
-    if info.flag_bits & _ENCRYPTED:
+    if info.flag_bits & _ENCRYPTED_FLAG:
         raise InputError(f"{name}: it is encrypted; give the file without a password")
     if info.file_size > bound:
         raise size_limits.too_large_error(f"{name}: unpacks to", bound)
-    if info.compress_type == _ZSTD:
+    if info.compress_type == _ZSTD_METHOD:
         yield from _unpack_zstandard(archive, info)
         return
     try:
         with archive.open(info) as stream:
-            while chunk := stream.read(_CHUNK):
+            while chunk := stream.read(_CHUNK_BYTES):
                 yield chunk
     except NotImplementedError:
         raise InputError(
@@ -94,11 +94,11 @@ def _unpack_zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Genera
     size = crc = 0
     try:
         stream.seek(info.header_offset)
-        lengths = _HEADER.unpack(stream.read(_HEADER.size))
+        lengths = _MEMBER_HEADER.unpack(stream.read(_MEMBER_HEADER.size))
         stream.seek(sum(lengths), 1)
         packed = stream.read(info.compress_size)
         with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd") as unpacked:
-            while size <= info.file_size and (chunk := unpacked.read(_CHUNK)):
+            while size <= info.file_size and (chunk := unpacked.read(_CHUNK_BYTES)):
                 size, crc = size + len(chunk), zlib.crc32(chunk, crc)
                 yield chunk
     except (OSError, ValueError, struct.error) as error:

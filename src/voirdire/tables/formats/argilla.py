@@ -1,4 +1,4 @@
-"""Answers of people to the questions of Argilla."""
+"""Answers of people to questions in Argilla."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from voirdire.tables.formats.rows import Odd, Refused, Row, name_text, number_or
 from voirdire.tables.formats.source import Head
 from voirdire.tables.label_sets import list_in_text
 
-_ARGILLA = key_sets("fields responses _server_id")
-_USERS, _SUGGESTED = ".responses.users", "-suggestion"
+_ARGILLA_KEYS = key_sets("fields responses _server_id")
+_USERS_SUFFIX, _SUGGESTION_SUFFIX = ".responses.users", "-suggestion"
 
 
 class Argilla(Format):
     """Records of Argilla, as JSON or flattened, also those of Argilla 1."""
 
-    name, title, needs, options = "argilla", "Argilla", _ARGILLA, ("questions",)
+    name, title, needs, options = "argilla", "Argilla", _ARGILLA_KEYS, ("questions",)
     notes: ClassVar = {
         "suggested": "{count} suggestions of models were shown to people and are left out",
         "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
@@ -28,35 +28,37 @@ class Argilla(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has responses."""
+        """True if the head of a file shows responses."""
         flat = head.shape in ("records", "table") and (
-            any(key.endswith(_USERS) for key in head.keys) or _is_first_version(head)
+            any(key.endswith(_USERS_SUFFIX) for key in head.keys) or _is_first_version(head)
         )
         return super().detect(head) or flat
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The responses to the questions that are wanted."""
-        read, suggested = _responses_to_question, 0
-        first = _is_first_version(self.head)
-        item = name_text(record["external_id" if first else "id"])
+        """Read the responses to the selected questions."""
+        read_responses, suggested = _responses_to_question, 0
+        first_version = _is_first_version(self.head)
+        item = name_text(record["external_id" if first_version else "id"])
         self.count("texts", not self.asked.questions)
-        if first:
-            names, read = _questions_of_first_version(record), _responses_of_first_version
-            suggested = sum(record[f"{name}{_SUGGESTED}"] is not None for name in names)
+        if first_version:
+            names, read_responses = _questions_of_first_version(record), _responses_of_first_version
+            suggested = sum(record[f"{name}{_SUGGESTION_SUFFIX}"] is not None for name in names)
             self.count("nameless", not item)
             item = item or place
-        elif has_keys(self.head, _ARGILLA):
+        elif has_keys(self.head, _ARGILLA_KEYS):
             names, suggested = list(record["responses"] or {}), len(record.get("suggestions") or {})
             self.count("status")
         else:
-            names, read = (
-                [key.removesuffix(_USERS) for key in record if key.endswith(_USERS)],
+            names, read_responses = (
+                [key.removesuffix(_USERS_SUFFIX) for key in record if key.endswith(_USERS_SUFFIX)],
                 _flattened_responses,
             )
             suggested = sum(record.get(f"{name}.suggestion") not in (None, "") for name in names)
         self.count("suggested", suggested)
         for name in filter(self.asked.wants, names):
-            yield from guarded_rows(f"{place} {name}", _read_answers, read(record, name), item, name, place)
+            yield from guarded_rows(
+                f"{place} {name}", _read_answers, read_responses(record, name), item, name, place
+            )
 
 
 def _read_answers(responses: _Responses, item: str | None, name: str, place: str) -> Iterator[Row]:
@@ -80,8 +82,8 @@ def _responses_to_question(record: Record, name: str) -> _Responses:
 
 
 def _flattened_responses(record: Record, name: str) -> _Responses:
-    ends = ("", ".users", ".status")
-    values, users, states = (_listed_cells(record.get(f"{name}.responses{end}")) for end in ends)
+    suffixes = ("", ".users", ".status")
+    values, users, states = (_listed_cells(record.get(f"{name}.responses{end}")) for end in suffixes)
     states = states or [None] * len(users)
     if not len(values) == len(users) == len(states):
         raise Odd(f"question {name!r} has {len(values)} answers of {len(users)} people")
@@ -89,15 +91,15 @@ def _flattened_responses(record: Record, name: str) -> _Responses:
         yield value, name_text(user), status
 
 
-def _listed_cells(said: Any) -> list[Any]:
-    """The cells of a list, also of one that CSV holds as text."""
-    if not isinstance(said, str) or not said:
-        return said or []
-    found = list_in_text(said)
-    if found is None:
-        raise Odd(f"{short_text(said)} is no list; export the records as JSON")
-    quoted = any(mark in said for mark in "\"'")
-    return [one if quoted or (value := number_or_none(one)) is None else value for one in found]
+def _listed_cells(content: Any) -> list[Any]:
+    """The cells of a list, or of a list that CSV holds as text."""
+    if not isinstance(content, str) or not content:
+        return content or []
+    cells = list_in_text(content)
+    if cells is None:
+        raise Odd(f"{short_text(content)} is no list; export the records as JSON")
+    quoted = any(mark in content for mark in "\"'")
+    return [cell if quoted or (value := number_or_none(cell)) is None else value for cell in cells]
 
 
 def _is_first_version(head: Head) -> bool:
@@ -106,12 +108,14 @@ def _is_first_version(head: Head) -> bool:
 
 
 def _questions_of_first_version(keys: Iterable[str]) -> list[str]:
-    return [key.removesuffix(_SUGGESTED) for key in keys if key.endswith(_SUGGESTED)]
+    return [key.removesuffix(_SUGGESTION_SUFFIX) for key in keys if key.endswith(_SUGGESTION_SUFFIX)]
 
 
 def _responses_of_first_version(record: Record, name: str) -> _Responses:
-    said = record.get(name) or []
-    if isinstance(said, dict):  # by column, as Parquet has them
-        said = [dict(zip(said, cells, strict=True)) for cells in zip(*said.values(), strict=True)]
-    for response in said:
+    responses = record.get(name) or []
+    if isinstance(responses, dict):  # by column, as Parquet has them
+        responses = [
+            dict(zip(responses, cells, strict=True)) for cells in zip(*responses.values(), strict=True)
+        ]
+    for response in responses:
         yield response["value"], name_text(response["user_id"]), response.get("status")

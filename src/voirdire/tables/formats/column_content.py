@@ -1,4 +1,4 @@
-"""Content of the columns of a table, and which of them can be what they are taken for."""
+"""Content of the columns of a table, and checks that columns fit their roles."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.numbers import number_remedy
 
-_KEPT = 20  # texts of a column, of which are told
+_MAX_EXAMPLES = 20  # texts of a column that a message may show
 
 
 @dataclass
 class CellCounts:
-    """Counts of the cells of a column that are numbers and texts, and the first texts with their places.
+    """Numbers of numeric and of text cells in a column, and the first texts with their places.
 
-    Of these texts ``miswritten`` are numbers written in a way that is not read, as ``3,5`` is.
+    ``miswritten`` counts those of the first texts that are numbers in an unsupported notation, such as ``3,5``.
     """
 
     numbers: int = 0
@@ -29,17 +29,17 @@ class CellCounts:
 
     @property
     def numeric(self) -> bool:
-        """True where all cells that are not empty are numbers, and some are."""
+        """True if all nonempty cells are numbers, and there is at least one."""
         return self.numbers > 0 and not self.texts
 
     @property
     def mixed(self) -> bool:
-        """True where most cells are numbers and others are not."""
+        """True if most cells are numbers and some are texts."""
         return 0 < self.texts < self.numbers
 
 
 def count_cells(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]:
-    """Columns with what their cells hold; empty cells do not count.
+    """Count numbers and texts in each column; empty cells do not count.
 
     Examples
     --------
@@ -49,59 +49,63 @@ def count_cells(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]
     ...     count_cells(source, ["tone"])["tone"]
     CellCounts(numbers=1, texts=1, miswritten=0, first_texts=["row 2: tone 'x'"])
     """
-    found = {name: CellCounts() for name in columns}
+    counts_of_column = {name: CellCounts() for name in columns}
     for place, *cells in source.cells(*columns):
-        for (name, counts), cell in zip(found.items(), cells, strict=True):
+        for (name, counts), cell in zip(counts_of_column.items(), cells, strict=True):
             if cell in (None, ""):
                 continue
             if number_or_none(cell) is not None:
                 counts.numbers += 1
                 continue
             counts.texts += 1
-            if len(counts.first_texts) < _KEPT:
+            if len(counts.first_texts) < _MAX_EXAMPLES:
                 counts.first_texts.append(f"{place}: {name} {cell!r}")
                 counts.miswritten += isinstance(cell, str) and number_remedy(cell) != ""
-    return found
+    return counts_of_column
 
 
 def all_numbers(source: Source, column: str) -> bool:
-    """True where all cells of a column that are not empty are numbers, and some are."""
+    """True if all nonempty cells of a column are numbers, and there is at least one."""
     return count_cells(source, [column])[column].numeric
 
 
 def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
-    """Those of some columns whose cells are numbers, or empty, and not all empty.
+    """Select the columns whose nonempty cells are all numbers; empty columns are left out.
 
     Raises
     ------
     InputError
-        Most cells of a column are numbers, and another is none.
+        Most cells of a column are numbers, and some are not.
     """
-    found = count_cells(source, columns)
-    if odd := [one.first_texts[0] for one in found.values() if one.mixed]:
+    counts_of_column = count_cells(source, columns)
+    if mixed := [counts.first_texts[0] for counts in counts_of_column.values() if counts.mixed]:
         raise InputError(
             [
-                f"{one} is no number, as the others of its column are; mend it, or choose columns by --columns"
-                for one in odd
+                f"{counts} is no number, as the others of its column are; mend it, or choose columns by --columns"
+                for counts in mixed
             ]
         )
-    return [name for name, one in found.items() if one.numeric]
+    return [name for name, counts in counts_of_column.items() if counts.numeric]
 
 
 def check_no_text_columns(source: Source, columns: Sequence[str]) -> None:
-    """Raise where a column holds texts alone, while others hold scores."""
+    """Raise if a column holds only texts while others hold scores."""
     counts = count_cells(source, columns).items()
-    alien = [name for name, one in counts if one.texts and not (one.numbers or one.miswritten)]
-    if alien:
-        scores = ",".join(name for name in columns if name not in alien)
+    text_columns = [
+        name
+        for name, column_counts in counts
+        if column_counts.texts and not (column_counts.numbers or column_counts.miswritten)
+    ]
+    if text_columns:
+        scores = ",".join(name for name in columns if name not in text_columns)
         raise InputError(
-            f"{source.name}: {list_names(alien)} holds no numbers, while other columns of judges hold scores; "
+            f"{source.name}: {list_names(text_columns)} holds no numbers, while other columns of judges hold scores; "
             f"--wide judge --columns {quote(scores)} leaves it out, --table labels reads all as labels"
         )
 
 
 def has_repeats(source: Source, column: str) -> bool:
-    """True where a cell of a column stands in several rows."""
+    """True if a value of a column occurs in several rows."""
     seen: set[str] = set()
     for cell in (str(cell) for _, cell in source.cells(column)):
         if cell and cell in seen:
@@ -111,64 +115,72 @@ def has_repeats(source: Source, column: str) -> bool:
 
 
 def column_asked_of_each(source: Source, columns: Sequence[str], judge: str) -> str | None:
-    """The first of some columns of which several judges have a cell each and none has it twice; None without one."""
+    """The first column with values that several judges share and no judge repeats; None if there is none."""
     for name in columns:
-        rows = [(str(cell), str(who)) for _, cell, who in source.cells(name, judge)]
+        rows = [(str(cell), str(judge_name)) for _, cell, judge_name in source.cells(name, judge)]
         if len({cell for cell, _ in rows}) < len({*rows}) == len(rows):
             return name
     return None
 
 
 def check_names_items(source: Source, column: str, judges: Sequence[str]) -> None:
-    """Raise where a column that nothing calls item holds answers as those of judges, rather than names of items.
+    """Raise if a column without the name item holds answers like those of judges instead of names of items.
 
     Raises
     ------
     InputError
-        It repeats itself, or has numbers that are not whole, and the columns of judges have numbers, or its words, too.
+        It has repeated values or fractions, and the columns of judges hold numbers, or the same words, too.
     """
     cells = [str(cell) for _, cell in source.cells(column) if cell not in (None, "")]
-    whole = all(float(number_or_none(cell) or 0).is_integer() for cell in cells)
-    if whole and len(set(cells)) == len(cells):
+    whole_numbers = all(float(number_or_none(cell) or 0).is_integer() for cell in cells)
+    if whole_numbers and len(set(cells)) == len(cells):
         return
     numbers = count_cells(source, [column, *judges])
-    alike = numbers[column].numeric and any(numbers[judge].numeric for judge in judges)
-    if alike or {*cells} <= {str(cell) for _, *row in source.cells(*judges) for cell in row}:
-        every = ",".join([column, *judges])
+    all_numeric = numbers[column].numeric and any(numbers[judge].numeric for judge in judges)
+    if all_numeric or {*cells} <= {str(cell) for _, *row in source.cells(*judges) for cell in row}:
+        names = ",".join([column, *judges])
         raise InputError(
             f"{source.name}: no column is called item, and the first, {column!r}, holds answers as the others do "
-            f"({cells[0]!r}); if it is a judge, too: --columns {every} (each line is then an item); "
+            f"({cells[0]!r}); if it is a judge, too: --columns {names} (each line is then an item); "
             f"if it names the items: --map item={column}"
         )
 
 
 def names_contexts(source: Source, roles: Mapping[str, str]) -> bool:
-    """True where what another name has for item, as ``doc_id``, stands with several systems: it is a context then."""
+    """True if the item column has another name, such as ``doc_id``, and one value has several systems: a context."""
     item, system = roles.get("item", "item"), roles.get("system")
     if system is None or normalise_column_name(item).startswith("item"):
         return False
     seen: dict[str, str] = {}
-    pairs = ((str(cell), str(of)) for _, cell, of in source.cells(item, system) if cell not in (None, ""))
-    return any(seen.setdefault(cell, of) != of for cell, of in pairs)
+    pairs = (
+        (str(cell), str(system_name))
+        for _, cell, system_name in source.cells(item, system)
+        if cell not in (None, "")
+    )
+    return any(seen.setdefault(cell, system_name) != system_name for cell, system_name in pairs)
 
 
 def numbers_rows(source: Source, column: str, counts: Sequence[str]) -> bool:
-    """True where a column of whole numbers names rows rather than counts answers.
+    """True if a column of whole numbers names rows instead of counting answers.
 
-    The rows of the other columns add up to one number, and do not with it; or it counts three rows or more from 0 or 1
-    on, and the rows do not add up to one number with it.
+    With the column, the rows have different sums; and either all rows have one sum without it, or it numbers three or
+    more rows from 0 or 1 on.
     """
     rows = [[number_or_none(cell) or 0 for cell in cells] for _, *cells in source.cells(column, *counts)]
-    own, without, whole = [row[0] for row in rows], {sum(row[1:]) for row in rows}, {sum(row) for row in rows}
-    if len(rows) < 2 or not counts or len(whole) == 1:
+    values, other_sums, sums = (
+        [row[0] for row in rows],
+        {sum(row[1:]) for row in rows},
+        {sum(row) for row in rows},
+    )
+    if len(rows) < 2 or not counts or len(sums) == 1:
         return False
-    return len(without) == 1 or (
-        len(rows) > 2 and own in (list(range(len(own))), list(range(1, 1 + len(own))))
+    return len(other_sums) == 1 or (
+        len(rows) > 2 and values in (list(range(len(values))), list(range(1, 1 + len(values))))
     )
 
 
 def check_totals(source: Source, columns: Sequence[str]) -> None:
-    """Raise where a column is the sum of the others in every row."""
+    """Raise if a column is the sum of the others in every row."""
     totals = set(columns) if len(columns) > 2 else set()
     for _, *cells in source.cells(*columns) if totals else ():
         numbers = {name: number_or_none(cell) or 0 for name, cell in zip(columns, cells, strict=True)}
@@ -183,15 +195,17 @@ def check_totals(source: Source, columns: Sequence[str]) -> None:
 
 
 def check_means(source: Source, columns: Sequence[str]) -> None:
-    """Raise where a column is the mean of the others, which are whole numbers, in every row, to the digits it shows."""
+    """Raise if a column is the mean, to its number of digits, of the others, which are whole numbers, in every row."""
     means = set(columns) if len(columns) > 2 else set()
-    broken: set[str] = set()
+    fractional: set[str] = set()
     for _, *cells in source.cells(*columns) if means else ():
         numbers = {name: number_or_none(cell) for name, cell in zip(columns, cells, strict=True)}
-        broken |= {name for name, one in numbers.items() if one is not None and not float(one).is_integer()}
+        fractional |= {
+            name for name, number in numbers.items() if number is not None and not float(number).is_integer()
+        }
         means = {name for name in means if _is_mean(numbers, name)}
-    if len(broken) == 1 and broken <= means:
-        mean = broken.pop()
+    if len(fractional) == 1 and fractional <= means:
+        mean = fractional.pop()
         others = ",".join(name for name in columns if name != mean)
         raise InputError(
             f"{source.name}: column {mean!r} is the mean of the others, no judge of its own; leave it out: "
@@ -200,9 +214,12 @@ def check_means(source: Source, columns: Sequence[str]) -> None:
 
 
 def _is_mean(numbers: dict[str, float | None], name: str) -> bool:
-    """True where a number is the mean of the others that there are, or none is there."""
-    own, others = numbers[name], [one for key, one in numbers.items() if key != name and one is not None]
-    if own is None or not others:
-        return own is None and not others
-    digits = len(str(own).partition(".")[2])
-    return abs(own - sum(others) / len(others)) <= 0.5 * 10.0**-digits + 1e-9
+    """True if a number is the mean of the other numbers in the row, or the row is empty."""
+    number, others = (
+        numbers[name],
+        [other for key, other in numbers.items() if key != name and other is not None],
+    )
+    if number is None or not others:
+        return number is None and not others
+    digits = len(str(number).partition(".")[2])
+    return abs(number - sum(others) / len(others)) <= 0.5 * 10.0**-digits + 1e-9

@@ -1,4 +1,4 @@
-"""Content of the columns of a table, by its first rows."""
+"""Content of the columns of a table in its first rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 
-_ROWS = 500  # rows that are looked at
-FEW = 12  # distinct values up to which a column holds classes
-_KEY = re.compile(
+_MAX_SAMPLED_ROWS = 500
+MAX_CLASSES = 12  # a column of classes has at most so many distinct values
+_KEY_NAME = re.compile(
     r"|Unnamed: \d+|__index_level_\d+__|(?:.*[_ .-])?(?i:#?u?u?id|idx|index|row ?names?|row|line|#)"
     r"|[A-Za-z\d]*[a-z\d](?:Id|ID)"
 )
-#: Columns that answers may depend on, or that cost them: numbers, and no answers.
-_BESIDE = re.compile(
+#: Names of covariates of answers, such as length, time or price: numbers that are no answers.
+_COVARIATE_NAME = re.compile(
     r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|timestamp|seconds|duration|latency"
     r"|date|year|age|created|updated|price|cost|size|seed|temperature|position|order|turns?|step|epoch|progress"
     r"|finished|last ?page|num)(?:$|[_ .(-])|[a-z\d]Time\d*(?:$|\.)|(?:interview|group)time\d*(?:$|\.)",
@@ -28,7 +28,7 @@ _BESIDE = re.compile(
 
 @dataclass(frozen=True)
 class ColumnSample:
-    """Content of a column's cells, in the rows that were looked at.
+    """Content of a column's cells in the sampled rows.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ColumnSample:
     numbers : int
         Cells that are numbers.
     values : tuple of str
-        Distinct values in the order met, one more than `FEW` where there are more.
+        Distinct values in order of appearance, at most one more than `MAX_CLASSES`.
     different : int
         Number of distinct values.
     """
@@ -52,29 +52,29 @@ class ColumnSample:
 
     @property
     def numeric(self) -> bool:
-        """True where all cells that are not empty are numbers, and some are."""
+        """True if all nonempty cells are numbers, and there is at least one."""
         return self.filled > 0 and self.numbers == self.filled
 
     @property
     def scored(self) -> bool:
-        """True where most cells that are not empty are numbers."""
+        """True if most nonempty cells are numbers."""
         return 2 * self.numbers > self.filled
 
     @property
     def is_categorical(self) -> bool:
-        """True where it holds classes: few distinct values, and rows that repeat them."""
-        return 0 < len(self.values) <= FEW and self.filled > len(self.values)
+        """True if the column holds classes: at most `MAX_CLASSES` distinct values, with repeats."""
+        return 0 < len(self.values) <= MAX_CLASSES and self.filled > len(self.values)
 
     @property
     def describe_values(self) -> str:
-        """The values or how many there are, for a message."""
-        if 0 < len(self.values) <= FEW:
+        """The values, or their kind if there are many, for a message."""
+        if 0 < len(self.values) <= MAX_CLASSES:
             return ", ".join(value if len(value) < 20 else value[:17] + "..." for value in self.values)
         return "numbers" if self.numeric else "texts" if self.filled else "nothing"
 
 
 def sample_columns(source: Source) -> list[ColumnSample]:
-    """Content of each column, by the first rows.
+    """Content of each column in the first rows.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def sample_columns(source: Source) -> list[ColumnSample]:
 
 
 def first_records(source: Source) -> list[Mapping[str, Any]]:
-    """The first records that can be read."""
-    found = (record for _, record in source.records() if isinstance(record, dict))
-    return list(islice(found, _ROWS))
+    """The first readable records."""
+    records = (record for _, record in source.records() if isinstance(record, dict))
+    return list(islice(records, _MAX_SAMPLED_ROWS))
 
 
 def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[ColumnSample]:
@@ -99,53 +99,55 @@ def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any
     >>> [column.describe_values for column in summarise_columns(["x", "y"], records)]
     ['1, 2', 'A, B']
     """
-    found = []
+    samples = []
     for name in columns:
         cells = [record.get(name) for record in records]
         filled = [cell for cell in cells if cell is not None and cell != ""]
         distinct = dict.fromkeys(map(str, filled))
-        values = tuple(islice(distinct, FEW + 1))
+        values = tuple(islice(distinct, MAX_CLASSES + 1))
         numbers = sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in filled)
-        found.append(
+        samples.append(
             ColumnSample(name, len(filled), len(cells) - len(filled), numbers, values, len(distinct))
         )
-    return found
+    return samples
 
 
 def is_key(name: str) -> bool:
-    """True where a column is called as those are that number or name rows; an index that was written has no name.
+    """True if a column's name is that of an identifier or row number; a saved index has an empty name.
 
     Examples
     --------
     >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid"), is_key(""), is_key("Unnamed: 0")
     (True, True, True, False, True, True)
     """
-    return _KEY.fullmatch(name) is not None
+    return _KEY_NAME.fullmatch(name) is not None
 
 
-def is_beside(name: str) -> bool:
-    """True where a column is called as what goes with an answer, such as its length or its time, and is none.
+def is_covariate_name(name: str) -> bool:
+    """True if a column's name is that of a covariate of answers, such as their length or time.
 
     Examples
     --------
-    >>> is_beside("latency_ms"), is_beside("created_utc"), is_beside("tone")
+    >>> is_covariate_name("latency_ms"), is_covariate_name("created_utc"), is_covariate_name("tone")
     (True, True, False)
     """
-    return _BESIDE.search(name) is not None
+    return _COVARIATE_NAME.search(name) is not None
 
 
-def is_told_by(pairs: Iterable[tuple[Any, Any]]) -> bool:
-    """True where what comes first in some pairs tells what comes second, and comes again.
+def first_determines_second(pairs: Iterable[tuple[Any, Any]]) -> bool:
+    """True if the first member of each pair determines the second, and some first member repeats.
 
     Examples
     --------
-    >>> is_told_by([("ann", 30), ("bob", 41), ("ann", 30)]), is_told_by([("ann", 1), ("ann", 2)]), is_told_by([(1, 2)])
-    (True, False, False)
+    >>> first_determines_second([("ann", 30), ("bob", 41), ("ann", 30)])
+    True
+    >>> first_determines_second([("ann", 1), ("ann", 2)]), first_determines_second([(1, 2)])
+    (False, False)
     """
     seen: dict[Any, Any] = {}
-    again = False
+    repeated = False
     for key, value in pairs:
-        again = again or key in seen
+        repeated = repeated or key in seen
         if seen.setdefault(key, value) != value:
             return False
-    return again
+    return repeated

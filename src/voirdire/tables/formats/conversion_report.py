@@ -1,4 +1,4 @@
-"""Files that are no tables of ours, taken for one: those of tools, with other names of columns, in other wrappings."""
+"""Conversion of files of tools, and of tables with other names, layouts or file formats, to voirdire's tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells, choose_columns
 from voirdire.tables.columns import ALIASES, ANSWER_COLUMNS, find_roles, table_kind
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.registry import tool_from_first_record, tool_of_file, unfold_table
 from voirdire.tables.formats.source import Source, open_source
@@ -20,61 +20,63 @@ from voirdire.tables.formats.tables import has_known_layout, has_known_table_kin
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, read_as
 
-_OURS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+_KIND_OF_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
 
 def is_foreign(path: str) -> bool:
-    """True where a file is one of a tool, or a table with other names of columns or in another layout or wrapping."""
+    """True if a file is one of a tool, or a table with other column names or in another layout or file format."""
     return _tool_and_names(path) is not None
 
 
 def _tool_and_names(path: str) -> tuple[str, tuple[str, ...]] | None:
-    """As :func:`_tool_and_columns`; None, too, for what is no file."""
+    """Tool and columns as :func:`_tool_and_columns` gives them; None also if there is no such file."""
     if path != "-" and not os.path.isfile(path):
         return None
-    found = _tool_and_columns(*_state_of_file(path))
-    return ("", ()) if found is None and path == "-" else found
+    tool_and_columns = _tool_and_columns(*_state_of_file(path))
+    return ("", ()) if tool_and_columns is None and path == "-" else tool_and_columns
 
 
 def converted_column_names(path: str) -> list[str] | None:
-    """The columns that such a file has as a table of ours; None for one that is ours, and for what is no file."""
-    found = _tool_and_names(path)
-    if found is None:
+    """Columns of a file after conversion; None for a table of voirdire's, or if there is no such file."""
+    tool_and_columns = _tool_and_names(path)
+    if tool_and_columns is None:
         return None
-    if found[0]:
+    if tool_and_columns[0]:
         return imported_column_names(_read_imported(*_state_of_file(path)))
-    used = {name: column for column, name in find_roles(found[1]).items()}
-    return [used.get(name, name) for name in found[1]]
+    our_names = {name: column for column, name in find_roles(tool_and_columns[1]).items()}
+    return [our_names.get(name, name) for name in tool_and_columns[1]]
 
 
 def original_column_names(path: str) -> tuple[str, ...]:
-    """The columns of a file that is a table of other names than ours, under its own names; nothing of all others."""
+    """Original column names of a table with other column names than voirdire's; empty for all other files."""
     tool, names = _tool_and_names(path) or ("", ())
     return () if tool else names
 
 
-def imported_column_names(found: Imported) -> list[str]:
-    """The columns of what was imported: of one table all, of several those of answers."""
-    kinds = found.kinds
+def imported_column_names(imported: Imported) -> list[str]:
+    """Columns of imported tables: all columns of one table, or the answer columns of several."""
+    kinds = imported.kinds
     return (
-        [str(name) for name in found.table] if len(kinds) == 1 else [ANSWER_COLUMNS[kind] for kind in kinds]
+        [str(name) for name in imported.table]
+        if len(kinds) == 1
+        else [ANSWER_COLUMNS[kind] for kind in kinds]
     )
 
 
 def foreign_cells(
     path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells | None:
-    """Columns of such a file; None for one that is ours.
+    """Columns of a file that needs conversion; None for a table of voirdire's.
 
     Raises
     ------
     InputError
-        It holds nothing that is wanted.
+        The file holds none of the required columns.
     """
-    known = _tool_and_names(path)
-    if known is None:
+    tool_and_names = _tool_and_names(path)
+    if tool_and_names is None:
         return None
-    tool, names = known
+    tool, names = tool_and_names
     if tool:
         return imported_cells(_read_imported(*_state_of_file(path)), required, optional, problems)
     roles = column_name_mapping(names, required, optional)
@@ -86,7 +88,7 @@ def foreign_cells(
 
 
 def _lines_of_rows(path: str, rows: int | None = None) -> list[int]:
-    """Line that each row of a text table begins in; none of other files, or of one with another number of rows."""
+    """Line number where each row of a text table begins; empty for other files, or if the number of rows differs."""
     if not os.path.isfile(path):
         return []
     with open_source(path) as source:
@@ -95,9 +97,9 @@ def _lines_of_rows(path: str, rows: int | None = None) -> list[int]:
 
 
 def imported_cells(
-    found: Imported, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+    imported: Imported, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
-    """Columns of what was imported: of the table with the answers that are required, else of the only one.
+    """Columns of the imported table that holds the required answers, else of the only table.
 
     Raises
     ------
@@ -105,10 +107,10 @@ def imported_cells(
         There is no such table.
     """
     wanted = next((kind for kind, column in ANSWER_COLUMNS.items() if column in required), None)
-    frame = found.table_of(wanted)
-    found.say()
-    if len(found.formats) == 1:
-        problems.row_lines = partial(_lines_of_rows, next(iter(found.formats)), len(frame))
+    frame = imported.table_of(wanted)
+    imported.say()
+    if len(imported.formats) == 1:
+        problems.row_lines = partial(_lines_of_rows, next(iter(imported.formats)), len(frame))
     return {
         name: frame[name].tolist()
         for name in choose_columns([str(name) for name in frame], required, optional, problems)
@@ -118,68 +120,72 @@ def imported_cells(
 def column_name_mapping(
     names: Sequence[str], required: Sequence[str], optional: Sequence[str] | None
 ) -> dict[str, str]:
-    """Columns of ours that are wanted and stand under other names, to these."""
-    asked = [*required, *(optional or ())]
-    return {column: name for column, name in find_roles(names).items() if column != name and column in asked}
+    """Map the wanted columns of voirdire's that have other names in the file to these names."""
+    wanted = [*required, *(optional or ())]
+    return {column: name for column, name in find_roles(names).items() if column != name and column in wanted}
 
 
-def report_column_roles(called: str, roles: Mapping[str, str]) -> None:
-    """Say which columns are taken for ours."""
+def report_column_roles(file_name: str, roles: Mapping[str, str]) -> None:
+    """Report which columns are taken for voirdire's."""
     if roles:
         shown = ", ".join(f"{name!r} as {column}" for column, name in roles.items())
-        give_notice(f"{called}: columns are taken for others: {shown}.")
+        give_notice(f"{file_name}: columns are taken for others: {shown}.")
 
 
 def write_votes(path: str, folder: str) -> str:
-    """The votes of a large file of a tool or of other columns, written into a folder as a table of ours."""
+    """Write the votes of a large file of a tool, or with other columns, into a folder; return the table's path."""
     read_as(path, Reading(), folder=Path(folder)).say()
     return str(Path(folder, "votes.csv"))
 
 
 def _state_of_file(path: str) -> tuple[str, tuple[int, ...]]:
-    """A file and when it, and what is beside it, were changed."""
+    """The path of a file, and modification times (ns) and sizes (bytes) of it and of its file of options."""
     states = [os.stat(name) for name in (path, path + OPTIONS_SUFFIX) if path != "-" and os.path.exists(name)]
     return path, tuple(number for state in states for number in (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=8)
 def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | None:
-    """Tool that wrote a file, and its columns; None for a table of ours.
+    """Tool that wrote a file, and the file's columns; None for a table of voirdire's.
 
-    A tool's name; ``table`` for a table whose layout is another, or beside which a file says how it is read; nothing
-    where only names of columns or the wrapping are others.
+    The tool is its name; ``table`` for a table with another layout or with a file of options beside it; empty if only
+    the column names or the file format differ.
     """
-    ours = Path(path).suffix.lower() in _OURS
+    our_suffix = Path(path).suffix.lower() in _KIND_OF_SUFFIX
     if os.path.isfile(path + OPTIONS_SUFFIX):
         return "table", ()
     try:
         with open_source(path) as source:
-            found = tool_from_first_record(source.head)
-            if found is None and source.head.shape == "object":
-                unfold_table(source, Asked())
-            if source.head.lone and found is None:
+            tool = tool_from_first_record(source.head)
+            if tool is None and source.head.shape == "object":
+                unfold_table(source, FormatOptions())
+            if source.head.lone and tool is None:
                 source.head = source.head.as_single_record_list()
             if source.head.shape not in ("records", "table"):
-                return None if found is None else (found.name, ())
+                return None if tool is None else (tool.name, ())
             names = source.columns()
             if _is_ours(source, path) and table_kind([name for name in names if name in ALIASES]):
                 return None
-            found = tool_of_file(source)
-            if found is not None:
-                return found.name, names
-            unfold_table(source, Asked())
+            tool = tool_of_file(source)
+            if tool is not None:
+                return tool.name, names
+            unfold_table(source, FormatOptions())
             names = source.columns()
             roles = find_roles(names)
-            if has_known_layout(source, roles) or (source.unfolded and has_known_table_kind(source, Asked())):
+            if has_known_layout(source, roles) or (
+                source.unfolded and has_known_table_kind(source, FormatOptions())
+            ):
                 return "table", names
-            plain = _is_ours(source, path)
-            elsewhere = not ours or (source.kind != "csv" and not plain)
-            others = any(column != name for column, name in roles.items())
+            our_wrapping = _is_ours(source, path)
+            other_wrapping = not our_suffix or (source.kind != "csv" and not our_wrapping)
+            other_names = any(column != name for column, name in roles.items())
             answers = bool(set(ANSWER_COLUMNS.values()) & roles.keys())
-            if names and (elsewhere or (not plain and table_kind(roles)) or (others and answers)):
+            if names and (
+                other_wrapping or (not our_wrapping and table_kind(roles)) or (other_names and answers)
+            ):
                 return "", names
     except InputError:
-        if not ours or zipfile.is_zipfile(
+        if not our_suffix or zipfile.is_zipfile(
             path
         ):  # a spreadsheet under another name, of which sheets are to be said
             raise
@@ -187,9 +193,9 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
 
 
 def _is_ours(source: Source, path: str) -> bool:
-    """True where a file is in a wrapping that tables of ours are read from as they are."""
-    plain = _OURS.get(Path(path).suffix.lower()) == source.kind
-    return plain and source.separator == "," and not source.packed
+    """True if a file is in a file format of voirdire's tables that needs no conversion."""
+    our_kind = _KIND_OF_SUFFIX.get(Path(path).suffix.lower()) == source.kind
+    return our_kind and source.separator == "," and not source.packed
 
 
 @lru_cache(maxsize=1)
@@ -205,18 +211,18 @@ def _renamed_columns(
     optional: Sequence[str] | None,
     problems: Problems,
 ) -> Cells:
-    """Columns under our names, as far as they are wanted and not there under them; all others keep theirs."""
-    kept = [name for name in names if name not in roles.values()]
-    wanted = choose_columns([*roles, *kept], required, optional, problems)
-    places = [(column, roles.get(column, column)) for column in wanted]
+    """Columns under voirdire's names where these are wanted; all other columns keep their names."""
+    unmapped = [name for name in names if name not in roles.values()]
+    wanted = choose_columns([*roles, *unmapped], required, optional, problems)
+    sources = [(column, roles.get(column, column)) for column in wanted]
     cells: dict[str, list[object]] = {column: [] for column in wanted}
-    known: dict[object, str] = {}  # each text once
+    texts: dict[object, str] = {}  # each text once
     for note in source.notes:
         give_notice(note)
-    for place, record in source.records([name for _, name in places]):
+    for place, record in source.records([name for _, name in sources]):
         if isinstance(record, str):
             problems.stop(f"{place}: {record}")
-        for column, name in places:
+        for column, name in sources:
             cell = record.get(name)
-            cells[column].append(known.setdefault(cell, cell) if isinstance(cell, str) else cell)
+            cells[column].append(texts.setdefault(cell, cell) if isinstance(cell, str) else cell)
     return dict(cells)

@@ -1,7 +1,7 @@
-"""Work on crowdsourcing platforms: what was shown, what was answered, and what a column of answers holds.
+"""Work on crowdsourcing platforms: the shown items, the answers, and the kind of each column of answers.
 
-A column of answers is one of numbers, of preferences between two items that were shown, or of words; what most of its
-cells are decides, and the others are refused.
+A column of answers holds numbers, preferences between the two shown items, or words. The majority of its cells decides
+the kind; cells of other kinds are refused.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from voirdire.tables.formats.rows import (
 from voirdire.tables.formats.source import Head
 from voirdire.tables.vote_columns import OUTCOME_WORDS
 
-_SIDES = ("a", "b")  # answers that name one of two items by its side
-_ID = ("id", "uid", "key")  # inputs that name what was shown
+_SIDE_ANSWERS = ("a", "b")  # answers that name an item by its side
+_ID_NAMES = ("id", "uid", "key")  # inputs that identify the shown item
 Answer = Vote | Score | Label
 
 
@@ -43,17 +43,17 @@ class Work:
     Attributes
     ----------
     worker : str, optional
-        Who did it.
+        The worker's name.
     task : str, optional
-        The platform's name of the task, where what was shown has none.
+        The platform's name of the task, used if the shown inputs hold none.
     shown : mapping of str to object
-        What was shown, by name.
+        The shown inputs by name.
     answers, known : mapping of str to object
-        What was answered to each question, and the answers known to be right.
+        The worker's answer to each question, and the known correct answers.
     refused : str, optional
-        Why it does not count.
+        The reason why the work does not count.
     unreviewed, hinted : bool
-        Whether nobody has accepted it yet, and whether the worker had a hint.
+        True if nobody has accepted the work yet; true if the worker had a hint.
     """
 
     worker: str | None
@@ -67,16 +67,16 @@ class Work:
 
 
 class WorkFormat(Format):
-    """Files of work, a task that one worker has done in each record; a platform says what is where.
+    """Files of work: each record is a task that one worker has done; subclasses describe the platform's columns.
 
     Attributes
     ----------
     answer : str
-        How columns of answers begin.
+        Prefix of the columns of answers.
     needed : set of str
-        Further columns that every file has.
+        Further columns of every file.
     status : str
-        The column that says whether work counts.
+        The column with the status of the work.
     """
 
     shapes, options = "records table", ("questions", "winners")
@@ -85,7 +85,7 @@ class WorkFormat(Format):
         "hinted": "{name}: {count} answers are to tasks with a hint, as in training",
         "words": "{name}: the words answered to {names} are labels, free text, too; --set questions=a,b names those "
         "that are wanted",
-        "status": "{name}: there is no column {names}: rejected work cannot be told from other",
+        "status": "{name}: there is no column {names}: rejected work cannot be recognised",
     }
     answer: ClassVar[str]
     needed: ClassVar[frozenset[str]]
@@ -93,16 +93,16 @@ class WorkFormat(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has its columns and some of answers."""
+        """True if the head of a file has the platform's columns and at least one of answers."""
         answers = any(key.startswith(cls.answer) for key in head.keys)
         return has_keys(head, [cls.needed], cls.shapes) and answers
 
     def work(self, record: Record) -> Work | None:
-        """The work in a record; None where there is none."""
+        """The work in a record; None if there is none."""
         raise NotImplementedError
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The answers of one piece of work."""
+        """Read the answers of one piece of work."""
         work = self.work(record)
         if work is None:
             return
@@ -110,17 +110,17 @@ class WorkFormat(Format):
             raise Odd(work.refused)
         self.count("unreviewed", work.unreviewed)
         self.count("hinted", work.hinted)
-        for question, said in work.answers.items():
+        for question, cell in work.answers.items():
             if self.asked.wants(question):
                 where = f"{place} {question}"
-                yield from guarded_rows(where, self._read_answer, work, question, said)
-        for question, said in work.known.items():
-            if self.asked.wants(question) and not _is_empty(said):
+                yield from guarded_rows(where, self._read_answer, work, question, cell)
+        for question, cell in work.known.items():
+            if self.asked.wants(question) and not _is_empty(cell):
                 where = f"{place} known {question}"
-                yield from guarded_rows(where, self._read_known_answer, where, work, question, said)
+                yield from guarded_rows(where, self._read_known_answer, where, work, question, cell)
 
     def last_rows(self) -> Iterable[Row]:
-        """Count what the last notes are of."""
+        """Count for the notes on words and on a missing status column."""
         words = [question for question, row in self._row_types.items() if row is Label]
         for question in words if len(words) > 1 and not self.asked.questions else ():
             self.count("words", name=question)
@@ -129,7 +129,7 @@ class WorkFormat(Format):
 
     @cached_property
     def _row_types(self) -> dict[str, type[Answer]]:
-        """Kind of row that the answers to each question make: that of most of all answers in the file."""
+        """Kind of row for the answers to each question: the most frequent kind in the file."""
         cells: dict[str, Counter[type[Answer]]] = {}
         for _, record in self.records():
             with suppress(Odd):  # which is refused when the record is read
@@ -144,55 +144,55 @@ class WorkFormat(Format):
 
     def _count_answer_kinds(self, work: Work, cells: dict[str, Counter[type[Answer]]]) -> None:
         pair = self._shown_pair(work)
-        for question, said in {**work.known, **work.answers}.items():
+        for question, cell in {**work.known, **work.answers}.items():
             if self.asked.wants(question):
                 counts = cells.setdefault(question, Counter())
-                if _is_empty(said):
+                if _is_empty(cell):
                     continue
-                is_vote = pair is not None and self._vote_outcome(said, pair) is not None
-                counts[Vote if is_vote else Label if _number(said) is None else Score] += 1
+                is_vote = pair is not None and self._vote_outcome(cell, pair) is not None
+                counts[Vote if is_vote else Label if _number(cell) is None else Score] += 1
 
-    def _read_answer(self, work: Work, question: str, said: Any) -> Iterator[Row]:
-        if _is_empty(said):
+    def _read_answer(self, work: Work, question: str, answer: Any) -> Iterator[Row]:
+        if _is_empty(answer):
             raise Odd("no answer")
-        yield self.numbered(self._answer_without_judge(work, question, said)._replace(judge=work.worker))
+        yield self.numbered(self._answer_without_judge(work, question, answer)._replace(judge=work.worker))
 
-    def _read_known_answer(self, place: str, work: Work, question: str, said: Any) -> Iterator[Row]:
-        yield Known(place, self._answer_without_judge(work, question, said))
+    def _read_known_answer(self, place: str, work: Work, question: str, answer: Any) -> Iterator[Row]:
+        yield Known(place, self._answer_without_judge(work, question, answer))
 
-    def _answer_without_judge(self, work: Work, question: str, said: Any) -> Answer:
-        """Answer about what was shown, without the judge."""
+    def _answer_without_judge(self, work: Work, question: str, answer: Any) -> Answer:
+        """Answer to a question about the shown items, without the judge."""
         row_type = self._row_types[question]
         criterion = question if len(self._row_types) > 1 else None
         roles, pair = self._column_roles(work), self._shown_pair(work)
         context = _shown_name(work, roles.get("context"))
         if row_type is Vote:
-            outcome = None if pair is None else self._vote_outcome(said, pair)
+            outcome = None if pair is None else self._vote_outcome(answer, pair)
             if pair is None or outcome is None:
                 word = (
-                    f" (--winners {said}=first or the like says what it means)"
-                    if isinstance(said, str)
+                    f" (--winners {answer}=first or the like says what it means)"
+                    if isinstance(answer, str)
                     else ""
                 )
-                raise Odd(f"{said!r} is none of the two items, first, second or tie{word}")
+                raise Odd(f"{answer!r} is none of the two items, first, second or tie{word}")
             return Vote(None, *pair, outcome, criterion, context or _compared_for(work, roles))
-        if isinstance(said, str) and said.strip().lower() in _SIDES and pair is not None:
+        if isinstance(answer, str) and answer.strip().lower() in _SIDE_ANSWERS and pair is not None:
             raise Odd(
-                f"{said!r} is none of the two items that were shown (--winners A=first,B=second says which)"
+                f"{answer!r} is none of the two items that were shown (--winners A=first,B=second says which)"
             )
         item = _judged_item(work, roles)
         context = None if context == item else context
         if row_type is Score:
-            value = _number(said)
+            value = _number(answer)
             if value is None:
-                raise Odd(f"{said!r} is no number")
+                raise Odd(f"{answer!r} is no number")
             return Score(None, item, value, criterion, context, _shown_name(work, roles.get("system")))
-        label = one_label(str(said).lower() if isinstance(said, bool) else said)
+        label = one_label(str(answer).lower() if isinstance(answer, bool) else answer)
         return Label(None, item, label, criterion, context)
 
     @cached_property
     def _roles(self) -> dict[tuple[str, ...], dict[str, str]]:
-        """Columns that stand for voirdire's, by the names of what was shown."""
+        """Roles of the shown inputs as voirdire's columns, by the names of the inputs."""
         return {}
 
     def _column_roles(self, work: Work) -> dict[str, str]:
@@ -202,28 +202,28 @@ class WorkFormat(Format):
         return self._roles[names]
 
     def _shown_pair(self, work: Work) -> tuple[str, str] | None:
-        """The two items that were shown, where there are two."""
+        """The two shown items; None if there are not two."""
         roles = self._column_roles(work)
         first, second = _shown_name(work, roles.get("first")), _shown_name(work, roles.get("second"))
         return (first, second) if first and second else None
 
-    def _vote_outcome(self, said: Any, pair: tuple[str, str]) -> str | None:
+    def _vote_outcome(self, answer: Any, pair: tuple[str, str]) -> str | None:
         winners = self.asked.winners or {}
-        if not isinstance(said, bool | list) and str(said) in winners:
-            return winners[str(said)]
-        if not isinstance(said, str):
+        if not isinstance(answer, bool | list) and str(answer) in winners:
+            return winners[str(answer)]
+        if not isinstance(answer, str):
             return None
-        if said in pair:
-            return "first" if said == pair[0] else "second"
-        return OUTCOME_WORDS.get(said.strip().lower())
+        if answer in pair:
+            return "first" if answer == pair[0] else "second"
+        return OUTCOME_WORDS.get(answer.strip().lower())
 
 
-def _number(said: Any) -> float | int | None:
-    return None if isinstance(said, bool | list) else number_or_none(said)
+def _number(answer: Any) -> float | int | None:
+    return None if isinstance(answer, bool | list) else number_or_none(answer)
 
 
-def _is_empty(said: Any) -> bool:
-    return said == [] or is_missing(said)
+def _is_empty(answer: Any) -> bool:
+    return answer == [] or is_missing(answer)
 
 
 def _shown_name(work: Work, name: str | None) -> str | None:
@@ -231,20 +231,22 @@ def _shown_name(work: Work, name: str | None) -> str | None:
 
 
 def _compared_for(work: Work, roles: Mapping[str, str]) -> str | None:
-    """Context of a comparison: the input that names it, the only one beside the items, or the platform's task.
+    """Context of a comparison: the input that names it, the only further input, or the platform's task.
 
-    Nothing where the two items are all that was shown.
+    None if only the two items were shown.
     """
     others = {
-        name: said for name, said in work.shown.items() if name not in (roles["first"], roles["second"])
+        name: cell for name, cell in work.shown.items() if name not in (roles["first"], roles["second"])
     }
     return _judged_item(replace(work, shown=others), roles) if others else None
 
 
 def _judged_item(work: Work, roles: Mapping[str, str]) -> str | None:
-    """Item that was judged: the input that names it, the only one, or the platform's task."""
-    plain = {name.lower(): name for name in work.shown}
-    own = roles.get("item") or next((plain[name] for name in _ID if name in plain), None)
-    if own is None and len(work.shown) == 1:
-        own = next(iter(work.shown))
-    return _shown_name(work, own) or work.task
+    """The judged item: the input that names it, the only input, or the platform's task."""
+    lower_names = {name.lower(): name for name in work.shown}
+    input_name = roles.get("item") or next(
+        (lower_names[name] for name in _ID_NAMES if name in lower_names), None
+    )
+    if input_name is None and len(work.shown) == 1:
+        input_name = next(iter(work.shown))
+    return _shown_name(work, input_name) or work.task

@@ -1,4 +1,4 @@
-"""Every Eval Ever's schema: results of evaluations, and those of single samples."""
+"""Every Eval Ever's schema: results of evaluations and of single samples."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.tables.formats.format import (
-    Asked,
     Format,
+    FormatOptions,
     guarded_rows,
     has_keys,
     key_sets,
@@ -31,7 +31,7 @@ def _is_results(head: Head) -> bool:
 
 
 class EveryEvalEver(Format):
-    """Results, or samples, with the files that are read together with them."""
+    """Results or samples; results in files that are read together describe the metrics of samples."""
 
     name, title = "every-eval-ever", "Every Eval Ever"
     needs, options = _RESULTS + _SAMPLES, ("judge",)
@@ -43,33 +43,33 @@ class EveryEvalEver(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has results or samples."""
+        """True if the head of a file shows results or samples."""
         return has_keys(head, _SAMPLES) or _is_results(head)
 
     @cached_property
     def _sampled(self) -> set[str | None]:
-        """The evaluations of whose samples there are files."""
+        """Evaluations with a file of samples among the files that are read together."""
         heads = (other.head for other in self.source.siblings)
         return {
             _first_available_name(head.first, "evaluation_id") for head in heads if has_keys(head, _SAMPLES)
         }
 
     @cached_property
-    def _metrics(self) -> dict[tuple[str | None, str | None], _About]:
-        """Metrics of samples, by evaluation and result or name, from the results that are read with them."""
-        found: dict[tuple[str | None, str | None], _About] = {}
+    def _metrics(self) -> dict[tuple[str | None, str | None], _Metric]:
+        """Metrics of samples, by evaluation and result or name, from the files of results."""
+        metrics: dict[tuple[str | None, str | None], _Metric] = {}
         for other in self.source.siblings:
             for _, record in other.records() if _is_results(other.head) else ():
                 results = record.get("evaluation_results") if isinstance(record, dict) else None
                 for result in results if isinstance(results, list) else []:
                     if isinstance(record, dict) and isinstance(result, dict):
-                        about, run = _About(result), _first_available_name(record, "evaluation_id")
+                        metric, run = _Metric(result), _first_available_name(record, "evaluation_id")
                         for key in ("evaluation_result_id", "evaluation_name"):
-                            found.setdefault((run, _first_available_name(result, key)), about)
-        return found
+                            metrics.setdefault((run, _first_available_name(result, key)), metric)
+        return metrics
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The rows of results of a model, or of a sample."""
+        """Read the results of a model, or one sample."""
         return self._read_results(record, place) if _is_results(self.head) else self._read_sample(record)
 
     def _read_results(self, record: Record, place: str) -> Iterator[Row]:
@@ -86,9 +86,9 @@ class EveryEvalEver(Format):
                 yield from guarded_rows(where, self._read_result, result, system)
 
     def _read_result(self, result: Record, system: str) -> Iterator[Row]:
-        about = _About(result)
-        said = _object_under(result, "score_details").get("score")
-        yield self._score(about, said, about.metric or about.name, (about.name,), system)
+        metric = _Metric(result)
+        score = _object_under(result, "score_details").get("score")
+        yield self._score(metric, score, metric.metric or metric.name, (metric.name,), system)
 
     def _read_sample(self, record: Record) -> Iterator[Row]:
         if record.get("error"):
@@ -96,27 +96,29 @@ class EveryEvalEver(Format):
         keys = ("evaluation_name", "sample_id", "model_id")
         name, sample, system = (name_text(record[key]) for key in keys)
         run, result = (_first_available_name(record, f"evaluation_{key}") for key in ("id", "result_id"))
-        about = self._metrics.get((run, result)) or self._metrics.get((run, name)) or _About(record)
-        said = record["evaluation"].get("score")
-        yield self.numbered(self._score(about, said, about.metric or result or name, (name, sample), system))
+        metric = self._metrics.get((run, result)) or self._metrics.get((run, name)) or _Metric(record)
+        score = record["evaluation"].get("score")
+        yield self.numbered(
+            self._score(metric, score, metric.metric or result or name, (name, sample), system)
+        )
 
     def _score(
         self,
-        about: _About,
-        said: Any,
+        metric: _Metric,
+        score: Any,
         criterion: str | None,
         context: tuple[str | None, ...],
         system: str | None,
     ) -> Score:
-        judge, value = about.judge(self.asked), about.score(said)
-        self.count("nameless", not about.judges)
-        self.count("lower", about.lower, criterion or "")
-        asked = "/".join(map(str, context))
-        return Score(judge, f"{asked}/{system}", value, criterion, asked, system)
+        judge, value = metric.judge(self.asked), metric.score(score)
+        self.count("nameless", not metric.judges)
+        self.count("lower", metric.lower, criterion or "")
+        question = "/".join(map(str, context))
+        return Score(judge, f"{question}/{system}", value, criterion, question, system)
 
 
-class _About:
-    """Evaluation that a result is of: the metric, and who judged by it."""
+class _Metric:
+    """Metric of a result, and the judges who applied it."""
 
     def __init__(self, result: Record) -> None:
         config = _object_under(result, "metric_config")
@@ -124,49 +126,53 @@ class _About:
         self.name = _first_available_name(result, "evaluation_name") or ""
         self.metric = _first_available_name(config, "metric_name", "metric_id")
         judges = scoring.get("judges")
-        self.judges = [_model_name(one) or "unnamed" for one in judges] if isinstance(judges, list) else []
+        self.judges = (
+            [_model_name(judge_record) or "unnamed" for judge_record in judges]
+            if isinstance(judges, list)
+            else []
+        )
         self.together = _first_available_name(scoring, "aggregation_method") or "result"
         self.lower = config.get("lower_is_better") is True
         self.unknown_level = config.get("has_unknown_level") is True
 
-    def judge(self, asked: Asked) -> str:
-        """The model that judged, else what computed the score.
+    def judge(self, options: FormatOptions) -> str:
+        """The model that judged, else the name of the judge in the options, of the metric or of the evaluation.
 
         Raises
         ------
         Odd
-            Several judged, and the file has only what they give together.
+            Several models judged, and the file holds only their aggregate.
         """
         if len(self.judges) > 1:
             raise Odd(
                 f"the {self.together} of {len(self.judges)} judges: {', '.join(self.judges)}; none alone is here"
             )
-        return self.judges[0] if self.judges else asked.judge or self.metric or self.name
+        return self.judges[0] if self.judges else options.judge or self.metric or self.name
 
-    def score(self, said: Any) -> float | int:
+    def score(self, score: Any) -> float | int:
         """A score as a number.
 
         Raises
         ------
         Odd
-            It is none, or stands for an unknown level.
+            The score is no number, or the code of an unknown level.
         """
-        value = number_or_none(said)
+        value = number_or_none(score)
         if value is None:
-            raise Odd("no score" if said is None else f"score {short_text(said)} is no number")
+            raise Odd("no score" if score is None else f"score {short_text(score)} is no number")
         if self.unknown_level and value == _UNKNOWN_LEVEL:
             raise Odd("the level is unknown (-1)")
         return value
 
 
 def _object_under(record: Any, key: str) -> Record:
-    found = record.get(key) if isinstance(record, dict) else None
-    return found if isinstance(found, dict) else {}
+    value = record.get(key) if isinstance(record, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def _first_available_name(record: Record, *keys: str) -> str | None:
-    """The first name that is there; what is no name counts as none."""
-    return next((said for key in keys if isinstance(said := record.get(key), str) and said), None)
+    """The first nonempty name under some keys; None if there is none."""
+    return next((name for key in keys if isinstance(name := record.get(key), str) and name), None)
 
 
 def _model_name(record: Any) -> str | None:

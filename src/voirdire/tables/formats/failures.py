@@ -1,4 +1,4 @@
-"""Errors that libraries raise while they read a file, as messages of ours: the one place where this is done."""
+"""Conversion of errors that libraries raise while they read a file to voirdire's messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.errors import InputError
 
 @contextmanager
 def convert_reading_errors(path: str) -> Iterator[None]:
-    """While a file is read by Python's own means, turn what they raise into one message.
+    """Convert errors of Python's standard library while a file is read to one message.
 
     Raises
     ------
@@ -35,13 +35,15 @@ def convert_reading_errors(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def convert_library_errors(path: str, what: str) -> Iterator[None]:
-    """While a library reads a file, which may raise anything where bytes are damaged; no code of ours is within.
+def convert_library_errors(path: str, file_kind: str) -> Iterator[None]:
+    """Convert any error of a library while it reads a file; damaged bytes may raise anything.
+
+    The block must hold no code of voirdire's.
 
     Parameters
     ----------
-    what : str
-        What the file is read as.
+    file_kind : str
+        Kind of file with its article, for the message: "an archive".
     """
     try:
         yield
@@ -49,12 +51,12 @@ def convert_library_errors(path: str, what: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise InputError(
-            f"file {path!r} cannot be read as {what}: {_first_sentence(error)}; is it whole?"
+            f"file {path!r} cannot be read as {file_kind}: {_first_sentence(error)}; is it whole?"
         ) from error
 
 
 def describe_failure(error: BaseException) -> str:
-    """Describe what is wrong with a file, as the end of a sentence that begins with it.
+    """Describe what is wrong with a file, as the end of a sentence that begins with the file.
 
     Examples
     --------
@@ -74,6 +76,6 @@ def describe_failure(error: BaseException) -> str:
 
 def _first_sentence(error: BaseException) -> str:
     lines = str(error).splitlines()
-    first = next((line.strip() for line in lines if line.strip()), "")
-    plain = first and not isinstance(error, KeyError)
-    return first[:200] if plain else f"{type(error).__name__} {first}".strip()
+    sentence = next((line.strip() for line in lines if line.strip()), "")
+    plain = sentence and not isinstance(error, KeyError)
+    return sentence[:200] if plain else f"{type(error).__name__} {sentence}".strip()

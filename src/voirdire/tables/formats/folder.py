@@ -1,4 +1,4 @@
-"""Files of tools as a folder of tables: votes.csv, scores.csv, labels.csv, anchors.csv, refused.csv."""
+"""Import of files of tools into a folder of tables: votes.csv, scores.csv, labels.csv, anchors.csv, refused.csv."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voirdire.layouts import Layout, recognise_text
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.reading import Reading, read_as
 
-_KNOWN = {
+_ANCHOR_TABLES = {
     "anchors_votes.csv": recognise_text("first,second,winner"),
     "anchors_scores.csv": recognise_text("item,score"),
     "anchors_labels.csv": recognise_text("item,label"),
@@ -19,7 +19,7 @@ _KNOWN = {
 
 
 def _is_anchors(path: Path) -> bool:
-    return any(ours(path) for ours in _KNOWN.values())
+    return any(recognises(path) for recognises in _ANCHOR_TABLES.values())
 
 
 LAYOUT = Layout(
@@ -30,7 +30,7 @@ LAYOUT = Layout(
         "labels.csv": recognise_text("judge,item,label"),
         "rankings.csv": recognise_text("judge,item,rank"),
         "anchors.csv": _is_anchors,
-        **_KNOWN,
+        **_ANCHOR_TABLES,
         "refused.csv": recognise_text("place,reason"),
     },
 )
@@ -39,21 +39,21 @@ LAYOUT = Layout(
 def import_files(
     files: Sequence[str | os.PathLike[str]],
     out: str | Path,
-    how: Reading | None = None,
+    reading: Reading | None = None,
     *,
     overwrite: bool = False,
 ) -> Imported:
-    """Write what is in files of tools as tables, which are written while the files are read.
+    """Convert files of tools to tables, which are written while the files are read.
 
     Parameters
     ----------
     files : sequence of paths
     out : path
         A new or empty folder; only tables that have rows are written.
-    how : Reading, optional
-        How the files are read; see :func:`voirdire.read`.
+    reading : Reading, optional
+        Options for reading the files; see :func:`voirdire.read`.
     overwrite : bool
-        Whether tables imported before may be replaced.
+        If true, tables of an earlier import may be replaced.
 
     Returns
     -------
@@ -66,4 +66,4 @@ def import_files(
         As :func:`voirdire.read`, or the folder cannot be written; nothing is left behind then.
     """
     with new_folder(out, LAYOUT, overwrite=overwrite) as place:
-        return read_as(list(files), how or Reading(), folder=place)
+        return read_as(list(files), reading or Reading(), folder=place)

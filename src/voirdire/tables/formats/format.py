@@ -1,4 +1,4 @@
-"""A tool's format: how its files are told from all others, and how they are read."""
+"""A tool's format: recognition and reading of its files."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from voirdire.tables.formats.records import Placed, Record, non_object_reason
 from voirdire.tables.formats.rows import Label, Note, Odd, Refused, Row, Score, UnknownOrder, Vote, row_fault
 from voirdire.tables.formats.source import Head, Source
 
-#: How a table is made of several files.
+#: Remedy for several files that belong into one table.
 JOIN_FILES = "several files become one table by voirdire import FILE FILE --out FOLDER"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Options of whoever reads files.
+class FormatOptions:
+    """User's options for reading files.
 
     Attributes
     ----------
     baseline : str, optional
-        The system that all others were compared with, where a file does not name it.
+        The system that all others were compared with, if a file does not name it.
     judge, system : str, optional
-        The judge, the system, where a file does not name them.
+        The judge and the system, if a file does not name them.
     questions : sequence of str
-        Those that are wanted, of a file with several.
+        The selected questions of a file with several; empty selects all.
     map : mapping of str to str
-        Columns of voirdire's tables to those of a table.
+        Names of voirdire's columns to those of the file.
     winners : mapping of str to str
-        What the values of its winners mean: first, second or tie.
+        Values of the winner column to first, second or tie.
     wide : str, optional
-        What the columns of a wide table are: judge, criterion, item, counts, lists or pairs.
+        Meaning of the columns of a wide table: judge, criterion, item, counts, lists or pairs.
     columns : sequence of str
-        Which columns of a wide table are, where not all others.
+        The columns of a wide table that hold answers; empty: all columns without another role.
     table : str, optional
-        What it holds: votes, scores, labels or rankings.
+        Kind of the table: votes, scores, labels or rankings.
     degrees : bool
-        Whether how sure a judge was of the winner is kept, as a column ``degree``, not the winner alone.
+        If true, the judge's confidence in the winner is kept as a column ``degree``.
     label_sets : str, optional
-        How a table writes sets of labels: lists, rows, or what separates the labels of a cell.
+        Notation of sets of labels: lists, rows, or the separator of labels within a cell.
     no_label : str, optional
-        The cell that says that no label applies.
+        Cell value for "no label applies".
     unnamed : bool
-        Whether the answers are people's, who need not be named.
+        If true, the answers are those of people, who need not be named.
     """
 
     baseline: str | None = None
@@ -64,34 +64,34 @@ class Asked:
     unnamed: bool = False
 
     def wants(self, question: str) -> bool:
-        """True where a question is one of those that are wanted."""
+        """True if a question is selected."""
         return not self.questions or question in self.questions
 
 
 class Format:
-    """A tool's format: how its files are told from all others and read; an object is a file that is being read.
+    """A tool's format; an instance reads one file.
 
     Attributes
     ----------
     name : str
-        As ``--from`` has it.
+        The format's name for ``--from``.
     title : str
-        The tool, in words.
+        The tool's name in messages.
     needs : tuple of frozenset of str
-        Keys of which one set is in every record of such a file.
+        Sets of keys; each record of such a file has all keys of at least one set.
     shapes : str
         Shapes of the files, with blanks between them; see `Head`.
     options : tuple of str
-        Fields of `Asked` that say something to it.
+        Fields of `FormatOptions` that the format uses.
     notes : mapping of str to str
-        Notes on what was counted, by the name of that, and the one that is always given, without a name. In them
-        ``{name}`` is the file, ``{count}`` how often it was counted, ``{names}`` the names that it was counted under.
+        Notes by key of `counts`; the note under the empty key is always given. In them ``{name}`` is the file,
+        ``{count}`` the total of the counter, ``{names}`` the names in the counter.
     columns : tuple of str
-        Those that are read, where not all need be.
+        The columns to read; empty reads all.
     source : Source
-    asked : Asked
+    asked : FormatOptions
     counts : dict of str to Counter
-        What was counted, by the names that it was counted under.
+        Counters by key of `notes`; each counts by name.
     """
 
     name: ClassVar[str]
@@ -102,64 +102,64 @@ class Format:
     notes: ClassVar[Mapping[str, str]] = {}
     columns: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        self.source, self.asked, self.head, self.file = source, asked, source.head, source.name
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        self.source, self.asked, self.head, self.file = source, options, source.head, source.name
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
         self._runs: Counter[tuple[Any, ...]] = Counter()
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so is one of the tool's."""
+        """True if the head of a file is that of one of the tool's files."""
         return has_keys(head, cls.needs, cls.shapes)
 
     @classmethod
-    def read(cls, source: Source, asked: Asked) -> Iterator[Row]:
+    def read(cls, source: Source, options: FormatOptions) -> Iterator[Row]:
         """Read the rows of a file.
 
         Raises
         ------
         InputError
-            It is not of the shape that the tool's files have.
+            The file does not have the shape of the tool's files.
         """
         try:
-            yield from cls(source, asked).rows()
+            yield from cls(source, options).rows()
         except InputError:
             raise
-        except (*_ODD_SHAPES, Odd) as error:
+        except (*_SHAPE_ERRORS, Odd) as error:
             raise InputError(
                 f"{source.name}: not as {cls.title} writes it: {_describe_error(error)}"
             ) from error
 
     def rows(self) -> Iterator[Row]:
-        """The rows of all records, and the notes."""
+        """Read the rows of all records, and give the notes."""
         yield from read_records(self.records(), self.read_record)
         yield from self.last_rows()
-        for what, text in self.notes.items():
-            if not what or self.counts[what]:
-                count, names = self.counts[what].total(), ", ".join(self.counts[what])
+        for key, text in self.notes.items():
+            if not key or self.counts[key]:
+                count, names = self.counts[key].total(), ", ".join(self.counts[key])
                 kind = UnknownOrder if isinstance(text, UnknownOrder) else Note
                 yield kind(text.format(name=self.file, count=count, names=names))
 
     def records(self) -> Placed:
-        """The records with their places, also those of an answer of an API; for one that cannot be read the reason."""
+        """The records with their places, also from a response of an API; a reason replaces an unreadable record."""
         data = list_under(self.head, "data")
         return self.source.records(self.columns) if data is None else members(data, f"{self.file} data[", "]")
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
-        """The rows of a record; raises Odd, or what its odd shape leads to."""
+        """Read the rows of a record; raises Odd, or an error of `_SHAPE_ERRORS` for an unexpected shape."""
         raise NotImplementedError
 
     def last_rows(self) -> Iterable[Row]:
-        """Further rows and notes, when all records have been read."""
+        """Give further rows and notes after all records."""
         return ()
 
-    def count(self, what: str, times: int = 1, name: str = "") -> None:
-        """Count what a note speaks of, perhaps under a name that the note lists."""
+    def count(self, key: str, times: int = 1, name: str = "") -> None:
+        """Count an event for the note under a key; the note may list the names."""
         if times:
-            self.counts[what][name] += times
+            self.counts[key][name] += times
 
     def numbered(self, row: Row) -> Row:
-        """An answer with its number among those of its judge to one question, as its run."""
+        """Number the answers of a judge to one question, as runs from 1."""
         if not isinstance(row, Vote | Score | Label):
             return row
         about = (*row[: 3 if isinstance(row, Vote) else 2], row.criterion, row.context)
@@ -167,8 +167,8 @@ class Format:
         return row._replace(run=self._runs[about])
 
 
-#: What code that expects another shape of JSON leads to.
-_ODD_SHAPES = (
+#: Errors of code that meets JSON of an unexpected shape.
+_SHAPE_ERRORS = (
     KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, ZeroDivisionError,
 )  # fmt: skip
 
@@ -183,7 +183,7 @@ def key_sets(*needs: str) -> tuple[frozenset[str], ...]:
 
 
 def has_keys(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records") -> bool:
-    """True where a file begins with a record that has one of some sets of keys.
+    """True if the first record of a file has all keys of one of some sets.
 
     Examples
     --------
@@ -193,59 +193,59 @@ def has_keys(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records
     return head.shape in shapes.split() and any(keys <= head.keys for keys in needs)
 
 
-def read_records(records: Placed, one: Callable[[Record, str], Iterable[Row]]) -> Iterator[Row]:
-    """Read every record; one that is none of the tool's is refused, and so is a row that is in no table.
+def read_records(records: Placed, read_record: Callable[[Record, str], Iterable[Row]]) -> Iterator[Row]:
+    """Read every record; refuse records that are not the tool's, and rows that fit no table.
 
     Parameters
     ----------
     records : iterator
         The records with their places.
-    one : callable
-        The rows of a record and its place; raises Odd, or what its odd shape leads to.
+    read_record : callable
+        Gives the rows of a record and its place; raises Odd, or an error of `_SHAPE_ERRORS`.
     """
     for place, record in records:
         if isinstance(record, str):
             yield Refused(place, record)
         else:
-            yield from guarded_rows(place, one, record, place)
+            yield from guarded_rows(place, read_record, record, place)
 
 
 def list_under(head: Head, key: str) -> list[Any] | None:
-    """The list under a key of the one object of a file; None where there is none."""
-    found = head.first.get(key) if head.shape == "object" else None
-    return found if isinstance(found, list) else None
+    """The list under a key of a file that is one object; None if there is none."""
+    value = head.first.get(key) if head.shape == "object" else None
+    return value if isinstance(value, list) else None
 
 
 def is_page(head: Head, keys: Iterable[str]) -> bool:
-    """True for an answer of an API: an object whose list ``data`` begins with a record that has some keys."""
+    """True for a response of an API: the first record of its list ``data`` has all of some keys."""
     first = next(iter(list_under(head, "data") or ()), None)
     return isinstance(first, dict) and first.keys() >= set(keys)
 
 
-def members(found: Iterable[Any], begin: str, end: str = "", start: int = 0) -> Placed:
-    """The members of a list as records; their places are the number between two texts."""
-    for at, one in enumerate(found, start):
-        yield f"{begin}{at}{end}", one if isinstance(one, dict) else non_object_reason(one)
+def members(values: Iterable[Any], begin: str, end: str = "", start: int = 0) -> Placed:
+    """The members of a list as records; a place is the member's number between two texts."""
+    for index, value in enumerate(values, start):
+        yield f"{begin}{index}{end}", value if isinstance(value, dict) else non_object_reason(value)
 
 
 def guarded_rows(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iterator[Row]:
-    """The rows of one place (``rows`` of what it is ``about``), or why there are none."""
+    """The rows of one place, from ``rows(*about)``, or the refusal with its reason."""
     try:
         for row in list(rows(*about)):
-            why = row_fault(row)
-            yield row if why is None else Refused(place, why)
+            reason = row_fault(row)
+            yield row if reason is None else Refused(place, reason)
     except Odd as odd:
         yield Refused(place, str(odd))
     except KeyError as error:
         yield Refused(place, _describe_error(error))
     except InputError:
         raise
-    except _ODD_SHAPES as error:
+    except _SHAPE_ERRORS as error:
         yield Refused(place, f"not as the tool writes it: {_describe_error(error)}")
 
 
 def short_text(value: object) -> str:
-    """A value in a message."""
+    """A value as JSON of at most 80 characters, for a message."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)[:80]
     except (RecursionError, ValueError):

@@ -1,4 +1,4 @@
-"""A dataframe as the readers of tables see it: its columns, and its rows one at a time."""
+"""Dataframes as sources for the readers of tables: columns, and rows one at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voirdire.tables.problems import Problems
 
 @dataclass
 class FrameSource(Source):
-    """A dataframe that narwhals knows; its places are numbers of rows, the first row is 1."""
+    """A dataframe that narwhals supports; places are row numbers from 1."""
 
     frame: Any = None
 
@@ -35,19 +35,19 @@ class FrameSource(Source):
 
 
 def _cell_or_none(cell: Any) -> Any:
-    """A cell, None for a missing one, however a library writes that."""
+    """A cell; None for the missing values of all libraries."""
     missing = type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
     return None if missing else cell
 
 
 @contextmanager
 def opened_frame(table: object) -> Iterator[FrameSource]:
-    """A dataframe as a source; lazy ones are collected when their rows are read.
+    """Open a dataframe as a source; a lazy one is collected when its rows are read.
 
     Raises
     ------
     InputError
-        It is no dataframe, or a column name occurs twice.
+        The table is no dataframe, or a column name occurs twice.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Files of tools and tables, read together into tables of answers.
+"""Reading of several files of tools and tables into tables of answers.
 
-Copies among files that are read together: other names or wrappings of the same answers.
+Files with the same answers under another name or in another file format are refused as copies.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.anchors import Anchors
-from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.label_cells import merge_label_rows
@@ -40,7 +40,7 @@ from voirdire.tables.problems import nearest_name
 
 
 class Copies:
-    """The rows of each of several files, kept as one number, to tell files that hold the same.
+    """Hashes of the rows of several files, to find files with the same rows.
 
     Examples
     --------
@@ -59,7 +59,7 @@ them, or, where judges were asked again, a column run
         self._rows = self._hash = 0
 
     def add(self, row: Any) -> None:
-        """Take a row of the file that is being read."""
+        """Add a row of the current file."""
         cells = (*row.row, *row.further.items()) if isinstance(row, Extended) else row
         self._rows += 1
         self._hash = hash((self._hash, *map(str, cells)))
@@ -82,36 +82,36 @@ them, or, where judges were asked again, a column run
         self._seen[key] = path
 
 
-_SHOWN = 3
-_MOST = 1_000  # rows that cannot be read, of which are told
+_MAX_SHOWN = 3
+_MAX_FAULTS = 1_000  # unreadable rows that are kept for messages
 
 
 def gather_tables(
-    paths: Sequence[Any], how: Any, folder: Path | None = None, *, unnamed: bool = False
+    paths: Sequence[Any], reading: Any, folder: Path | None = None, *, unnamed: bool = False
 ) -> Imported:
-    """As :func:`voirdire.tables.reading.read_as`, of several files and with all options."""
+    """Read several files as :func:`voirdire.tables.reading.read_as` does, with all options."""
     if not paths:
         raise InputError("no file is given; name one or more")
-    said, judges = replace(how.format_options, unnamed=unnamed), how.judges_of_files()
+    shared_options, judges = replace(reading.format_options, unnamed=unnamed), reading.judges_of_files()
     places = {name: None if folder is None else folder / f"{name}.csv" for name in COLUMNS}
     rows = {name: Rows(name, place) for name, place in places.items()}
-    as_votes = said.table == "votes"
+    as_votes = shared_options.table == "votes"
     if as_votes:
         rows["rankings"].path = None  # kept until it is known whether they are to be votes
-    if said.label_sets == ROWS:
+    if shared_options.label_sets == ROWS:
         rows["labels"].path = None  # kept until all rows of a set are there
     notes: dict[str, None] = {}
     formats: dict[str, str] = {}
     unknown = with_sets = False
-    reasons: dict[str, tuple[str, int]] = {}  # the first place of each, and how often it was given
+    reasons: dict[str, tuple[str, int]] = {}  # first place and number of refusals
     known = Anchors()
     faults: list[Refused] = []
-    filtering, copies = RowChoice(how.where or {}), Copies()
+    filtering, copies = RowChoice(reading.where or {}), Copies()
     sources: list[Source] = []
 
-    def take_row(found: Row) -> None:
+    def take_row(read_row: Row) -> None:
         nonlocal unknown, with_sets
-        row = known.add(found) if isinstance(found, Known) else found
+        row = known.add(read_row) if isinstance(read_row, Known) else read_row
         if row is None:
             return
         if isinstance(row, Note):
@@ -123,7 +123,7 @@ def gather_tables(
             rows["refused"].add(Refused(*map(_escape_surrogates, row)))
             first, count = reasons.get(row.reason, (row.place, 0))
             reasons[row.reason] = first, count + 1
-            if isinstance(row, Fault) and len(faults) < _MOST:
+            if isinstance(row, Fault) and len(faults) < _MAX_FAULTS:
                 faults.append(row)
         elif filtering.is_chosen(row):
             if len(sources) > 1:
@@ -134,19 +134,22 @@ def gather_tables(
 
     with ExitStack() as stack:
         _check_duplicate_files(paths)
-        sources += [stack.enter_context(_open_source(path, how)) for path in paths]
+        sources += [stack.enter_context(_open_source(path, reading)) for path in paths]
         check_judges(judges, [source.path for source in sources])
-        leave_out_columns(sources, how.leave_out)
+        leave_out_columns(sources, reading.leave_out)
         for source in sources:
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
-        options = [_options_of_file(said, judges, source) for source in sources]
-        chosen = [format_of(source, asked, how.tool) for source, asked in zip(sources, options, strict=True)]
-        _check_options(said, chosen)
-        for source, one, asked in zip(sources, chosen, options, strict=True):
-            formats[source.path] = one.name
-            for found in one.read(source, asked):
-                take_row(found)
+        options = [_options_of_file(shared_options, judges, source) for source in sources]
+        chosen = [
+            format_of(source, file_options, reading.tool)
+            for source, file_options in zip(sources, options, strict=True)
+        ]
+        _check_options(shared_options, chosen)
+        for source, file_format, file_options in zip(sources, chosen, options, strict=True):
+            formats[source.path] = file_format.name
+            for file_row in file_format.read(source, file_options):
+                take_row(file_row)
             notes.update(dict.fromkeys(source.notes))  # also those of how it was unfolded
             filtering.check_columns(source.name)
             copies.end(source.path)
@@ -154,16 +157,16 @@ def gather_tables(
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any_chosen(names)
         raise InputError(f"{names}: no vote, score or label is in it{_refusals_in_short(reasons)}")
-    held = " and ".join(name for name in TABLES.values() if rows[name].count)
-    if said.winners and not rows["votes"].count:
+    tables = " and ".join(name for name in TABLES.values() if rows[name].count)
+    if shared_options.winners and not rows["votes"].count:
         raise InputError(
-            f"{names}: winners (--winners) says what the winners of votes mean; {held} have none, so leave it out"
+            f"{names}: winners (--winners) says what the winners of votes mean; {tables} have none, so leave it out"
         )
-    if said.label_sets and not with_sets:
-        held = "counts of labels" if rows["labels"].count else held
+    if shared_options.label_sets and not with_sets:
+        tables = "counts of labels" if rows["labels"].count else tables
         raise InputError(
-            f"{names}: label_sets (--label-sets) says how several labels of an item are written; {held} have none, so "
-            "leave it out"
+            f"{names}: label_sets (--label-sets) says how several labels of an item are written; {tables} have none, "
+            "so leave it out"
         )
     rankings = rows["rankings"]
     if as_votes and rankings.count and not rows["votes"].count:
@@ -172,7 +175,7 @@ def gather_tables(
             take_row(vote)
     else:
         rankings.path = places["rankings"]
-    if said.label_sets == ROWS and rows["labels"].count:
+    if shared_options.label_sets == ROWS and rows["labels"].count:
         filtering, single = RowChoice({}), rows["labels"]
         rows["labels"] = Rows("labels", places["labels"])
         for row in merge_label_rows(single):
@@ -188,11 +191,11 @@ def gather_tables(
         tuple(notes),
         formats,
         unknown,
-        how.table,
-        how.levels,
-        how.positive,
-        tuple(how.people),
-        how.label_sets is not None,
+        reading.table,
+        reading.levels,
+        reading.positive,
+        tuple(reading.people),
+        reading.label_sets is not None,
         unnamed,
         tuple(_faults_by_reason(faults)),
         known,
@@ -200,7 +203,7 @@ def gather_tables(
 
 
 def _escape_surrogates(text: str) -> str:
-    """A text whose halves of characters are written out, as tables cannot hold them."""
+    """A text with surrogates written as escapes, because tables cannot hold them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -213,23 +216,24 @@ def _known_answers_notice(known: Anchors) -> str:
 
 
 def _faults_by_reason(faults: Sequence[Refused]) -> list[str]:
-    """Rows that cannot be read, those of one reason together."""
+    """Messages on unreadable rows, one for each reason."""
     by_reason: dict[str, list[str]] = {}
     for fault in faults:
         by_reason.setdefault(fault.reason, []).append(fault.place)
     return [
-        f"{', '.join(places[:_SHOWN])}{f' and {len(places) - _SHOWN} more' if len(places) > _SHOWN else ''}: {reason}"
+        f"{', '.join(places[:_MAX_SHOWN])}"
+        f"{f' and {len(places) - _MAX_SHOWN} more' if len(places) > _MAX_SHOWN else ''}: {reason}"
         for reason, places in by_reason.items()
     ]
 
 
-def _open_source(path: Any, how: Any) -> Any:
+def _open_source(path: Any, reading: Any) -> Any:
     plain = isinstance(path, str | os.PathLike)
-    return open_source(path, how.separator, how.sheet) if plain else opened_frame(path)
+    return open_source(path, reading.separator, reading.sheet) if plain else opened_frame(path)
 
 
 def _check_duplicate_files(paths: Sequence[Any]) -> None:
-    """Raise where a file is given twice, under whatever name."""
+    """Raise if a file is given twice, under the same or another name."""
     seen: dict[str, str] = {}
     for path in paths:
         if not isinstance(path, str | os.PathLike):
@@ -240,14 +244,14 @@ def _check_duplicate_files(paths: Sequence[Any]) -> None:
         seen[real] = os.fspath(path)
 
 
-def _options_of_file(asked: Asked, judges: Mapping[str, str], source: Source) -> Asked:
+def _options_of_file(options: FormatOptions, judges: Mapping[str, str], source: Source) -> FormatOptions:
     """Options of one of several files."""
     judge = next((name for file, name in judges.items() if file in (source.path, source.name)), None)
-    return asked if judge is None else replace(asked, judge=judge)
+    return options if judge is None else replace(options, judge=judge)
 
 
 def check_judges(judges: Mapping[str, str], paths: Sequence[str]) -> None:
-    """Raise where a judge is said of a file that is not among those that are read.
+    """Raise if a judge is set for a file that is not read.
 
     Examples
     --------
@@ -265,18 +269,18 @@ def check_judges(judges: Mapping[str, str], paths: Sequence[str]) -> None:
 def _refusals_in_short(reasons: Mapping[str, tuple[str, int]]) -> str:
     if not reasons:
         return ""
-    often = sorted(reasons.items(), key=lambda one: -one[1][1])[:_SHOWN]
+    most_frequent = sorted(reasons.items(), key=lambda entry: -entry[1][1])[:_MAX_SHOWN]
     shown = "; ".join(
         f"{reason} ({place}{f' and {count - 1:,} more' if count > 1 else ''})"
-        for reason, (place, count) in often
+        for reason, (place, count) in most_frequent
     )
     total = sum(count for _, count in reasons.values())
     return f"; {'1 answer is' if total == 1 else f'{total:,} answers are'} refused: {shown}"
 
 
-def _check_options(asked: Asked, formats: Sequence[type[Format]]) -> None:
-    fits = {name for one in formats for name in one.options} | {"table", "unnamed"}
-    given = {name for name, value in vars(asked).items() if value or value == ""}
-    if alien := sorted(given - fits):
-        named = ", ".join(sorted({one.title for one in formats}))
-        raise InputError(f"{', '.join(alien)}: says nothing to files of {named}; leave it out")
+def _check_options(options: FormatOptions, formats: Sequence[type[Format]]) -> None:
+    allowed = {name for file_format in formats for name in file_format.options} | {"table", "unnamed"}
+    set_options = {name for name, value in vars(options).items() if value or value == ""}
+    if unused := sorted(set_options - allowed):
+        titles = ", ".join(sorted({file_format.title for file_format in formats}))
+        raise InputError(f"{', '.join(unused)}: says nothing to files of {titles}; leave it out")

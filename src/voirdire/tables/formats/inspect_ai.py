@@ -18,46 +18,48 @@ from voirdire.tables.formats.size_limits import check_json_object_count
 from voirdire.tables.formats.source import Head
 
 #: Inspect's grades: correct, incorrect, partial, no answer.
-_GRADES = {"C", "I", "P", "N"}
-#: Messages, events and the like of a sample that is stored in parts, of which ``sample.json`` has the scores.
-_PART = re.compile(r"_epoch_\d+/(?!sample\.json$)")
+_INSPECT_GRADES = {"C", "I", "P", "N"}
+#: Messages, events and the like of a sample that is stored in parts; its scores are in ``sample.json``.
+_SAMPLE_PART = re.compile(r"_epoch_\d+/(?!sample\.json$)")
 
 
 def _member_json(archive: ZipFile, name: str) -> Record | str:
-    """A member of an archive, or why it is none."""
+    """The JSON object in a member of an archive, or the reason why there is none."""
     packed = archive.getinfo(name).compress_size
     try:
         text = member_bytes(archive, name).decode("utf-8-sig")
         check_json_object_count(text, packed, name)
-        found = parse_json(text)
+        value = parse_json(text)
     except (UnicodeDecodeError, NotJsonError, BadZipFile) as error:
         return f"damaged: {error}"
-    return found if isinstance(found, dict) else "no JSON object"
+    return value if isinstance(value, dict) else "no JSON object"
 
 
 class Inspect(Format):
-    """Logs of Inspect, with what the header says of the samples."""
+    """Logs of Inspect, with the header's description of the samples."""
 
     name, title = "inspect", "Inspect"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has the header of a log."""
+        """True if the head of a file is the header of a log."""
         if head.shape == "zip":
             return bool(head.keys & {"header.json", "_journal/start.json"})
-        about = head.first.get("eval") if head.shape == "object" else None
-        return "status" in head.keys and isinstance(about, dict) and {"task", "model"} <= about.keys()
+        evaluation = head.first.get("eval") if head.shape == "object" else None
+        return (
+            "status" in head.keys and isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys()
+        )
 
     def records(self) -> Placed:
         """The samples, after the header."""
         if self.head.shape == "object":
-            whole = self.head.first
-            if whole.get("samples") is None:
+            log = self.head.first
+            if log.get("samples") is None:
                 raise InputError(
                     f"{self.file}: holds the header alone, no samples; write the log with its samples"
                 )
-            self._read_header(whole)
-            yield from members(whole["samples"], f"{self.file} ")
+            self._read_header(log)
+            yield from members(log["samples"], f"{self.file} ")
             return
         with open_archive(self.source.local) as archive:
             names = archive.namelist()
@@ -66,29 +68,29 @@ class Inspect(Format):
                 raise InputError(f"{self.file}: its header is {header}")
             self._read_header(header)
             for name in sorted(names):
-                if name.startswith("samples/") and name.endswith(".json") and not _PART.search(name):
+                if name.startswith("samples/") and name.endswith(".json") and not _SAMPLE_PART.search(name):
                     yield f"{self.file} {name}", _member_json(archive, name)
 
     def _read_header(self, header: Record) -> None:
-        about: Record = header["eval"]
+        evaluation: Record = header["eval"]
         self.status = header.get("status", "started")
-        self.model = name_text(about["model"])
-        self.roles: dict[str, Any] = about.get("model_roles") or {}
-        self.epochs = (about.get("config") or {}).get("epochs") or 1
+        self.model = name_text(evaluation["model"])
+        self.roles: dict[str, Any] = evaluation.get("model_roles") or {}
+        self.epochs = (evaluation.get("config") or {}).get("epochs") or 1
         results = header.get("results") or {}
         listed = results.get("scores") or [results.get("scorer") or {}]
         self.only = name_text(listed[0].get("name")) or "score"
         self.scorers: dict[str, Record] = {}
-        for scorer in about.get("scorers") or []:
+        for scorer in evaluation.get("scorers") or []:
             registered = scorer["name"].rpartition("/")[2]
-            key, more = registered, 0
+            key, number = registered, 0
             while key in self.scorers:  # the second scorer of a name has the key name1
-                more += 1
-                key = f"{registered}{more}"
+                number += 1
+                key = f"{registered}{number}"
             self.scorers[key] = scorer
 
     def read_record(self, sample: Record, place: str) -> Iterator[Row]:
-        """The grades of one sample."""
+        """Read the grades of one sample."""
         epoch = name_text(sample.get("epoch", 1))
         context = name_text(sample["id"])
         place = f"{self.file} sample {context} epoch {epoch}"
@@ -96,7 +98,7 @@ class Inspect(Format):
             yield Refused(place, "sample error")
             return
         scores = sample.get("scores") or {}
-        if sample.get("score"):  # of the only scorer there was, in format 1
+        if sample.get("score"):  # format 1 has one scorer
             scores = {self.only: sample["score"]}
         if not scores:
             yield Refused(place, "not scored")
@@ -111,16 +113,16 @@ class Inspect(Format):
         registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
         panel = (score.get("metadata") or {}).get("panel")
         if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
-            given = self._panel_votes(place, key, panel)
+            grades = self._panel_votes(place, key, panel)
         else:
-            given = [(place, self._judge(key, registered, score), score["value"])]
-        for where, judge, said in given:
-            for part, one in said.items() if isinstance(said, dict) else [(None, said)]:
+            grades = [(place, self._judge(key, registered, score), score["value"])]
+        for where, judge, value in grades:
+            for part, grade in value.items() if isinstance(value, dict) else [(None, value)]:
                 criterion = registered if part is None else f"{registered}.{part}"
-                yield self._answer(where, judge, item, one, criterion, context)
+                yield self._answer(where, judge, item, grade, criterion, context)
 
     def _panel_votes(self, place: str, key: str, panel: Record) -> list[tuple[str, str | None, Any]]:
-        """The votes behind a score that several graders gave: by their names, else their models, else their places."""
+        """The votes behind a score of several graders, by the graders' names, else their models, else their numbers."""
         votes: list[Any] = panel["votes"]
         options = self.scorers.get(key, {}).get("options") or {}
         for names in (panel.get("judges"), options.get("model"), self.roles.get("grader")):
@@ -128,22 +130,22 @@ class Inspect(Format):
                 judges = [name_text(name["model"] if isinstance(name, dict) else name) for name in names]
                 break
         else:
-            judges = [f"{key} grader {at}" for at in range(1, len(votes) + 1)]
+            judges = [f"{key} grader {number}" for number in range(1, len(votes) + 1)]
         return [
             (f"{place} {judge}", judge, float("nan") if vote is None else vote)
             for judge, vote in zip(judges, votes, strict=True)
         ]
 
     def _answer(
-        self, place: str, judge: str | None, item: str, said: Any, criterion: str, context: str | None
+        self, place: str, judge: str | None, item: str, value: Any, criterion: str, context: str | None
     ) -> Row:
-        if isinstance(said, float) and math.isnan(said):
+        if isinstance(value, float) and math.isnan(value):
             return Refused(place, "unscored (NaN)")
-        if isinstance(said, str | bool):
-            self.count("words", name=str(said))
-            return Label(judge, item, str(said), criterion, context, self.model)
-        about = {"criterion": criterion, "context": context, "system": self.model}
-        row = score_row(place, judge, item, said, f"value {short_text(said)} is no grade", **about)
+        if isinstance(value, str | bool):
+            self.count("words", name=str(value))
+            return Label(judge, item, str(value), criterion, context, self.model)
+        columns = {"criterion": criterion, "context": context, "system": self.model}
+        row = score_row(place, judge, item, value, f"value {short_text(value)} is no grade", **columns)
         self.count("numbers", not isinstance(row, Refused), criterion)
         return row
 
@@ -155,23 +157,23 @@ class Inspect(Format):
         if isinstance(options.get("model"), str):
             return str(options["model"])
         role = self.roles.get("grader")
-        several = options.get("model") or role
-        if isinstance(several, list):
+        graders = options.get("model") or role
+        if isinstance(graders, list):
             self.count("together", name=key)
         elif role:
             return name_text(role["model"] if isinstance(role, dict) else role)
-        last = grading[-1] if isinstance(grading, list) and grading else {}
-        if isinstance(last, dict) and last.get("model"):
-            return name_text(last["model"])
+        last_grading = grading[-1] if isinstance(grading, list) and grading else {}
+        if isinstance(last_grading, dict) and last_grading.get("model"):
+            return name_text(last_grading["model"])
         self.count("own", name=key)
         return self.model
 
     def last_rows(self) -> Iterator[Row]:
-        """Notes on the grades, where they are Inspect's own, on the status and on models that graded themselves."""
-        words, numbers, own, together = (
-            sorted(self.counts[what]) for what in ("words", "numbers", "own", "together")
+        """Notes on Inspect's own grades, on the status and on models that graded themselves."""
+        words, numbers, self_graded, aggregated = (
+            sorted(self.counts[key]) for key in ("words", "numbers", "own", "together")
         )
-        if words and set(words) <= _GRADES:
+        if words and set(words) <= _INSPECT_GRADES:
             scores = f"; numbers, of {', '.join(numbers)}, as scores" if numbers else ""
             yield Note(
                 f"{self.file}: the grades {', '.join(words)} are read as labels, by any scorer (Inspect's own metrics "
@@ -181,12 +183,12 @@ class Inspect(Format):
             yield Note(
                 f"{self.file}: the evaluation's status is {self.status!r}, its answers may be incomplete"
             )
-        if together:
+        if aggregated:
             yield Note(
-                f"{self.file}: several models graded {', '.join(together)}, and the log has what they give together: "
+                f"{self.file}: several models graded {', '.join(aggregated)}, and the log has what they give together: "
                 "it stands under the name of one of them"
             )
-        if own:
+        if self_graded:
             yield Note(
-                f"{self.file}: no grader is named for {', '.join(own)}: the evaluated model graded itself"
+                f"{self.file}: no grader is named for {', '.join(self_graded)}: the evaluated model graded itself"
             )

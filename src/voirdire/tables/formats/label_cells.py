@@ -1,6 +1,6 @@
-"""Cells of labels in tables: one label, or the set of those that apply.
+"""Cells of labels in tables: one label, or the set of all labels that apply.
 
-Rows of one judge and item that each name one label, as one set.
+Rows of one judge and item with one label each are merged to one set.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import KNOWN_COLUMNS, list_names
 from voirdire.tables.encode import Refused
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.rows import Extended, Label, Note, Odd, Row, name_text
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.table_rows import Rows
@@ -30,19 +30,19 @@ from voirdire.tables.label_sets import (
 
 
 def merge_label_rows(rows: Rows) -> Iterator[Row]:
-    """One row for all rows that are alike in every column of voirdire's but the label.
+    """Merge the rows that agree in all of voirdire's columns except the label.
 
     Parameters
     ----------
     rows : Rows
-        Labels, each a set of one or of none. Further columns are kept where they are alike in the rows of a set; a
-        note names those that are not.
+        Labels, each a set of at most one. Further columns are kept where they agree in all rows of a set; a note names
+        the others.
 
     Raises
     ------
     InputError
-        A judge names a label of an item twice, or says of it that none applies and names one; or no judge names two
-        labels of an item.
+        A judge gives an item the same label twice, or both a label and "no label applies"; or no judge gives an item
+        two labels.
 
     Examples
     --------
@@ -56,49 +56,49 @@ def merge_label_rows(rows: Rows) -> Iterator[Row]:
     if frame is None:
         return
     columns = list(map(str, frame))
-    about = [name for name in columns if name in KNOWN_COLUMNS and name != "label"]
+    key_columns = [name for name in columns if name in KNOWN_COLUMNS and name != "label"]
     others = [name for name in columns if name not in KNOWN_COLUMNS]
     groups: dict[tuple[Any, ...], list[int]] = {}
-    keys = frame[about].astype(object).where(frame[about].notna(), None)
+    keys = frame[key_columns].astype(object).where(frame[key_columns].notna(), None)
     for place, cells in enumerate(keys.itertuples(index=False, name=None)):
         groups.setdefault(cells, []).append(place)
     labels = frame["label"].tolist()
     further = {name: frame[name].tolist() for name in others}
-    lost: set[str] = set()
+    differing: set[str] = set()
     problems: list[str] = []
-    found: list[Row] = []
+    merged: list[Row] = []
     for key, places in groups.items():
-        named = dict(zip(about, key, strict=True))
+        cells_by_name = dict(zip(key_columns, key, strict=True))
         sets = [set_members(labels[place]) for place in places]
-        label = make_label_set(one for of in sets for one in of)
-        who = f"judge {named.get('judge')!r}, item {named.get('item')!r}"
+        label = make_label_set(label_name for names_of_row in sets for label_name in names_of_row)
+        subject = f"judge {cells_by_name.get('judge')!r}, item {cells_by_name.get('item')!r}"
         if isinstance(label, Refused):
-            problems.append(f"{who}: {label.reason}")
+            problems.append(f"{subject}: {label.reason}")
             continue
         if len(sets) > 1 and not all(sets):
-            problems.append(f"{who}: one row says that no label applies, and others stand beside it")
-        alike = {
+            problems.append(f"{subject}: one row says that no label applies, and others stand beside it")
+        shared = {
             name: cells[places[0]]
             for name, cells in further.items()
             if len({str(cells[place]) for place in places}) == 1
         }
-        lost |= further.keys() - alike.keys()
-        own = {name: named.pop(name, None) for name in Label._fields if name != "label"}
-        rest = dict.fromkeys(others) | alike | named
-        row = Label(**own, label=label)
-        found.append(Extended(row, rest) if rest else row)
+        differing |= further.keys() - shared.keys()
+        fields = {name: cells_by_name.pop(name, None) for name in Label._fields if name != "label"}
+        further_cells = dict.fromkeys(others) | shared | cells_by_name
+        row = Label(**fields, label=label)
+        merged.append(Extended(row, further_cells) if further_cells else row)
     if problems:
         raise InputError(problems)
-    if len(found) == len(frame):
+    if len(merged) == len(frame):
         raise InputError(
             "label_sets 'rows': no judge names several labels of an item in several rows; leave it out"
         )
-    if lost:
-        names = ", ".join(map(repr, sorted(lost)))
-        found.append(
+    if differing:
+        names = ", ".join(map(repr, sorted(differing)))
+        merged.append(
             Note(f"Columns that differ in the rows of one set of labels are left out there: {names}")
         )
-    yield from found
+    yield from merged
 
 
 class LabelCells:
@@ -106,42 +106,42 @@ class LabelCells:
 
     Parameters
     ----------
-    asked : Asked
-        Whose ``label_sets`` says how sets are written; without it, cells that are lists are sets.
+    asked : FormatOptions
+        ``label_sets`` is the notation of sets; without it, lists are sets.
 
     Examples
     --------
-    >>> cells = LabelCells(Asked(label_sets=";", no_label="none"))
+    >>> cells = LabelCells(FormatOptions(label_sets=";", no_label="none"))
     >>> [cells.read(cell) for cell in ("rude;long", "rude", "none")]
     ['["long", "rude"]', '["rude"]', '[]']
     """
 
-    def __init__(self, asked: Asked) -> None:
-        self.how, self.no_label, self.of_people = asked.label_sets, asked.no_label, asked.unnamed
+    def __init__(self, options: FormatOptions) -> None:
+        self.how, self.no_label, self.of_people = options.label_sets, options.no_label, options.unnamed
         self.sets = self.many = self.none = 0
         self._separated = False
         self._seen: dict[str, None] = {}
 
-    def read(self, said: Any) -> str | None:
-        """The label or the set of labels of a cell; None for an empty one.
+    def read(self, cell: Any) -> str | None:
+        """Read the label or the set of labels of a cell; None for an empty cell.
 
         Raises
         ------
         Odd
-            It names several labels and is not said to be a set, or is no set as these are written.
+            The cell has several labels without ``label_sets``, or is no set in that notation.
         """
-        found = self._read_label(said)
-        if isinstance(found, LabelSet):
-            size = len(set_members(found))
+        label = self._read_label(cell)
+        if isinstance(label, LabelSet):
+            size = len(set_members(label))
             self.sets += 1
             self.many += size > 1
             self.none += size == 0
-        return found
+        return label
 
-    def _read_label(self, said: Any) -> str | None:
-        if is_list(said):
-            return single_label(said) if self.how is None and len(said) == 1 else _label_set(said, said)
-        text = name_text(said) or ""
+    def _read_label(self, cell: Any) -> str | None:
+        if is_list(cell):
+            return single_label(cell) if self.how is None and len(cell) == 1 else _label_set(cell, cell)
+        text = name_text(cell) or ""
         if text == self.no_label:
             return LabelSet(NO_LABEL)
         if not text:
@@ -161,45 +161,45 @@ class LabelCells:
     def _split_labels(self, text: str) -> list[str]:
         parts = [part.strip() for part in text.split(str(self.how))]
         self._separated = self._separated or len(parts) > 1
-        if len(parts) > 1 and not parts[-1]:  # forms end every label with a separator
+        if len(parts) > 1 and not parts[-1]:  # forms put a separator after every label
             parts.pop()
         if not all(parts):
             raise Odd(f"label {text!r} has nothing between two {self.how!r}; write each label once")
         return parts
 
     def note(self, source: Source) -> Note | None:
-        """Note on the sets of a file; None where there are none.
+        """Describe the sets of a file in a note; None if there are none.
 
         Raises
         ------
         InputError
-            Sets were said to be there, and no cell of the only file holds several labels or none.
+            ``label_sets`` is given, and no cell of the only file holds several labels or none.
         """
-        called = source.name
+        file_name = source.name
         if not self.sets:
             return None
         if self.how == ROWS:
-            return Note(f"{called}: the rows of one judge and item are one set of labels")
-        alone = len(source.siblings) < 2 and not self.of_people
-        if self.how is not None and alone and not (self.many or self.none or self._separated):
+            return Note(f"{file_name}: the rows of one judge and item are one set of labels")
+        single_file = len(source.siblings) < 2 and not self.of_people
+        if self.how is not None and single_file and not (self.many or self.none or self._separated):
             raise InputError(
-                f"{called}: label_sets {self.how!r}: no cell holds several labels (the labels are "
+                f"{file_name}: label_sets {self.how!r}: no cell holds several labels (the labels are "
                 f"{list_names(list(self._seen))}); name what separates them, or leave it out"
             )
-        how = "are lists" if self.how in (None, LISTS) else f"separate their labels by {self.how!r}"
+        notation = "are lists" if self.how in (None, LISTS) else f"separate their labels by {self.how!r}"
         return Note(
-            f"{called}: cells of labels {how}: each is the set of the labels that apply; {self.many:,} hold several, "
-            f"{self.none:,} none"
+            f"{file_name}: cells of labels {notation}: each is the set of the labels that apply; {self.many:,} hold "
+            f"several, {self.none:,} none"
         )
 
 
 def single_label(cells: Any) -> str | None:
-    """The label of a list of one; None for an empty cell."""
+    """The label of a list with one member; None if it is empty."""
     return name_text(next(iter(cells))) or None
 
 
-def _label_set(said: Any, names: Any) -> LabelSet:
-    found = make_label_set(names)
-    if isinstance(found, Refused):
-        raise Odd(f"label {said!r} {found.reason}")
-    return found
+def _label_set(cell: Any, names: Any) -> LabelSet:
+    labels = make_label_set(names)
+    if isinstance(labels, Refused):
+        raise Odd(f"label {cell!r} {labels.reason}")
+    return labels

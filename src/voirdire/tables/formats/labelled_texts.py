@@ -1,6 +1,6 @@
-"""Texts that people label: doccano's exports, one file an annotator, and Prodigy's annotations (``db-out``).
+"""Texts with labels of people: doccano's exports, one file per annotator, and Prodigy's annotations (``db-out``).
 
-The judge of a file that names none is who is asked for, else the file's own name.
+If a file names no judge, the judge is that of the options, else the file's name.
 """
 
 from __future__ import annotations
@@ -26,37 +26,44 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head
 
-_PACKED = (".gz", ".zst")
-_BY_NAME = (
+_PACKED_SUFFIXES = (".gz", ".zst")
+_JUDGE_BY_NAME = (
     "{name}: the file names no judge: its answers are those of {names}, by the file's name (--set judge=NAME is "
     "another name)"
 )
-_MARKS = "marks in the text are no label of it"
+_MARKS_REASON = "marks in the text are no label of it"
 
-_TEXT, _LABEL = ("text", "data", "filename"), ("label", "labels", "cats")
-_OTHERS = {"judge", "criterion", "first", "second", "winner", "score"}  # no export of doccano has them
-_JOINED = "#"  # between labels, in CSV
-_TOGETHER = "all"  # the file of a project whose annotators share their labels
+_TEXT_COLUMNS, _LABEL_COLUMNS = ("text", "data", "filename"), ("label", "labels", "cats")
+_FOREIGN_ROLES = {
+    "judge",
+    "criterion",
+    "first",
+    "second",
+    "winner",
+    "score",
+}  # doccano's exports have no such columns
+_LABEL_SEPARATOR = "#"  # in CSV
+_SHARED_FILE = "all"  # file of a project with shared labels
 
-_ANSWERS = ("accept", "reject")
-_MARKED = ("spans", "relations", "audio_spans")
-_INPUT = ("_input_hash", "_task_hash", "text")
+_PRODIGY_ANSWERS = ("accept", "reject")
+_MARK_KEYS = ("spans", "relations", "audio_spans")
+_INPUT_KEYS = ("_input_hash", "_task_hash", "text")
 
 
 class _Annotations(Format):
-    """Files that may not name their annotator."""
+    """Files that may lack the annotator's name."""
 
     options = ("judge",)
-    notes: ClassVar = {"several": _BY_NAME, "alone": f"{_BY_NAME}; {JOIN_FILES}"}
+    notes: ClassVar = {"several": _JUDGE_BY_NAME, "alone": f"{_JUDGE_BY_NAME}; {JOIN_FILES}"}
 
     @cached_property
     def judge(self) -> str:
-        """Who annotated the file: who is asked for, else the file's name, with its folder where another has it, too.
+        """The annotator: the judge of the options, else the file's name, with its folder if another file shares it.
 
         Raises
         ------
         InputError
-            It comes from the standard input and nobody names the judge.
+            The file is the standard input, and the options name no judge.
         """
         path = self.source.path
         if self.asked.judge:
@@ -66,26 +73,27 @@ class _Annotations(Format):
         judge, siblings = _name_without_endings(path), [other.path for other in self.source.siblings]
         if any(_name_without_endings(other) == judge for other in siblings if other != path):
             judge = f"{os.path.basename(os.path.dirname(os.path.abspath(path)))}/{judge}"
-        several = len(set(map(os.path.abspath, siblings))) > 1
-        self.count("several" if several else "alone", name=repr(judge))
+        is_one_of_several = len(set(map(os.path.abspath, siblings))) > 1
+        self.count("several" if is_one_of_several else "alone", name=repr(judge))
         return judge
 
 
 def _name_without_endings(path: str) -> str:
-    """A file's name without its endings."""
+    """A file's name without its suffixes."""
     name = os.path.basename(path)
-    for ending in _PACKED:
+    for ending in _PACKED_SUFFIXES:
         name = name.removesuffix(ending)
     return os.path.splitext(name)[0]
 
 
 def _is_old(record: Any) -> bool:
-    """True where a record is of doccano before 1.6, which names the people, and labels by numbers."""
-    found = record.get("annotations") if isinstance(record, dict) else None
-    named = isinstance(found, list) and all(
-        isinstance(one, dict) and {"user", "label"} <= one.keys() for one in found
+    """True for a record of doccano before 1.6, which names the annotators and numbers the labels."""
+    annotations_list = record.get("annotations") if isinstance(record, dict) else None
+    has_users = isinstance(annotations_list, list) and all(
+        isinstance(annotation, dict) and {"user", "label"} <= annotation.keys()
+        for annotation in annotations_list
     )
-    return named and bool(found)
+    return has_users and bool(annotations_list)
 
 
 class Doccano(_Annotations):
@@ -99,24 +107,30 @@ class Doccano(_Annotations):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has texts with labels, and nothing that no export has."""
-        if head.shape not in ("records", "table") or "id" not in head.keys or not head.keys & set(_TEXT):
+        """True if the head of a file shows texts with labels, and no column that doccano's exports lack."""
+        if (
+            head.shape not in ("records", "table")
+            or "id" not in head.keys
+            or not head.keys & set(_TEXT_COLUMNS)
+        ):
             return False
         columns = head.columns or tuple(head.first or ())
-        own = bool(head.keys & set(_LABEL)) and not _OTHERS & find_roles(columns).keys()
-        return _is_old(head.first) or own
+        has_labels = bool(head.keys & set(_LABEL_COLUMNS)) and not _FOREIGN_ROLES & find_roles(columns).keys()
+        return _is_old(head.first) or has_labels
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The label, or the labels of several people."""
+        """Read the label, or the labels of several people."""
         if _is_old(self.head.first):
             yield from _read_old_record(record)
             return
-        said = next((record[name] for name in _LABEL if name in record), None)
-        self.count("together", self.judge == _TOGETHER)
-        if isinstance(said, list) and any(isinstance(part, list | dict) for part in said):
-            raise Odd(_MARKS)
-        parts = said.split(_JOINED) if self.head.shape == "table" and isinstance(said, str) else []
-        label = one_label(parts if len(parts) > 1 and all(parts) else said)
+        labels = next((record[name] for name in _LABEL_COLUMNS if name in record), None)
+        self.count("together", self.judge == _SHARED_FILE)
+        if isinstance(labels, list) and any(isinstance(part, list | dict) for part in labels):
+            raise Odd(_MARKS_REASON)
+        parts = (
+            labels.split(_LABEL_SEPARATOR) if self.head.shape == "table" and isinstance(labels, str) else []
+        )
+        label = one_label(parts if len(parts) > 1 and all(parts) else labels)
         yield Label(self.judge, name_text(record["id"]), label)
 
 
@@ -124,7 +138,7 @@ def _read_old_record(record: Record) -> Iterator[Row]:
     by_person: dict[str | None, list[Any]] = {}
     for annotation in record["annotations"]:
         if "start_offset" in annotation:
-            raise Odd(_MARKS)
+            raise Odd(_MARKS_REASON)
         by_person.setdefault(name_text(annotation["user"]), []).append(annotation["label"])
     if not by_person:
         raise Odd("no label")
@@ -138,27 +152,27 @@ class Prodigy(_Annotations):
     name, title, needs = "prodigy", "Prodigy", key_sets("answer _task_hash", "answer _input_hash")
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """A choice among options, or a label that is accepted or rejected."""
+        """Read a choice among options, or the acceptance or rejection of a label."""
         judge = name_text(record.get("_annotator_id") or record.get("_session_id")) or self.judge
-        said, criterion = _answer_and_label(record)
-        item = next((name for key in _INPUT if (name := name_text(record.get(key))) is not None), None)
-        yield self.numbered((Label if isinstance(said, str) else Score)(judge, item, said, criterion))
+        answer, criterion = _answer_and_label(record)
+        item = next((name for key in _INPUT_KEYS if (name := name_text(record.get(key))) is not None), None)
+        yield self.numbered((Label if isinstance(answer, str) else Score)(judge, item, answer, criterion))
 
 
 def _answer_and_label(record: Record) -> tuple[str | float, str | None]:
-    """Answer of an annotator, and the label that was asked about, where there was one.
+    """Answer of an annotator, and the label in question, if any.
 
     Raises
     ------
     Odd
-        Nothing that is one label.
+        The record holds no single label.
     """
     answer = record.get("answer")
     if answer == "ignore":
         raise Odd("ignored by the annotator")
-    if answer not in _ANSWERS:
-        none = answer in (None, "")
-        raise Odd("no answer" if none else f"answer {answer!r} is none of accept, reject, ignore")
+    if answer not in _PRODIGY_ANSWERS:
+        is_empty = answer in (None, "")
+        raise Odd("no answer" if is_empty else f"answer {answer!r} is none of accept, reject, ignore")
     if isinstance(record.get("accept"), dict):
         raise Odd("a comparison of two texts (compare), which names neither; its answers are not read")
     if "accept" in record or record.get("options"):
@@ -166,8 +180,8 @@ def _answer_and_label(record: Record) -> tuple[str | float, str | None]:
             raise Odd("the whole task is rejected, no option is chosen")
         return _accepted_option(record), None
     label = name_text(record.get("label")) or None
-    if label is None and any(record.get(name) for name in _MARKED):
-        raise Odd(_MARKS)
+    if label is None and any(record.get(name) for name in _MARK_KEYS):
+        raise Odd(_MARKS_REASON)
     return answer, label
 
 
@@ -177,8 +191,8 @@ def _accepted_option(record: Record) -> str | float:
         raise Odd("no option is accepted")
     if len(accepted) > 1:
         raise Odd(f"{len(accepted)} options are accepted: {', '.join(accepted)}")
-    options = [one for one in record.get("options") or [] if isinstance(one, dict)]
-    scale = [number_or_none(one.get("text", one.get("id"))) for one in options]
-    ids = [number_or_none(one.get("id")) for one in options]
+    options = [option for option in record.get("options") or [] if isinstance(option, dict)]
+    texts = [number_or_none(option.get("text", option.get("id"))) for option in options]
+    ids = [number_or_none(option.get("id")) for option in options]
     value = number_or_none(accepted[0])
-    return value if options and None not in ids and scale == ids and value is not None else accepted[0]
+    return value if options and None not in ids and texts == ids and value is not None else accepted[0]

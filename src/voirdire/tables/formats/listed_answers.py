@@ -1,4 +1,4 @@
-"""Lists of answers in cells: a row for each, of a judge by its place, or by a list of names."""
+"""Lists of answers in cells: one row per answer; its judge is its position, or a name in a list of names."""
 
 from __future__ import annotations
 
@@ -11,53 +11,61 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ALIASES, find_roles, list_names, normalise_column_name
-from voirdire.tables.formats.column_samples import FEW, first_records, is_beside, is_key
+from voirdire.tables.formats.column_samples import MAX_CLASSES, first_records, is_covariate_name, is_key
 from voirdire.tables.formats.example_table import answer_columns, judge_columns
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 
-_NUMBERS = re.compile(r"[+-]?\d+(?:\.\d+)?(?:\s*[,;|]\s*[+-]?\d+(?:\.\d+)?)*")
-_MANY = 50  # members of a list, more of which are rather a vector than answers
+_NUMBER_LIST = re.compile(r"[+-]?\d+(?:\.\d+)?(?:\s*[,;|]\s*[+-]?\d+(?:\.\d+)?)*")
+_MAX_LIST_LENGTH = 50  # a longer list is rather a vector than a list of answers
 
 
 def objects_in(cell: Any) -> list[dict[str, Any]]:
-    """The members of a list of objects; none of another cell."""
-    return cell if isinstance(cell, list) and cell and all(isinstance(one, dict) for one in cell) else []
+    """The members of a list of objects; empty for other cells."""
+    return (
+        cell if isinstance(cell, list) and cell and all(isinstance(member, dict) for member in cell) else []
+    )
 
 
 def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) -> list[str]:
-    """Columns that hold a list of answers a row: of numbers, or of objects with numbers, else (``words``) of few words.
+    """Columns with a list of answers per row: numbers or objects with numbers, else (``words``) a few distinct words.
 
     Examples
     --------
     >>> list_columns([{"id": 1, "scores": [3, 4], "texts": ["a", "b"]}, {"id": 2, "scores": [1, 2], "texts": ["c"]}])
     ['scores']
     """
-    names = dict.fromkeys(name for record in records for name in record if not is_beside(name))
-    found: dict[bool, list[str]] = {True: [], False: []}
+    names = dict.fromkeys(name for record in records for name in record if not is_covariate_name(name))
+    columns_by_type: dict[bool, list[str]] = {True: [], False: []}
     for name in names:
         cells = [record.get(name) for record in records if record.get(name) not in (None, "")]
         lists = [members for cell in cells if (members := answers_in(cell)) is not None]
-        members = [one for some in lists for one in some if one is not None]
-        sizes = {len(some) for some in lists}
-        text = any(isinstance(cell, str) for cell in cells)
-        if len(lists) < max(len(cells), 1) or not 2 + text <= max(sizes) <= _MANY or not members:
-            continue
-        numbers = all(_is_answer(one) for one in members)
-        told = {str(one) for one in members}
-        if numbers or (
-            len(told) <= FEW
-            and len(told) < len(members)
-            and not any(isinstance(one, dict) for one in members)
+        members = [member for values in lists for member in values if member is not None]
+        sizes = {len(values) for values in lists}
+        has_text = any(isinstance(cell, str) for cell in cells)
+        if (
+            len(lists) < max(len(cells), 1)
+            or not 2 + has_text <= max(sizes) <= _MAX_LIST_LENGTH
+            or not members
         ):
-            found[numbers].append(name)
-    return found[True] or [name for name in found[False] if words and not names_judges(name)]
+            continue
+        numbers = all(_is_answer(member) for member in members)
+        distinct = {str(member) for member in members}
+        if numbers or (
+            len(distinct) <= MAX_CLASSES
+            and len(distinct) < len(members)
+            and not any(isinstance(member, dict) for member in members)
+        ):
+            columns_by_type[numbers].append(name)
+    return columns_by_type[True] or [
+        name for name in columns_by_type[False] if words and not names_judges(name)
+    ]
 
 
 def answers_in(cell: Any) -> list[Any] | None:
-    """The answers that a cell lists, also one that writes them as text; None where it is no such list.
+    """The answers in a cell that is a list, or a list written as text; None for other cells.
 
     Examples
     --------
@@ -65,99 +73,113 @@ def answers_in(cell: Any) -> list[Any] | None:
     ([1, 2], [4, 2, 2], ['a', 'b'], None)
     """
     if isinstance(cell, str) and cell[:1] == "[":
-        for read in (json.loads, ast.literal_eval):
+        for parse in (json.loads, ast.literal_eval):
             try:
-                cell = read(cell)
+                cell = parse(cell)
                 break
             except (ValueError, SyntaxError, RecursionError, MemoryError):
                 continue
-    elif isinstance(cell, str) and _NUMBERS.fullmatch(cell.strip()):
-        return [number_or_none(one.strip()) for one in re.split("[,;|]", cell)]
+    elif isinstance(cell, str) and _NUMBER_LIST.fullmatch(cell.strip()):
+        return [number_or_none(part.strip()) for part in re.split("[,;|]", cell)]
     if not isinstance(cell, list):
         return None
     objects = objects_in(cell)
-    plain = [value for one in objects for value in one.values()] if objects else cell
-    return None if any(isinstance(one, list | dict) for one in plain) else cell
+    members = [value for part in objects for value in part.values()] if objects else cell
+    return None if any(isinstance(part, list | dict) for part in members) else cell
 
 
-def _is_answer(one: Any) -> bool:
-    """True for a number or none, or an object with a number."""
-    if isinstance(one, dict):
-        return any(number_or_none(value) is not None for value in one.values())
-    return one is None or number_or_none(one) is not None
+def _is_answer(member: Any) -> bool:
+    """True for a number, a missing value, or an object with a number."""
+    if isinstance(member, dict):
+        return any(number_or_none(value) is not None for value in member.values())
+    return member is None or number_or_none(member) is not None
 
 
 def names_judges(name: str) -> bool:
-    """True where a column is called by those who judge."""
+    """True if a column's name is a word for judges."""
     return normalise_column_name(name).removesuffix("s") in ("judge", *ALIASES["judge"])
 
 
-def spread_lists(source: Source, asked: Asked) -> Asked:
-    """Have each answer of a list be a row, of a judge by its place, or by a list of names; and the options then.
+def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
+    """Make each answer of a list a row, with its position or a listed name as judge; return the options for these.
 
-    Lists of one length in each row are criteria of the same judges, save where they are called by who answers; others
-    are those of other judges. A row is an item where nothing names it. Where a column says who judged, a list holds
-    that judge's repeated answers.
+    Columns with lists of equal length in each row are criteria of the same judges, unless their names are those of
+    judges; other columns hold lists of different judges. Without a column of items, each row is an item. If a column
+    names the judge, a list holds that judge's repeated answers.
 
     Raises
     ------
     InputError
-        No column holds lists of answers, or one that is named does not.
+        No column holds lists of answers, or a named column does not.
     """
-    columns = list(asked.columns) or list_columns(first_records(source))
-    read = (
+    columns = list(options.columns) or list_columns(first_records(source))
+    lists_of_columns = (
         [[answers_in(cell) or [] for cell in cells] for _, *cells in source.cells(*columns)]
         if columns
         else []
     )
     if not columns or (
-        wrong := [name for name, *lists in zip(columns, *read, strict=True) if not any(lists)]
+        without_lists := [
+            name for name, *lists in zip(columns, *lists_of_columns, strict=True) if not any(lists)
+        ]
     ):
-        what = f"column {wrong[0]!r} holds no lists" if columns else "no column holds lists of answers"
-        raise InputError(f"{source.name}: {what}; it has {list_names(source.columns())} (--columns chooses)")
-    members = [one for lists in read for some in lists for one in some]
-    objects = [one for one in members if isinstance(one, dict)]
-    alike = all(len({*map(len, lists)}) == 1 for lists in read)
-    together = (
-        len(columns) > 1 and alike and not (objects or answer_columns(columns) or judge_columns(columns))
+        problem = (
+            f"column {without_lists[0]!r} holds no lists" if columns else "no column holds lists of answers"
+        )
+        raise InputError(
+            f"{source.name}: {problem}; it has {list_names(source.columns())} (--columns chooses)"
+        )
+    members = [member for lists in lists_of_columns for members_of_row in lists for member in members_of_row]
+    objects = [member for member in members if isinstance(member, dict)]
+    same_length = all(len({*map(len, lists)}) == 1 for lists in lists_of_columns)
+    are_criteria = (
+        len(columns) > 1
+        and same_length
+        and not (objects or answer_columns(columns) or judge_columns(columns))
     )
-    keys = [key for key in (objects or [{}])[0] if all(_is_answer(one.get(key)) for one in objects)]
-    single = keys[0] if len(keys) == 1 else "score" if all(map(_is_answer, members)) else "label"
-    answers = columns if together else keys or [single]
+    keys = [key for key in (objects or [{}])[0] if all(_is_answer(member.get(key)) for member in objects)]
+    answer_name = keys[0] if len(keys) == 1 else "score" if all(map(_is_answer, members)) else "label"
+    answers = columns if are_criteria else keys or [answer_name]
     free = [name for name in source.columns() if name not in columns]
-    roles = find_roles(free) | dict(asked.map or {})
-    sizes = [len(max(lists, key=len)) for lists in read]
-    who = next(
+    roles = find_roles(free) | dict(options.map or {})
+    sizes = [len(max(lists, key=len)) for lists in lists_of_columns]
+    judge_column = next(
         (name for name in free if names_judges(name) and _counts_of_names(source, name) == sizes), None
     )
-    by = "run" if "judge" in roles and who is None else "judge"
-    subject = subject_of(source, [name for name in free if name != who], roles)
-    taken = {by, *answers}
+    list_role = "run" if "judge" in roles and judge_column is None else "judge"
+    subject = subject_of(source, [name for name in free if name != judge_column], roles)
+    new_columns = {list_role, *answers}
 
     def rows(record: Record, place: str) -> Iterator[Record]:
         lists = {name: answers_in(record.get(name)) or [] for name in columns}
-        names = _names_of(record.get(who)) if who else []
-        rest = {
-            f"row {name}" if name in taken or isinstance(cell, list | dict) else name: cell
+        names = _names_of(record.get(judge_column)) if judge_column else []
+        other_cells = {
+            f"row {name}" if name in new_columns or isinstance(cell, list | dict) else name: cell
             for name, cell in record.items()
-            if name not in (*columns, who)
+            if name not in (*columns, judge_column)
         } | subject(record, place)
-        for name in columns[:1] if together else columns:
-            for at, cell in enumerate(lists[name]):
-                called = names[at] if who else f"{'judge' if together else name} {at + 1}"
-                said = {one: lists[one][at] for one in columns} if together else {single: cell}
+        for name in columns[:1] if are_criteria else columns:
+            for position, cell in enumerate(lists[name]):
+                judge_name = (
+                    names[position] if judge_column else f"{'judge' if are_criteria else name} {position + 1}"
+                )
+                answer = (
+                    {member: lists[member][position] for member in columns}
+                    if are_criteria
+                    else {answer_name: cell}
+                )
                 yield (
-                    rest
-                    | {by: at + 1 if by == "run" else called}
-                    | (cell if isinstance(cell, dict) else said)
+                    other_cells
+                    | {list_role: position + 1 if list_role == "run" else judge_name}
+                    | (cell if isinstance(cell, dict) else answer)
                 )
 
     def spread(placed: Placed) -> Placed:
         for place, record in placed:
             cells = [record.get(name) for name in columns] if isinstance(record, dict) else []
-            odd = [cell for cell in cells if cell not in (None, "") and answers_in(cell) is None]
-            if odd or not isinstance(record, dict):
-                yield place, f"{odd[0]!r} is no list of answers" if odd else record
+            invalid = [cell for cell in cells if cell not in (None, "") and answers_in(cell) is None]
+            if invalid or not isinstance(record, dict):
+                yield place, f"{invalid[0]!r} is no list of answers" if invalid else record
             else:
                 answered = (
                     row for row in rows(record, place) if any(row.get(name) is not None for name in answers)
@@ -165,36 +187,42 @@ def spread_lists(source: Source, asked: Asked) -> Asked:
                 yield from ((place, row) for row in answered)
 
     source.change(spread)
-    named = f"named by {who!r}" if who else "of judges by their place, who may be others in each row"
-    named = "repeated answers of a judge" if by == "run" else named
-    criteria = ", under a criterion each" if together else ""
-    source.notes.append(f"{source.name}: lists in {list_names(columns)} hold answers {named}{criteria}")
-    if empty := sum(one is None for one in members):
+    meaning = (
+        f"named by {judge_column!r}"
+        if judge_column
+        else "of judges by their place, who may be others in each row"
+    )
+    meaning = "repeated answers of a judge" if list_role == "run" else meaning
+    criteria = ", under a criterion each" if are_criteria else ""
+    source.notes.append(f"{source.name}: lists in {list_names(columns)} hold answers {meaning}{criteria}")
+    if empty := sum(member is None for member in members):
         source.notes.append(f"{source.name}: {empty} empty members of lists: not asked")
-    several = len(answers) > 1
-    return replace(asked, wide="criterion" if several else None, columns=answers if several else ())
+    has_criteria = len(answers) > 1
+    return replace(
+        options, wide="criterion" if has_criteria else None, columns=answers if has_criteria else ()
+    )
 
 
 def _names_of(cell: Any) -> list[str]:
-    """The names in a list, or between commas."""
-    found = cell if isinstance(cell, list) else answers_in(cell) or str(cell or "").split(",")
-    return [str(one).strip() for one in found]
+    """The names in a list, or in a text with commas."""
+    names = cell if isinstance(cell, list) else answers_in(cell) or str(cell or "").split(",")
+    return [str(name).strip() for name in names]
 
 
 def _counts_of_names(source: Source, column: str) -> list[int]:
-    """Numbers of the names in the cells of a column."""
+    """Numbers of names in the cells of a column."""
     return [len(_names_of(cell)) for _, cell in source.cells(column)]
 
 
 def subject_of(
     source: Source, names: Sequence[str], roles: Mapping[str, str]
 ) -> Callable[[Record, str], Record]:
-    """What says of a record what it is about: nothing where its columns do, else a column, else its line."""
+    """Function that names the subject of a record: empty if its columns do, else by an identifier, else by its line."""
     crossed = [roles[name] for name in ("context", "system") if name in roles]
-    own = [roles["item"]] if "item" in roles else crossed if len(crossed) == 2 else []
-    if own and _are_unique(source, own):
+    subject_columns = [roles["item"]] if "item" in roles else crossed if len(crossed) == 2 else []
+    if subject_columns and _are_unique(source, subject_columns):
         return lambda record, place: {}
-    for name in (one for one in names if is_key(one)):
+    for name in (candidate for candidate in names if is_key(candidate)):
         if _are_unique(source, [name]):
             return lambda record, place: {"item": record.get(name)}
         if "system" in roles and "context" not in roles and _are_unique(source, [name, roles["system"]]):
@@ -203,6 +231,6 @@ def subject_of(
 
 
 def _are_unique(source: Source, columns: Sequence[str]) -> bool:
-    """True where no two records have the same cells in some columns."""
+    """True if no two records have the same cells in some columns."""
     cells = [tuple(map(str, row)) for _, *row in source.cells(*columns)]
     return len({*cells}) == len(cells)

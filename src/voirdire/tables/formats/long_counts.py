@@ -1,6 +1,6 @@
-"""Counts of labels: each answer that was counted is a row, of raters whose numbers are drawn by lot within their item.
+"""Counts of labels: each counted answer becomes a row, with random numbers for the raters of an item.
 
-By lot: numbered in the order of labels, raters would look like judges with a taste, the first for the first label.
+Numbers in the order of the labels would make rater 1 look like a judge who prefers the first label.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from zlib import crc32
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import COUNT_NAMES, normalise_column_name
-from voirdire.tables.formats.format import Asked, guarded_rows, read_records
+from voirdire.tables.formats.format import FormatOptions, guarded_rows, read_records
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
@@ -28,17 +28,17 @@ from voirdire.tables.formats.rows import (
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 
-MOST = 1_000_000  # answers of a file that are counted: each becomes a row
-#: What is said of raters that nobody named.
-BY_LOT = (
-    "who answered is not told, so that raters are numbered by lot within each item and say nothing of single judges "
+MAX_COUNTED_ANSWERS = 1_000_000  # answers of a file; each becomes a row
+#: Note on unnamed raters.
+RANDOM_RATERS_NOTE = (
+    "the raters are not named: they are numbered by lot within each item, so that nothing is known of single judges "
     "or pairs of them"
 )
-_FIELDS = tuple(name for name in Label._fields if name not in ("judge", "label"))
+_SUBJECT_FIELDS = tuple(name for name in Label._fields if name not in ("judge", "label"))
 
 
 class Counted:
-    """Counts of a file, of which each answer becomes a row.
+    """Reader of the counts of a file, with their total.
 
     Examples
     --------
@@ -46,41 +46,41 @@ class Counted:
     (3, 0)
     """
 
-    def __init__(self, called: str) -> None:
-        self._called = called
+    def __init__(self, file_name: str) -> None:
+        self._called = file_name
         self._all = 0
 
     def read(self, cell: object) -> int:
-        """The number in a cell; an empty one counts nothing.
+        """Read the count in a cell; an empty cell is 0.
 
         Raises
         ------
         Odd
-            It is no count.
+            The cell is no count.
         InputError
-            The file counts more than `MOST` answers.
+            The file counts more than `MAX_COUNTED_ANSWERS` answers.
         """
         count = 0 if cell in (None, "") else number_or_none(cell)
         if count is None or isinstance(cell, bool) or count < 0 or count != int(count):
             raise Odd(f"{cell!r} is no count of answers, a whole number from 0")
         self._all += int(count)
-        if self._all > MOST:
+        if self._all > MAX_COUNTED_ANSWERS:
             raise InputError(
-                f"{self._called}: it counts more than {MOST:,} answers, each of which would be a row; take some of the "
-                "items (--where)"
+                f"{self._called}: it counts more than {MAX_COUNTED_ANSWERS:,} answers, each of which would be a row; "
+                "take some of the items (--where)"
             )
         return int(count)
 
 
-def random_rater_numbers(counts: Mapping[str, int], about: Sequence[object]) -> dict[str, list[int]]:
-    """The numbers of the raters who gave each label of an item, drawn by lot from what the item is called.
+def random_rater_numbers(counts: Mapping[str, int], subject: Sequence[object]) -> dict[str, list[int]]:
+    """Draw the numbers of the raters who gave each label of an item, with the names of the subject as random seed.
 
     Parameters
     ----------
     counts : mapping
-        How often each label was given; the order of labels does not matter.
-    about : sequence
-        The item, and what else the counts are about.
+        Number of answers by label; the order of labels does not matter.
+    subject : sequence
+        The item and the further names that the counts belong to.
 
     Examples
     --------
@@ -90,21 +90,21 @@ def random_rater_numbers(counts: Mapping[str, int], about: Sequence[object]) -> 
     [1, 2, 3, 4]
     """
     numbers = [*range(1, sum(counts.values()) + 1)]
-    Random(crc32(repr(tuple(about)).encode("utf-8", "backslashreplace"))).shuffle(numbers)
+    Random(crc32(repr(tuple(subject)).encode("utf-8", "backslashreplace"))).shuffle(numbers)
     drawn = iter(numbers)
     return {label: sorted(next(drawn) for _ in range(counts[label])) for label in sorted(counts)}
 
 
 def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
-    """The column that says how often a label was given, of a table without judges; None where there is none.
+    """The column with the counts of labels in a table without judges; None if there is none.
 
     Examples
     --------
     >>> count_column(["item", "label", "n"], {"item": "item", "label": "label"})
     'n'
     """
-    about = {"item"} <= used.keys() or {"context", "system"} <= used.keys()
-    if "judge" in used or "label" not in used or not about:
+    names_item = {"item"} <= used.keys() or {"context", "system"} <= used.keys()
+    if "judge" in used or "label" not in used or not names_item:
         return None
     free = [
         name for name in columns if name not in used.values() and normalise_column_name(name) in COUNT_NAMES
@@ -113,29 +113,29 @@ def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
 
 
 def label_rows_from_counts(
-    source: Source, asked: Asked, used: Mapping[str, str], counts: str
+    source: Source, options: FormatOptions, used: Mapping[str, str], counts: str
 ) -> Iterator[Row]:
-    """A label for each answer that was counted.
+    """Give one label row for each counted answer.
 
     Raises
     ------
     InputError
-        Who answered is named, or is not to be, though several answers are counted.
+        The options name one judge or say that people are unnamed, although counts have several raters.
     """
-    if asked.judge is not None or asked.unnamed:
+    if options.judge is not None or options.unnamed:
         numbered = "leave --set judge out, so that raters are numbered"
-        remedy = "write a row for each answer" if asked.unnamed else numbered
+        remedy = "write a row for each answer" if options.unnamed else numbered
         raise InputError(
             f"{source.name}: column {counts!r} counts the answers of several: {remedy}, or rename the column"
         )
-    places = {name: used[name] for name in _FIELDS if name in used}
-    known = (*places.values(), used["label"], counts)
-    rest = {name: name for name in source.columns() if name not in known}
+    places = {name: used[name] for name in _SUBJECT_FIELDS if name in used}
+    used_columns = (*places.values(), used["label"], counts)
+    further_names = {name: name for name in source.columns() if name not in used_columns}
     _check_no_row_numbers(source, counts)
     counted = Counted(source.name)
-    given: dict[tuple[object, ...], Counter[str]] = {}
+    counts_of_subject: dict[tuple[object, ...], Counter[str]] = {}
     waiting: list[tuple[str, dict[str, Any], str | None, int, dict[str, Any]]] = []
-    subjects = Subjects(source, places, rest)
+    subjects = Subjects(source, places, further_names)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
         about = subjects.names(record)
@@ -147,28 +147,28 @@ def label_rows_from_counts(
         except Odd as odd:
             raise Odd(f"{counts} {odd}") from None
         label = name_text(record.get(used["label"])) or None
-        given.setdefault(tuple(about.values()), Counter())[label or ""] += count
+        counts_of_subject.setdefault(tuple(about.values()), Counter())[label or ""] += count
         waiting.append((place, about, label, count, subjects.further(record)))
         return iter(())
 
-    yield Columns("labels", ("judge", *places, "label", *rest))
+    yield Columns("labels", ("judge", *places, "label", *further_names))
     yield from read_records(source.records(), read_record)
-    raters = {about: random_rater_numbers(labels, about) for about, labels in given.items()}
+    raters = {about: random_rater_numbers(labels, about) for about, labels in counts_of_subject.items()}
 
     def answers_of_raters(
-        about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
+        subject: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
     ) -> Iterator[Row]:
-        free = raters[tuple(about.values())][label or ""]
+        free = raters[tuple(subject.values())][label or ""]
         for rater in [free.pop(0) for _ in range(count)]:
-            yield extended(Label(f"rater {rater}", label=label, **about), further)
+            yield extended(Label(f"rater {rater}", label=label, **subject), further)
 
     for place, *about_counts in waiting:
         yield from guarded_rows(place, answers_of_raters, *about_counts)
-    yield Note(f"{source.name}: column {counts!r} counts answers; {BY_LOT}")
+    yield Note(f"{source.name}: column {counts!r} counts answers; {RANDOM_RATERS_NOTE}")
 
 
 def _check_no_row_numbers(source: Source, counts: str) -> None:
-    """Raise where a column numbers the rows."""
+    """Raise if a column numbers the rows."""
     cells = [number_or_none(cell) for _, cell in source.cells(counts)]
     if len(cells) > 2 and any(cells == list(range(start, start + len(cells))) for start in (0, 1)):
         raise InputError(

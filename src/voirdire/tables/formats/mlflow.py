@@ -1,4 +1,4 @@
-"""MLflow's evaluations: tables of scores by metric, and traces with their assessments."""
+"""MLflow's evaluations: tables of scores by metric, and traces with assessments."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from voirdire.tables.formats.format import (
-    Asked,
     Format,
+    FormatOptions,
     guarded_rows,
     list_under,
     members,
@@ -31,33 +31,33 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head, Source
 
-_METRIC = re.compile(r"(?P<stem>(?P<name>[^/].*?)(?:/v\d+)?)/(?:score|value)")
-_ABOUT = ("trace_id", "request_id", "client_request_id", "inputs", "request", "trace", "outputs")
-_IDS = ("trace_id", "request_id", "client_request_id")
-_SHOWN = ("inputs", "request")
-_STAND_IN = "mlflow"
-_NOBODY = ("default", "unknown", "")
+_METRIC_COLUMN = re.compile(r"(?P<stem>(?P<name>[^/].*?)(?:/v\d+)?)/(?:score|value)")
+_SUBJECT_COLUMNS = ("trace_id", "request_id", "client_request_id", "inputs", "request", "trace", "outputs")
+_ID_KEYS = ("trace_id", "request_id", "client_request_id")
+_INPUT_KEYS = ("inputs", "request")
+_DEFAULT_JUDGE = "mlflow"
+_EMPTY_ASSESSORS = ("default", "unknown", "")
 
 
 def _metric_columns(columns: Sequence[str]) -> dict[str, re.Match[str]]:
-    """The columns that hold the scores of a metric."""
-    found = {column: match for column in columns if (match := _METRIC.fullmatch(column))}
-    versioned = any(re.search(r"/v\d+/score$", column) for column in found)
-    return found if versioned or any(name in columns for name in _ABOUT) else {}
+    """Columns with the scores of a metric."""
+    matches = {column: match for column in columns if (match := _METRIC_COLUMN.fullmatch(column))}
+    versioned = any(re.search(r"/v\d+/score$", column) for column in matches)
+    return matches if versioned or any(name in columns for name in _SUBJECT_COLUMNS) else {}
 
 
 def _is_metric_table(columns: Sequence[str]) -> bool:
-    assessed = "assessments" in columns and any(name in columns for name in _ABOUT)
+    assessed = "assessments" in columns and any(name in columns for name in _SUBJECT_COLUMNS)
     return assessed or bool(_metric_columns(columns))
 
 
 def _is_trace(record: Any) -> bool:
     info = record.get("info") if isinstance(record, dict) else None
-    return isinstance(info, dict) and bool(info.keys() & {"assessments", *_IDS})
+    return isinstance(info, dict) and bool(info.keys() & {"assessments", *_ID_KEYS})
 
 
 def _logged_table(head: Head) -> tuple[list[str], list[Any]] | None:
-    """Columns and rows of a table as MLflow logs it."""
+    """Columns and rows of a table that MLflow logged; None for other files."""
     columns, rows = list_under(head, "columns"), list_under(head, "data")
     if columns is None or rows is None or not all(isinstance(column, str) for column in columns):
         return None
@@ -65,8 +65,8 @@ def _logged_table(head: Head) -> tuple[list[str], list[Any]] | None:
 
 
 def _traces_of_object(head: Head) -> list[Any] | None:
-    found = list_under(head, "traces")
-    return found if found and _is_trace(found[0]) else None
+    traces = list_under(head, "traces")
+    return traces if traces and _is_trace(traces[0]) else None
 
 
 class MLflow(Format):
@@ -76,17 +76,17 @@ class MLflow(Format):
     options = ("judge", "system", "questions")
     notes: ClassVar = {
         "unstated": "{name}: the table does not say by which model or program a metric was computed: all are one "
-        f"judge {_STAND_IN!r} (--set judge=NAME names it)",
+        f"judge {_DEFAULT_JUDGE!r} (--set judge=NAME names it)",
         "nameless": "{name}: assessments without the name of who made them are those of {names}",
     }
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._inputs: Counter[str] = Counter()
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has traces, or scores of metrics."""
+        """True if the head of a file shows traces, or scores of metrics."""
         table = _logged_table(head)
         if table is not None:
             return _is_metric_table(table[0])
@@ -105,154 +105,162 @@ class MLflow(Format):
             yield from self.source.records()
         else:
             columns, rows = table
-            for at, row in enumerate(rows):
-                whole = isinstance(row, list) and len(row) == len(columns)
-                record = dict(zip(columns, row, strict=True)) if whole else f"no row of {len(columns)} cells"
-                yield f"{self.file} data[{at}]", record
+            for index, row in enumerate(rows):
+                complete = isinstance(row, list) and len(row) == len(columns)
+                record = (
+                    dict(zip(columns, row, strict=True)) if complete else f"no row of {len(columns)} cells"
+                )
+                yield f"{self.file} data[{index}]", record
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The rows of one row of a table, or of one trace."""
+        """Read one row of a table, or one trace."""
         info = (record if _is_trace(record) else _trace_of(record)).get("info")
         info = info if isinstance(info, dict) else {}
-        about = self._item_and_context(record, info)
+        subject = self._item_and_context(record, info)
         assessments = info.get("assessments")
         if "assessments" in record:
             assessments = _list_of_assessments(record["assessments"])
         if assessments is None and not _is_trace(record):
-            yield from self._read_metrics(record, place, about)
+            yield from self._read_metrics(record, place, subject)
         else:
-            for at, one in enumerate(assessments or []):
-                where = f"{place} assessment {at}"
-                yield from guarded_rows(where, self._read_assessment, one, where, about)
+            for index, assessment in enumerate(assessments or []):
+                where = f"{place} assessment {index}"
+                yield from guarded_rows(where, self._read_assessment, assessment, where, subject)
         expected = record.get("expectations")
-        for name, said in expected.items() if isinstance(expected, dict) else ():
+        for name, value in expected.items() if isinstance(expected, dict) else ():
             where = f"{place} {name}"
-            yield from guarded_rows(where, self._read_known_answer, name, said, where, about)
+            yield from guarded_rows(where, self._read_known_answer, name, value, where, subject)
         if _is_trace(record) and not assessments:
             raise Odd("the trace has no assessments")
 
     def _item_and_context(self, record: Record, info: Record) -> dict[str, Any]:
-        """The item that a record is about, by its id or else by what was asked, and the context."""
-        own = next(
-            (name for one in (record, info) for key in _IDS if (name := name_text(one.get(key)))), None
+        """Item of a record, by its identifier or else by its question, and its context."""
+        identity = next(
+            (name for keys in (record, info) for key in _ID_KEYS if (name := name_text(keys.get(key)))), None
         )
-        asked_for = next((text for key in _SHOWN if (text := _asked_text(record.get(key)))), None)
-        context = asked_for or (own if any(key in record for key in _SHOWN) else None)
-        if own is None:
-            own = asked_for or self.file
-            self._inputs[own] += 1
-            own = own if self._inputs[own] == 1 and asked_for else f"{own}/{self._inputs[own]}"
-        item = own if self.asked.system is None else f"{own}/{self.asked.system}"
+        question = next((text for key in _INPUT_KEYS if (text := _asked_text(record.get(key)))), None)
+        context = question or (identity if any(key in record for key in _INPUT_KEYS) else None)
+        if identity is None:
+            identity = question or self.file
+            self._inputs[identity] += 1
+            identity = (
+                identity
+                if self._inputs[identity] == 1 and question
+                else f"{identity}/{self._inputs[identity]}"
+            )
+        item = identity if self.asked.system is None else f"{identity}/{self.asked.system}"
         return {"item": item, "context": context}
 
-    def _read_metrics(self, record: Record, place: str, about: dict[str, Any]) -> Iterator[Row]:
-        """The scores of the metrics, whose judges the table does not name."""
-        judge = self.asked.judge or _STAND_IN
+    def _read_metrics(self, record: Record, place: str, subject: dict[str, Any]) -> Iterator[Row]:
+        """Read the scores of the metrics; the table does not name their judges."""
+        judge = self.asked.judge or _DEFAULT_JUDGE
         for column, match in _metric_columns(list(record)).items():
-            name, stem, said = match["name"], match["stem"], record[column]
+            name, stem, score = match["name"], match["stem"], record[column]
             if not self.asked.wants(name):
                 continue
             self.count("unstated", self.asked.judge is None)
             self.count("metrics", name=name)
-            if is_missing(said):
-                failed = record.get(f"{stem}/error_message") or record.get(f"{stem}/error_code")
-                yield Refused(f"{place} {name}", f"error: {failed}" if failed else "no score")
+            if is_missing(score):
+                failure = record.get(f"{stem}/error_message") or record.get(f"{stem}/error_code")
+                yield Refused(f"{place} {name}", f"error: {failure}" if failure else "no score")
             else:
-                yield from guarded_rows(f"{place} {name}", self._read_answer, judge, name, said, about)
+                yield from guarded_rows(f"{place} {name}", self._read_answer, judge, name, score, subject)
 
-    def _read_assessment(self, one: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
-        name = name_text(one.get("name") or one.get("assessment_name"))
+    def _read_assessment(self, assessment: Any, place: str, subject: dict[str, Any]) -> Iterator[Row]:
+        name = name_text(assessment.get("name") or assessment.get("assessment_name"))
         if not name:
             raise Odd("the assessment has no name")
         if not self.asked.wants(name):
             return
-        expected = one.get("expectation")
+        expected = assessment.get("expectation")
         if expected is not None:
             if isinstance(expected, dict):
                 expected = expected.get("value", expected.get("serialized_value"))
-            yield from self._read_known_answer(name, expected, place, about)
+            yield from self._read_known_answer(name, expected, place, subject)
             return
-        if one.get("valid") is False:
+        if assessment.get("valid") is False:
             raise Odd(f"{name}: replaced by a later assessment")
-        feedback = one.get("feedback") or {}
-        plain = feedback if isinstance(feedback, dict) else {"value": feedback}
-        said, failed = plain.get("value"), plain.get("error")
-        if error := one.get("error") or failed:
-            told = error.get("error_message") or error.get("error_code") if isinstance(error, dict) else error
-            raise Odd(f"{name}: error: {told}")
-        if is_missing(said):
+        feedback = assessment.get("feedback") or {}
+        feedback_fields = feedback if isinstance(feedback, dict) else {"value": feedback}
+        values, feedback_error = feedback_fields.get("value"), feedback_fields.get("error")
+        if error := assessment.get("error") or feedback_error:
+            message = (
+                error.get("error_message") or error.get("error_code") if isinstance(error, dict) else error
+            )
+            raise Odd(f"{name}: error: {message}")
+        if is_missing(values):
             raise Odd(f"{name}: no value")
-        judge = self._assessor_name(one.get("source") or {})
-        for part, value in said.items() if isinstance(said, dict) else [("", said)]:
+        judge = self._assessor_name(assessment.get("source") or {})
+        for part, value in values.items() if isinstance(values, dict) else [("", values)]:
             criterion = f"{name}.{part}" if part else name
-            yield from guarded_rows(place, self._read_answer, judge, criterion, value, about)
+            yield from guarded_rows(place, self._read_answer, judge, criterion, value, subject)
 
     def _assessor_name(self, source: Record) -> str:
-        """Who assessed; where nobody is named, what kind of assessor."""
-        who = name_text(source.get("source_id")) or ""
-        if who.strip().lower() not in _NOBODY:
-            return who
+        """Name of the assessor; without one, the judge of the options or the kind of assessor."""
+        assessor = name_text(source.get("source_id")) or ""
+        if assessor.strip().lower() not in _EMPTY_ASSESSORS:
+            return assessor
         if self.asked.judge:
             return self.asked.judge
-        kind = (name_text(source.get("source_type")) or _STAND_IN).lower()
+        kind = (name_text(source.get("source_type")) or _DEFAULT_JUDGE).lower()
         self.count("nameless", name=repr(kind))
         return kind
 
-    def _read_answer(self, judge: str, name: str, said: Any, about: dict[str, Any]) -> Iterator[Row]:
-        yield self.numbered(self._answer(judge, name, said, "value", about))
+    def _read_answer(self, judge: str, name: str, value: Any, subject: dict[str, Any]) -> Iterator[Row]:
+        yield self.numbered(self._answer(judge, name, value, "value", subject))
 
     def last_rows(self) -> Iterator[Row]:
-        """A note on the metrics, of several."""
+        """Give a note on the metrics, if there are several."""
         if len(names := self.counts["metrics"]) > 1:
             yield Note(
                 f"{self.file}: the metrics {', '.join(names)} are criteria that count equally, and of each a higher "
                 "score is taken for better; --set questions=NAME takes one"
             )
 
-    def _read_known_answer(self, name: str, said: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
-        if self.asked.wants(name) and not is_missing(said):
-            yield Known(place, self._answer(None, name, said, f"{name}: the expected value", about))
+    def _read_known_answer(self, name: str, value: Any, place: str, subject: dict[str, Any]) -> Iterator[Row]:
+        if self.asked.wants(name) and not is_missing(value):
+            yield Known(place, self._answer(None, name, value, f"{name}: the expected value", subject))
 
     def _answer(
-        self, judge: str | None, name: str, said: Any, what: str, about: dict[str, Any]
+        self, judge: str | None, name: str, answer: Any, description: str, subject: dict[str, Any]
     ) -> Score | Label:
-        value = None if isinstance(said, bool) else number_or_none(said)
+        value = None if isinstance(answer, bool) else number_or_none(answer)
         if value is not None:
-            return Score(judge, criterion=name, score=value, system=self.asked.system, **about)
-        if not isinstance(said, str | bool):
-            raise Odd(f"{what} {short_text(said)} is no number and no class")
-        return Label(judge, criterion=name, label=str(said), system=self.asked.system, **about)
+            return Score(judge, criterion=name, score=value, system=self.asked.system, **subject)
+        if not isinstance(answer, str | bool):
+            raise Odd(f"{description} {short_text(answer)} is no number and no class")
+        return Label(judge, criterion=name, label=str(answer), system=self.asked.system, **subject)
 
 
-def _list_of_assessments(said: Any) -> list[Any] | None:
-    """Assessments, also as a text; None where there are none."""
-    if isinstance(said, str) and said:
+def _list_of_assessments(assessments: Any) -> list[Any] | None:
+    """Assessments as a list, or as JSON text; None if there are none."""
+    if isinstance(assessments, str) and assessments:
         try:
-            said = json.loads(said)
+            assessments = json.loads(assessments)
         except ValueError:
             raise Odd("the assessments are no JSON; write the table with to_json or to_parquet") from None
-    if is_missing(said):
+    if is_missing(assessments):
         return None
-    if not isinstance(said, list):
-        raise Odd(f"the assessments are a {type(said).__name__} instead of a list")
-    return said
+    if not isinstance(assessments, list):
+        raise Odd(f"the assessments are a {type(assessments).__name__} instead of a list")
+    return assessments
 
 
 def _trace_of(record: Record) -> Record:
     """The trace in a row of a table."""
-    said = record.get("trace")
-    if isinstance(said, str):
+    trace = record.get("trace")
+    if isinstance(trace, str):
         try:
-            said = json.loads(said)
+            trace = json.loads(trace)
         except ValueError:
             return {}
-    return said if isinstance(said, dict) else {}
+    return trace if isinstance(trace, dict) else {}
 
 
-def _asked_text(said: Any) -> str | None:
-    """Text that was asked."""
-    if isinstance(said, dict) and len(said) == 1:
-        return _asked_text(next(iter(said.values())))
-    if isinstance(said, dict | list):
-        return json.dumps(said, ensure_ascii=False, sort_keys=True)
-    return name_text(said) or None
+def _asked_text(question: Any) -> str | None:
+    """Text of the question; None if there is none."""
+    if isinstance(question, dict) and len(question) == 1:
+        return _asked_text(next(iter(question.values())))
+    if isinstance(question, dict | list):
+        return json.dumps(question, ensure_ascii=False, sort_keys=True)
+    return name_text(question) or None

@@ -1,4 +1,4 @@
-"""MQM ratings of translations, an error a row: a score by rater, system and segment.
+"""MQM ratings of translations, one row per error, as scores by rater, system and segment.
 
 A segment's score is minus the weights of its errors (Freitag et al. 2021, "Experts, Errors, and Context"): 25 for a
 major non-translation, 5 for any other major error, 0.1 for minor punctuation, 1 for any other minor error, and 0 for a
@@ -13,21 +13,21 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, key_sets
+from voirdire.tables.formats.format import Format, FormatOptions, key_sets
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.streams import open_text
 
-_SEGMENT = ("seg_id", "globalSegId", "global_seg_id", "docSegId", "doc_seg_id", "doc_id")
-_DOCUMENT = ("doc", "doc_id")
-_TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
-_SPECIAL = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
-_TEST = "hotw-test"  # a planted error, which keeps raters attentive
+_SEGMENT_COLUMNS = ("seg_id", "globalSegId", "global_seg_id", "docSegId", "doc_seg_id", "doc_id")
+_DOCUMENT_COLUMNS = ("doc", "doc_id")
+_SEVERITY_TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
+_CATEGORY_TENTHS = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
+_TEST_SEVERITY = "hotw-test"  # a planted error, which keeps raters attentive
 
 
 def _segment_column(head: Head) -> str | None:
-    return next((name for name in _SEGMENT if name in head.keys), None)
+    return next((name for name in _SEGMENT_COLUMNS if name in head.keys), None)
 
 
 class MQM(Format):
@@ -41,18 +41,18 @@ class MQM(Format):
         "tests": "{name}: {count} rows are tests of the raters' attention and are left out",
     }
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._tenths: Counter[tuple[str, str, str]] = Counter()
         self._spoilt: dict[tuple[str, str, str], str] = {}
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has such columns, and one that names segments."""
+        """True if the head of a file has such columns, and one that names segments."""
         return super().detect(head) and _segment_column(head) is not None
 
     def records(self) -> Placed:
-        """The rows; in text with tabs a quotation mark is a mark like any other."""
+        """The rows; in text with tabs a quotation mark is an ordinary character."""
         if self.source.kind != "csv" or self.source.separator != "\t":
             yield from self.source.records()
             return
@@ -70,36 +70,40 @@ class MQM(Format):
                 raise InputError(f"{self.file}: line {rows.line_num} is no row of a table: {error}") from None
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
-        """Take one error."""
+        """Add the weight of one error."""
         severity = str(record.get("severity") or "").strip().lower()
         category = str(record.get("category") or "").strip().lower().rstrip("!")
-        if severity == _TEST:
+        if severity == _TEST_SEVERITY:
             self.count("tests")
             return ()
         rater, system = name_text(record.get("rater")), name_text(record.get("system"))
         column = _segment_column(self.head) or ""
         segment = name_text(record.get(column))
         document = next(
-            (name_text(record[name]) for name in _DOCUMENT if name in record and name != column), None
+            (name_text(record[name]) for name in _DOCUMENT_COLUMNS if name in record and name != column), None
         )
         if not rater or not system or not segment:
             raise Odd("rater, system or segment is empty")
-        about = rater, system, f"{document}/{segment}" if document else segment
+        segment_key = rater, system, f"{document}/{segment}" if document else segment
         if not severity and category == "no-error":
             severity = category
-        if severity not in _TENTHS:
-            why = f"severity {record.get('severity')!r} is none of Major, Minor, Neutral, no-error"
-            self._spoilt.setdefault(about, why)
-            raise Odd(why)
-        self._tenths[about] += _SPECIAL.get((severity, category), _TENTHS[severity])
+        if severity not in _SEVERITY_TENTHS:
+            reason = f"severity {record.get('severity')!r} is none of Major, Minor, Neutral, no-error"
+            self._spoilt.setdefault(segment_key, reason)
+            raise Odd(reason)
+        self._tenths[segment_key] += _CATEGORY_TENTHS.get((severity, category), _SEVERITY_TENTHS[severity])
         return ()
 
     def last_rows(self) -> Iterator[Row]:
-        """The score of each segment, where all of its errors have a weight."""
-        for about, tenths in self._tenths.items():
-            rater, system, context = about
-            if about in self._spoilt:
-                yield Refused(f"{self.file} {context} {system} {rater}", f"not scored: {self._spoilt[about]}")
+        """Give the score of each segment; a segment with an error without weight is refused."""
+        for segment_key, tenths in self._tenths.items():
+            rater, system, context = segment_key
+            if segment_key in self._spoilt:
+                yield Refused(
+                    f"{self.file} {context} {system} {rater}", f"not scored: {self._spoilt[segment_key]}"
+                )
                 continue
-            whole, part = divmod(tenths, 10)
-            yield Score(rater, f"{context}/{system}", -tenths / 10 if part else -whole, None, context, system)
+            points, remainder = divmod(tenths, 10)
+            yield Score(
+                rater, f"{context}/{system}", -tenths / 10 if remainder else -points, None, context, system
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets, short_text
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Label,
@@ -19,12 +19,12 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head, Source
 
-_SPEC = {"eval_name", "base_eval", "completion_fns", "run_id"}
-_CHOICE, _INVALID, _AGREES = "choice", "__invalid__", "_metascore"
+_SPEC_KEYS = {"eval_name", "base_eval", "completion_fns", "run_id"}
+_CHOICE_KEY, _INVALID_ANSWER, _AGREEMENT_SUFFIX = "choice", "__invalid__", "_metascore"
 
 
 class OpenAIEvals(Format):
-    """A log of OpenAI's evals, whose first line (the spec) says what the events that follow are of."""
+    """A log of OpenAI's evals; its first line (the spec) describes the following events."""
 
     name, title, options = "openai-evals", "OpenAI evals", ("judge", "system")
     needs = key_sets("run_id event_id sample_id type data")
@@ -36,18 +36,18 @@ class OpenAIEvals(Format):
         "reports": "{name}: the final report is of all samples and is left out",
     }
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._spec: Record = {}
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has events, or a spec."""
+        """True if the head of a file shows events, or a spec."""
         spec = head.first.get("spec") if head.shape == "records" and isinstance(head.first, dict) else None
-        return super().detect(head) or (isinstance(spec, dict) and bool(spec.keys() & _SPEC))
+        return super().detect(head) or (isinstance(spec, dict) and bool(spec.keys() & _SPEC_KEYS))
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The rows of one line of the log."""
+        """Read one line of the log."""
         if isinstance(record.get("spec"), dict):
             self._spec = record["spec"]
         elif "final_report" in record:
@@ -65,34 +65,40 @@ class OpenAIEvals(Format):
 
     def _read_metrics(self, record: Record, place: str) -> Iterator[Row]:
         data = record["data"]
-        graded = self._spec_of_grader() or (_CHOICE in data and _CHOICE)
-        for name, said in data.items():
-            own = _CHOICE if isinstance(said, str) else "score"
-            criterion = None if not graded else graded if name == own else f"{graded}/{name}"
-            if name.endswith(_AGREES):
+        grading_name = self._spec_of_grader() or (_CHOICE_KEY in data and _CHOICE_KEY)
+        for name, grade in data.items():
+            default_name = _CHOICE_KEY if isinstance(grade, str) else "score"
+            criterion = (
+                None
+                if not grading_name
+                else grading_name
+                if name == default_name
+                else f"{grading_name}/{name}"
+            )
+            if name.endswith(_AGREEMENT_SUFFIX):
                 self.count("agreements")
-            elif said == _INVALID:
+            elif grade == _INVALID_ANSWER:
                 yield Refused(f"{place} {name}", "the grader's answer could not be read")
-            elif isinstance(said, str) and said and graded:
-                yield self._answer(Label, self._grader_name(), record, said, criterion)
-            elif (value := None if isinstance(said, str) else number_or_none(said)) is not None:
-                judge = self._grader_name() if graded else name
+            elif isinstance(grade, str) and grade and grading_name:
+                yield self._answer(Label, self._grader_name(), record, grade, criterion)
+            elif (value := None if isinstance(grade, str) else number_or_none(grade)) is not None:
+                judge = self._grader_name() if grading_name else name
                 yield self._answer(Score, judge, record, value, criterion)
             else:
-                yield Refused(f"{place} {name}", f"{short_text(said)} is no grade")
+                yield Refused(f"{place} {name}", f"{short_text(grade)} is no grade")
 
     def _answer(
-        self, kind: type[Score | Label], judge: str, record: Record, said: object, criterion: str | None
+        self, kind: type[Score | Label], judge: str, record: Record, grade: object, criterion: str | None
     ) -> Row:
         context, system = name_text(record.get("sample_id")), self._system_name()
         if not context:
             raise Odd("sample_id is missing")
         item = context if system is None else f"{context}/{system}"
-        return self.numbered(kind(judge, item, said, criterion, context, system))
+        return self.numbered(kind(judge, item, grade, criterion, context, system))
 
     def _model_names(self) -> list[str]:
-        found = self._spec.get("completion_fns") or self._spec.get("model_name") or []
-        return [found] if isinstance(found, str) else [one for one in found if isinstance(one, str)]
+        models = self._spec.get("completion_fns") or self._spec.get("model_name") or []
+        return [models] if isinstance(models, str) else [model for model in models if isinstance(model, str)]
 
     def _system_name(self) -> str | None:
         if self.asked.system:
@@ -107,7 +113,7 @@ class OpenAIEvals(Format):
         return name_text(arguments.get("modelgraded_spec")) or None
 
     def _grader_name(self) -> str:
-        """The model that graded: the last of those that ran, which grades itself where it is the only one."""
+        """The model that graded: the last model of the run; if it is the only one, it graded itself."""
         if self.asked.judge:
             return self.asked.judge
         models = self._model_names()
@@ -129,11 +135,11 @@ class OpenAIPlatform(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has such items, or is an answer of the API."""
+        """True if the head of a file shows such items, or is a response of the API."""
         return super().detect(head) or is_page(head, cls.needs[0])
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """What each grader gave a sample."""
+        """Read the score of a sample by each grader."""
         sample, results = record.get("sample") or {}, record["results"]
         error = sample.get("error") or {}
         if not results:
@@ -141,16 +147,16 @@ class OpenAIPlatform(Format):
         system = self.asked.system or name_text(sample.get("model")) or None
         context = f"{name_text(record['eval_id'])}/{name_text(record['datasource_item_id'])}"
         item = context if system is None else f"{context}/{system}"
-        about = {"context": context, "system": system}
+        subject = {"context": context, "system": system}
         for result in results:
-            yield from guarded_rows(place, self._read_result, result, place, item, about)
+            yield from guarded_rows(place, self._read_result, result, place, item, subject)
 
     def _read_result(
-        self, result: Record, place: str, item: str, about: dict[str, str | None]
+        self, result: Record, place: str, item: str, subject: dict[str, str | None]
     ) -> Iterator[Row]:
-        name, said = name_text(result["name"]), result.get("score")
+        name, score = name_text(result["name"]), result.get("score")
         grader = name_text((result.get("sample") or {}).get("model")) or self.asked.judge
-        if not grader and number_or_none(said) is not None:
+        if not grader and number_or_none(score) is not None:
             self.count("programs", name=str(name))
-        why = f"score {short_text(said)} is no number"
-        yield score_row(f"{place} {name}", grader or name, item, said, why, criterion=name, **about)
+        reason = f"score {short_text(score)} is no number"
+        yield score_row(f"{place} {name}", grader or name, item, score, reason, criterion=name, **subject)

@@ -1,4 +1,4 @@
-"""Columns that are a judge and a criterion each, as ``gpt4_fluency``: a row for each judge, with its criteria."""
+"""Columns that name a judge and a criterion, as ``gpt4_fluency``: converted to one row per judge, with its criteria."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, list_names
-from voirdire.tables.formats.column_samples import is_beside, is_key
+from voirdire.tables.formats.column_samples import is_covariate_name, is_key
 from voirdire.tables.formats.example_table import judge_columns
-from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import subject_of
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.source import Source
 
-_BETWEEN = re.compile(r"\s*[_.:/(-]+\s*|\s+")
-_SHORT = re.compile(r"[A-Z]{1,2}\d+", re.IGNORECASE)  # of a judge: A1, r2
+_SEPARATOR = re.compile(r"\s*[_.:/(-]+\s*|\s+")
+_SHORT_JUDGE = re.compile(r"[A-Z]{1,2}\d+", re.IGNORECASE)  # A1, r2
 
 
 def paired_columns(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Columns to their judges and criteria, of which each judge has all; none where no names of columns are such.
+    """Map columns to judge and criterion, if each judge has all criteria; empty if the names are not of this form.
 
     Parameters
     ----------
@@ -39,33 +39,33 @@ def paired_columns(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
     """
     splits: list[list[tuple[str, str, str]]] = [[], []]
     for name in columns:
-        marks = list(_BETWEEN.finditer(name))
-        if marks and not is_key(name) and not is_beside(name):
-            for found, mark in zip(splits, (marks[0], marks[-1]), strict=True):
-                found.append((name, name[: mark.start()], name[mark.end() :].removesuffix(")")))
-    for found in splits:
+        separators = list(_SEPARATOR.finditer(name))
+        if separators and not is_key(name) and not is_covariate_name(name):
+            for split, mark in zip(splits, (separators[0], separators[-1]), strict=True):
+                split.append((name, name[: mark.start()], name[mark.end() :].removesuffix(")")))
+    for split in splits:
         for judge, criterion in ((1, 2), (2, 1)):
-            named = {one[0]: (one[judge], one[criterion]) for one in found if _is_judge(one[judge])}
-            judges, criteria = ({pair[at] for pair in named.values()} for at in (0, 1))
-            if len(judges) > 1 and len(criteria) > 1 and len(named) == len(judges) * len(criteria):
-                return named
+            pairs = {parts[0]: (parts[judge], parts[criterion]) for parts in split if _is_judge(parts[judge])}
+            judges, criteria = ({pair[index] for pair in pairs.values()} for index in (0, 1))
+            if len(judges) > 1 and len(criteria) > 1 and len(pairs) == len(judges) * len(criteria):
+                return pairs
     return {}
 
 
 def _is_judge(name: str) -> bool:
-    return bool(judge_columns([name])) or _SHORT.fullmatch(name) is not None
+    return bool(judge_columns([name])) or _SHORT_JUDGE.fullmatch(name) is not None
 
 
-def spread_pairs(source: Source, asked: Asked) -> Asked:
-    """Have each judge of a row be a row of its own, whose columns are criteria; and the options then.
+def spread_pairs(source: Source, options: FormatOptions) -> FormatOptions:
+    """Make each judge of a row a separate row with the criteria as columns; return the options for these rows.
 
     Raises
     ------
     InputError
-        The columns are no judges and criteria.
+        The column names do not consist of judges and criteria.
     """
-    free = [name for name in source.columns() if name not in (asked.map or {}).values()]
-    pairs = paired_columns(list(asked.columns) or free)
+    free = [name for name in source.columns() if name not in (options.map or {}).values()]
+    pairs = paired_columns(list(options.columns) or free)
     if not pairs:
         raise InputError(
             f"{source.name}: no columns are called by a judge and a criterion, as gpt4_tone, gpt4_style, human_tone "
@@ -73,16 +73,18 @@ def spread_pairs(source: Source, asked: Asked) -> Asked:
         )
     judges = list(dict.fromkeys(judge for judge, _ in pairs.values()))
     criteria = list(dict.fromkeys(criterion for _, criterion in pairs.values()))
-    rest = [name for name in source.columns() if name not in pairs]
-    subject = subject_of(source, rest, find_roles(rest) | dict(asked.map or {}))
+    other_columns = [name for name in source.columns() if name not in pairs]
+    subject = subject_of(source, other_columns, find_roles(other_columns) | dict(options.map or {}))
 
     def rows(record: Record, place: str) -> Iterator[Record]:
-        about = {name: record.get(name) for name in rest} | subject(record, place)
+        subject_cells = {name: record.get(name) for name in other_columns} | subject(record, place)
         for judge in judges:
-            own: dict[str, Any] = {
-                said: record.get(name) for name, (who, said) in pairs.items() if who == judge
+            answers: dict[str, Any] = {
+                pair_criterion: record.get(name)
+                for name, (pair_judge, pair_criterion) in pairs.items()
+                if pair_judge == judge
             }
-            yield about | {"judge": judge} | own
+            yield subject_cells | {"judge": judge} | answers
 
     def spread(placed: Placed) -> Placed:
         for place, record in placed:
@@ -95,4 +97,4 @@ def spread_pairs(source: Source, asked: Asked) -> Asked:
     source.notes.append(
         f"{source.name}: columns are a judge ({', '.join(judges)}) and a criterion ({', '.join(criteria)}) each"
     )
-    return replace(asked, wide="criterion", columns=criteria)
+    return replace(options, wide="criterion", columns=criteria)

@@ -1,4 +1,4 @@
-"""Files with a vote in each record: AlpacaEval, Crowd-Kit, LMArena, and PandaLM with several judges in each."""
+"""Files with a vote in each record: AlpacaEval, Crowd-Kit, LMArena, and PandaLM with several votes in each."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ from voirdire.tables.formats.rows import (
 from voirdire.tables.formats.source import Head
 
 _ALPACA_KEYS = ("instruction", "generator_1", "generator_2", "preference", "annotator")
-_BETWEEN = "{count} preferences between 1 and 2: "
-_ALPACA_TIES = (0, 1.5)  # files from before 2024 write a draw as 0
+_BETWEEN_NOTE = "{count} preferences between 1 and 2: "
+_ALPACA_TIE_VALUES = (0, 1.5)  # files from before 2024 write a draw as 0
 
-_PAIRS = key_sets("worker left right label", "worker left right winner")
-_CLASSES = key_sets("worker task label")
-_SIDES = {"left": "first", "right": "second", "tie": "tie"}
+_PAIR_KEYS = key_sets("worker left right label", "worker left right winner")
+_CLASS_KEYS = key_sets("worker task label")
+_OUTCOME_OF_SIDE = {"left": "first", "right": "second", "tie": "tie"}
 
-_ARENA = key_sets("model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie")
-_ARENA_OWN = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
+_ARENA_KEY_SETS = key_sets(
+    "model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie"
+)
+_ARENA_ONLY_KEYS = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
 _BOTH_BAD = ("both_bad", "bothbad", "tie (bothbad)")
 _ARENA_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie"} | dict.fromkeys(_BOTH_BAD, "tie")
-_ONE_HOT = {"winner_model_a": "first", "winner_model_b": "second", "winner_tie": "tie"}
-_ARENA_KEYS = ("id", "question_id", "model_a", "model_b", "winner", "judge", *_ONE_HOT)
+_ONE_HOT_WINNERS = {"winner_model_a": "first", "winner_model_b": "second", "winner_tie": "tie"}
+_ARENA_COLUMNS = ("id", "question_id", "model_a", "model_b", "winner", "judge", *_ONE_HOT_WINNERS)
 
-_PANDALM = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
-_RESULT = "_result"
-_PERSON = re.compile(r"annotator\d+")
+_PANDALM_WINNERS = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
+_RESULT_SUFFIX = "_result"
+_PERSON_KEY = re.compile(r"annotator\d+")
 
 
 class AlpacaEval(Format):
@@ -49,23 +51,23 @@ class AlpacaEval(Format):
     name, title, options, columns = "alpacaeval", "AlpacaEval", ("judge", "degrees"), _ALPACA_KEYS
     needs, shapes = key_sets("instruction generator_1 generator_2 preference"), "records table"
     notes: ClassVar = {
-        "between": f"{_BETWEEN}the winner is kept, its probability is not",
-        "degrees": f"{_BETWEEN}the winner with its probability",
+        "between": f"{_BETWEEN_NOTE}the winner is kept, its probability is not",
+        "degrees": f"{_BETWEEN_NOTE}the winner with its probability",
         "": UnknownOrder("the order of display is not in the file"),
     }
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """A preference between 1 (the first output) and 2 (the second)."""
+        """Read a preference between 1 (the first output) and 2 (the second)."""
         value, degrees = number_or_none(record["preference"]), self.asked.degrees
         if value is None:
             raise Odd("no preference (the annotator's answer could not be read)")
-        if value not in _ALPACA_TIES and not 1 <= value <= 2:
+        if value not in _ALPACA_TIE_VALUES and not 1 <= value <= 2:
             raise Odd(f"preference {value} is neither 0 nor between 1 and 2")
         unsure = value not in (0, 1, 1.5, 2)
         self.count("degrees" if degrees else "between", unsure)
         judge = name_text(record.get("annotator")) or self.asked.judge
         pair = name_text(record["generator_1"]), name_text(record["generator_2"])
-        winner = "tie" if value in _ALPACA_TIES else "first" if value < 1.5 else "second"
+        winner = "tie" if value in _ALPACA_TIE_VALUES else "first" if value < 1.5 else "second"
         degree = abs(value - 1.5) + 0.5 if unsure and degrees else None
         yield Vote(judge, *pair, winner, context=record["instruction"], order=UNKNOWN, degree=degree)
 
@@ -74,33 +76,33 @@ class CrowdKit(Format):
     """Tables of Crowd-Kit: comparisons (worker, left, right, label) and classes (worker, task, label)."""
 
     name, title = "crowdkit", "Crowd-Kit"
-    needs, shapes = _PAIRS + _CLASSES, "records table"
+    needs, shapes = _PAIR_KEYS + _CLASS_KEYS, "records table"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has such columns, and none of judges."""
+        """True if the head of a file has such columns, and none of judges."""
         return super().detect(head) and "judge" not in head.keys
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """A comparison, or a class."""
+        """Read a comparison, or a class."""
         worker = name_text(record["worker"])
-        if not has_keys(self.head, _PAIRS, "records table"):
+        if not has_keys(self.head, _PAIR_KEYS, "records table"):
             yield Label(worker, name_text(record["task"]), name_text(record["label"]))
             return
         left, right = name_text(record["left"]), name_text(record["right"])
-        said = record["winner"] if "winner" in record else record["label"]
+        winner = record["winner"] if "winner" in record else record["label"]
         outcomes = {} if "winner" in record else {left: "first", right: "second"}
-        outcome = outcomes.get(name_text(said)) or _SIDES.get(said)
+        outcome = outcomes.get(name_text(winner)) or _OUTCOME_OF_SIDE.get(winner)
         if outcome is None:
-            raise Odd("no label" if said in (None, "") else f"{said!r} is neither {left!r} nor {right!r}")
+            raise Odd("no label" if winner in (None, "") else f"{winner!r} is neither {left!r} nor {right!r}")
         yield Vote(worker, left, right, outcome, context=name_text(record.get("prompt")))
 
 
 class LMArena(Format):
     """Votes of LMArena (Chatbot Arena): model_a stood left."""
 
-    name, title, options, columns = "lmarena", "LMArena", ("judge",), _ARENA_KEYS
-    needs, shapes = _ARENA, "records table"
+    name, title, options, columns = "lmarena", "LMArena", ("judge",), _ARENA_COLUMNS
+    needs, shapes = _ARENA_KEY_SETS, "records table"
     notes: ClassVar = {
         "nameless": "the voters are not named: all are one judge 'lmarena' (--set judge=NAME names it)",
         "bad": "{count} votes 'both bad' are ties here, as in Arena-Rank",
@@ -108,12 +110,12 @@ class LMArena(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has votes, and a key that only an arena has."""
-        ours = super().detect(head) and bool(head.keys & _ARENA_OWN)
-        return ours and "winner_ab" not in head.keys  # mt_bench_repro's rows have a time too
+        """True if the head of a file shows votes, and a key that only an arena has."""
+        is_arena = super().detect(head) and bool(head.keys & _ARENA_ONLY_KEYS)
+        return is_arena and "winner_ab" not in head.keys  # mt_bench_repro's rows have a time too
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The vote of a record."""
+        """Read the vote of a record."""
         outcome = _arena_outcome(record)
         self.count("bad", record.get("winner") in _BOTH_BAD)
         judge = self.asked.judge or name_text(record.get("judge"))
@@ -128,31 +130,35 @@ def _arena_outcome(record: Record) -> str:
         if record["winner"] is None or record["winner"] == "":
             raise Odd("no winner")
         return outcome_winner(record["winner"], _ARENA_WINNERS)
-    said = [meaning for key, meaning in _ONE_HOT.items() if str(record[key]) in ("1", "1.0", "True", "true")]
-    if len(said) != 1:
-        raise Odd(f"{len(said)} of the three outcomes are marked")
-    return said[0]
+    outcomes = [
+        meaning
+        for key, meaning in _ONE_HOT_WINNERS.items()
+        if str(record[key]) in ("1", "1.0", "True", "true")
+    ]
+    if len(outcomes) != 1:
+        raise Odd(f"{len(outcomes)} of the three outcomes are marked")
+    return outcomes[0]
 
 
 def _is_pandalm(head: Head) -> bool:
     if head.shape != "records" or "idx" not in head.keys:
         return False
-    return "cmp_key" in head.keys or any(key.endswith(_RESULT) for key in head.keys)
+    return "cmp_key" in head.keys or any(key.endswith(_RESULT_SUFFIX) for key in head.keys)
 
 
 class PandaLM(Format):
-    """Answers of people or results of models, with the test set, which may be another file."""
+    """Answers of people or results of models; the test set may be a separate file."""
 
     name, title = "pandalm", "PandaLM"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so is the test set, or results on it."""
+        """True if the head of a file is that of the test set, or of results on it."""
         return _is_pandalm(head)
 
     @cached_property
     def _test_set(self) -> dict[str | None, Record]:
-        """The records that name the systems, by their numbers."""
+        """Records with the names of the systems, by number."""
         return {
             name_text(record.get("idx")): record
             for other in self.source.siblings or (self.source,)
@@ -163,33 +169,35 @@ class PandaLM(Format):
 
     @cached_property
     def _keys(self) -> list[str]:
-        """Keys of the file's first record, and of all where it is the test set, in the order met."""
-        own = self.source.records() if "cmp_key" in self.head.keys else ()
-        every = (self.head.first, *(record for _, record in own if isinstance(record, dict)))
-        return list(dict.fromkeys(key for record in every for key in record))
+        """Keys of the first record, or of all records of the test set, in order of appearance."""
+        records = self.source.records() if "cmp_key" in self.head.keys else ()
+        all_records = (self.head.first, *(record for _, record in records if isinstance(record, dict)))
+        return list(dict.fromkeys(key for record in all_records for key in record))
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """A vote of each person or model."""
+        """Read the vote of each person or model."""
         context = name_text(record["idx"])
         if context not in self._test_set:
             raise Odd("the systems are named in the test set alone; give testset-v1.json too")
-        named = self._test_set[context]["cmp_key"]
-        first, _, second = named.partition("_")
+        system_names = self._test_set[context]["cmp_key"]
+        first, _, second = system_names.partition("_")
         if not first or not second or "_" in second:
-            raise Odd(f"cmp_key {named!r} is not two names with one _ between them")
+            raise Odd(f"cmp_key {system_names!r} is not two names with one _ between them")
         for key in dict.fromkeys([*self._keys, *record]):
-            person = _PERSON.fullmatch(key)
-            if not person and not key.endswith(_RESULT):
+            person = _PERSON_KEY.fullmatch(key)
+            if not person and not key.endswith(_RESULT_SUFFIX):
                 continue
-            outcome = _PANDALM.get(name_text(record.get(key)) or "")
+            outcome = _PANDALM_WINNERS.get(name_text(record.get(key)) or "")
             if outcome is None:
-                why = f"{key} {record.get(key)!r} is none of {', '.join(dict.fromkeys(_PANDALM))}"
-                yield Refused(f"{self.file} idx {context}", why)
+                reason = f"{key} {record.get(key)!r} is none of {', '.join(dict.fromkeys(_PANDALM_WINNERS))}"
+                yield Refused(f"{self.file} idx {context}", reason)
             else:
                 order = UNKNOWN if person else None
-                yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context, order=order)
+                yield Vote(
+                    key.removesuffix(_RESULT_SUFFIX), first, second, outcome, context=context, order=order
+                )
 
     def last_rows(self) -> Iterator[Row]:
-        """That positions of people's votes are not known."""
-        if any(map(_PERSON.fullmatch, self.head.keys)):
+        """Give a note on the unknown display order of people's votes."""
+        if any(map(_PERSON_KEY.fullmatch, self.head.keys)):
             yield UnknownOrder("people: the order of display is not documented (models saw response1 first)")

@@ -1,4 +1,4 @@
-"""promptfoo's results: what models graded (llm-rubric, g-eval, factuality, ...), not what code asserted."""
+"""promptfoo's results: grades of models (llm-rubric, g-eval, factuality, ...), without assertions of code."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, join_names, name_text, score_row
 from voirdire.tables.formats.source import Head
 
-_GRADED = {
+_GRADED_TYPES = {
     "llm-rubric", "g-eval", "factuality", "answer-relevance", "conversation-relevance", "search-rubric", "pi",
     "trajectory:goal-success",
 }  # fmt: skip
-_GRADED_AS = ("model-graded-", "context-", "promptfoo:redteam:")
-_PROVIDER_FAILED = 2
-_BY_LINE = key_sets("promptIdx testIdx gradingResult")
+_GRADED_PREFIXES = ("model-graded-", "context-", "promptfoo:redteam:")
+_PROVIDER_FAILURE_CODE = 2
+_RESULT_KEYS = key_sets("promptIdx testIdx gradingResult")
 
 
 def _list_of_results(head: Head) -> Any:
@@ -31,46 +31,46 @@ def _list_of_results(head: Head) -> Any:
 
 
 class Promptfoo(Format):
-    """Results of an evaluation of promptfoo: an object with a list of them, or one a line."""
+    """Results of an evaluation of promptfoo: an object with a list of results, or one result per line."""
 
-    name, title, needs = "promptfoo", "promptfoo", _BY_LINE
+    name, title, needs = "promptfoo", "promptfoo", _RESULT_KEYS
     notes: ClassVar = {"code": "{name}: {count} results of assertions that no model grades are left out"}
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has a list of results, or a result."""
+        """True if the head of a file shows a list of results, or a result."""
         return super().detect(head) or isinstance(_list_of_results(head), list)
 
     def records(self) -> Placed:
-        """The results, the first is 1; a test that has no number has that of its place."""
+        """The results, numbered from 1; a test without a number has the number of its result."""
         if super().detect(self.head):
             yield from self.source.records()
             return
-        found = members(_list_of_results(self.head), f"{self.file} result ", start=1)
-        for at, (place, one) in enumerate(found):
-            yield place, one if isinstance(one, str) else {"testIdx": at} | one
+        results = members(_list_of_results(self.head), f"{self.file} result ", start=1)
+        for number, (place, result) in enumerate(results):
+            yield place, result if isinstance(result, str) else {"testIdx": number} | result
 
     @cached_property
     def _default(self) -> str | None:
-        """The provider that grades where a test or an assertion names none."""
+        """The provider that grades if neither the test nor the assertion names one."""
         return _provider_name(_value_at_path(self.head.first, "config", "defaultTest", "options", "provider"))
 
     @cached_property
     def _prompts(self) -> dict[str | None, set[str | None]]:
-        """The prompts of each system."""
-        found: dict[str | None, set[str | None]] = defaultdict(set)
-        for _, one in self.records():
-            if isinstance(one, str):
+        """Prompts by system."""
+        prompts: dict[str | None, set[str | None]] = defaultdict(set)
+        for _, result in self.records():
+            if isinstance(result, str):
                 continue
             with suppress(Odd, AttributeError):  # which is refused when it is read
-                found[_system_name(one)].add(name_text(one.get("promptIdx")))
-        return found
+                prompts[_system_name(result)].add(name_text(result.get("promptIdx")))
+        return prompts
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The scores of one result."""
+        """Read the scores of one result."""
         test, prompt = record["testIdx"], record.get("promptIdx", 0)
         place, grading = f"{place} (test {test}, prompt {prompt})", record.get("gradingResult")
-        if record.get("failureReason") == _PROVIDER_FAILED or not grading:
+        if record.get("failureReason") == _PROVIDER_FAILURE_CODE or not grading:
             self.count("graded")
             yield Refused(place, "provider error" if record.get("failureReason") else "no grading result")
             return
@@ -78,28 +78,30 @@ class Promptfoo(Format):
         if len(self._prompts[system]) > 1:
             system = f"{system} | {_value_at_path(record, 'prompt', 'label')}"
         provider = _provider_name(_value_at_path(record, "testCase", "options", "provider"))
-        for at, part in enumerate(grading.get("componentResults") or []):
-            assertion, where = part.get("assertion") or {}, f"{place} assertion {at}"
+        for index, part in enumerate(grading.get("componentResults") or []):
+            assertion, where = part.get("assertion") or {}, f"{place} assertion {index}"
             kind = str(assertion.get("type", ""))
-            plain = kind.removeprefix("not-")
-            if plain not in _GRADED and not plain.startswith(_GRADED_AS):
-                self.count("code", plain != "select-best")
+            base_type = kind.removeprefix("not-")
+            if base_type not in _GRADED_TYPES and not base_type.startswith(_GRADED_PREFIXES):
+                self.count("code", base_type != "select-best")
                 continue
             self.count("graded")
             if (part.get("metadata") or {}).get("graderError"):
                 yield Refused(where, "graderError: the grader failed, score 0 is no verdict")
                 continue
             judge = _provider_name(assertion.get("provider")) or provider or self._default
-            about = {
+            columns = {
                 "context": name_text(test),
                 "system": system,
                 "criterion": _criterion_name(assertion, kind),
             }
             item = join_names(test, prompt)
-            yield score_row(where, judge or "promptfoo-default", item, part.get("score"), "no score", **about)
+            yield score_row(
+                where, judge or "promptfoo-default", item, part.get("score"), "no score", **columns
+            )
 
     def last_rows(self) -> Iterable[Row]:
-        """Raise where no model graded anything."""
+        """Raise if no model graded anything."""
         if not self.counts["graded"]:
             raise InputError(f"{self.file}: no model-graded assertion")
         return ()

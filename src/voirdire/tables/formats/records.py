@@ -1,6 +1,6 @@
-"""The records of a file one at a time, with their places: JSON lists, lines of JSON, rows of tables.
+"""Records of a file with their places, one at a time: JSON lists, lines of JSON, rows of tables.
 
-What stands for a record that cannot be read is the reason, as a text.
+A text with the reason replaces a record that cannot be read.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from voirdire.tables.formats.streams import open_text
 
 Record: TypeAlias = dict[str, Any]
 Placed: TypeAlias = Iterator[tuple[str, Record | str]]
-#: Rows of a table with the numbers of their lines; for one that cannot be read, the reason.
+#: Rows of a table with their line numbers; a reason replaces a row that cannot be read.
 Numbered: TypeAlias = Iterator[tuple[int, Sequence[Any] | str]]
 
 
-#: Last columns of results of Mechanical Turk, for whoever looks through them: rows end before them.
-_TO_FILL_IN = ("Approve", "Reject")
+#: Last columns of Mechanical Turk's results, for the reviewer; rows may end before them.
+_REVIEW_COLUMNS = ("Approve", "Reject")
 
 
 class Unread(str):
-    """Why a line holds no value."""
+    """Reason why a line holds no value."""
 
 
 class Repeated(Unread):
-    """That a key of a line occurs twice."""
+    """Reason for a line in which a key occurs twice."""
 
 
 def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, None]:
-    """The values of a JSON list by their number, or of lines of JSON by that of the line, where some may be `Unread`.
+    """Values of a JSON list with their numbers, or of lines of JSON with line numbers; some may be `Unread`.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], N
     Raises
     ------
     InputError
-        The list is broken, or something stands behind it; a key occurs twice in an object; two versions of the file
-        were not merged.
+        The list is broken, or text follows it; a key occurs twice in an object; the file has an unresolved merge
+        conflict.
     """
     if kind == "json":
         with open_text(path) as stream:
@@ -62,7 +62,7 @@ def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], N
         for number, line in enumerate(lines, start=1):
             if line.isspace():
                 continue
-            if len(line) > size_limits.SHORT:
+            if len(line) > size_limits.MAX_UNCHECKED_SIZE:
                 size_limits.check_json_object_count(line, 0, f"{name}:{number}")
             try:
                 value = parse_json(line)
@@ -81,8 +81,8 @@ def json_objects(path: str, name: str, kind: str) -> Placed:
     InputError
         As :func:`json_values`, or a key occurs twice in an object.
     """
-    with closing(json_values(path, name, kind)) as found:
-        for number, value in found:
+    with closing(json_values(path, name, kind)) as values:
+        for number, value in values:
             place = f"{name}[{number}]" if kind == "json" else f"{name}:{number}"
             if isinstance(value, Repeated):
                 raise InputError(f"{place}: {value} in an object; keep one")
@@ -90,7 +90,7 @@ def json_objects(path: str, name: str, kind: str) -> Placed:
 
 
 def non_object_reason(value: object) -> str:
-    """Say why a value is no object.
+    """State why a value is no object.
 
     Examples
     --------
@@ -102,8 +102,8 @@ def non_object_reason(value: object) -> str:
     return f"a {type(value).__name__} instead of an object"
 
 
-def records_by_column(found: Mapping[str, Any]) -> list[Record] | None:
-    """Records of a table that is written by column, as programs write a dataframe; None for any other object.
+def records_by_column(table: Mapping[str, Any]) -> list[Record] | None:
+    """Records of a table in column orientation, as programs write a dataframe; None for other objects.
 
     Examples
     --------
@@ -113,17 +113,17 @@ def records_by_column(found: Mapping[str, Any]) -> list[Record] | None:
     [{'judge': 'a', 'score': 1}]
     >>> records_by_column({"x": {"id": "a"}, "y": {"id": "b"}})
     """
-    columns = list(found.values())
+    columns = list(table.values())
     if all(isinstance(cells, dict) and all(map(str.isdigit, cells)) for cells in columns):
         if any(list(cells) != list(columns[0]) for cells in columns):
             return None
         columns = [list(cells.values()) for cells in columns]
-    whole = len(columns) > 1 and all(isinstance(cells, list) and cells for cells in columns)
-    if not whole or len({len(cells) for cells in columns}) > 1:
+    is_table = len(columns) > 1 and all(isinstance(cells, list) and cells for cells in columns)
+    if not is_table or len({len(cells) for cells in columns}) > 1:
         return None
     if any(isinstance(cell, list | dict) for cells in columns for cell in cells):
         return None
-    return [dict(zip(found, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return [dict(zip(table, cells, strict=True)) for cells in zip(*columns, strict=True)]
 
 
 def json_rows(path: str, name: str, kind: str) -> Numbered:
@@ -136,44 +136,50 @@ def json_rows(path: str, name: str, kind: str) -> Numbered:
 
 
 def rows_to_records(rows: Numbered, names: Sequence[str], name: str) -> Placed:
-    """Rows by the names of their columns, of which some may be nameless and are left out where there are several.
+    """Convert rows to records by column name; several columns without a name are left out.
 
     Parameters
     ----------
     rows : iterator
-        The header and then the rows.
+        The header, then the rows.
     names : sequence of str
-        Those of the header.
+        Column names of the header.
     name : str
-        Of the file, for the places.
+        Name of the file, for the places.
     """
     next(rows)
-    kept = None if names.count("") < 2 else [at for at, column in enumerate(names) if column]
-    short = len(names) - len(_TO_FILL_IN) if tuple(names[-len(_TO_FILL_IN) :]) == _TO_FILL_IN else None
+    named_positions = (
+        None if names.count("") < 2 else [position for position, column in enumerate(names) if column]
+    )
+    short_length = (
+        len(names) - len(_REVIEW_COLUMNS)
+        if tuple(names[-len(_REVIEW_COLUMNS) :]) == _REVIEW_COLUMNS
+        else None
+    )
     for number, row in rows:
         place = f"{name}:{number}"
-        if len(row) == short and not isinstance(row, str):
-            row = [*row, *("" for _ in _TO_FILL_IN)]
+        if len(row) == short_length and not isinstance(row, str):
+            row = [*row, *("" for _ in _REVIEW_COLUMNS)]
         if isinstance(row, str):
             yield place, row
         elif repeats_header(row, names):
             yield place, REPEATED_HEADER
         elif len(row) == len(names):
-            if kept is None:
+            if named_positions is None:
                 yield place, dict(zip(names, row, strict=True))
             else:
-                yield place, {names[at]: row[at] for at in kept}
+                yield place, {names[position]: row[position] for position in named_positions}
         elif row:
             yield place, f"{len(row)} fields, where the header has {len(names)}"
 
 
 def column_names(header: Iterable[object], name: str) -> tuple[str, ...]:
-    """The names of columns, as text.
+    """Names of columns as text.
 
     Raises
     ------
     InputError
-        A name occurs twice, or is none.
+        A name occurs twice, or is a list, an object or invalid text.
 
     Examples
     --------
@@ -181,15 +187,15 @@ def column_names(header: Iterable[object], name: str) -> tuple[str, ...]:
     ('item', '7', '2', '')
     """
     names, problems = [], []
-    for at, cell in enumerate(header, start=1):
+    for number, cell in enumerate(header, start=1):
         if isinstance(cell, dict | list):
-            problems.append(f"{name}: the name of column {at} is a {type(cell).__name__}; write a text")
-            cell = f"column {at}"
+            problems.append(f"{name}: the name of column {number} is a {type(cell).__name__}; write a text")
+            cell = f"column {number}"
         if isinstance(cell, float) and cell.is_integer():
             cell = int(cell)
         names.append("" if cell is None else cell if isinstance(cell, str) else str(cell))
-    broken = [column for column in names if any("\ud800" <= letter <= "\udfff" for letter in column)]
-    problems += [f"{name}: column {column!r} has half of a character; name it anew" for column in broken]
+    invalid = [column for column in names if any("\ud800" <= letter <= "\udfff" for letter in column)]
+    problems += [f"{name}: column {column!r} has half of a character; name it anew" for column in invalid]
     problems += [f"{name}: {sentence}" for sentence in repeated_columns(names)]
     if problems:
         raise InputError(problems)

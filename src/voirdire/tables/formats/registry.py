@@ -1,4 +1,4 @@
-"""All formats that there are, and which of them a file is of."""
+"""Registry of all formats, and recognition of a file's format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voirdire.tables.formats.annotation_tools import LabelStudio, Potato
 from voirdire.tables.formats.argilla import Argilla
 from voirdire.tables.formats.crowd_platforms import MechanicalTurk, Toloka
 from voirdire.tables.formats.every_eval_ever import EveryEvalEver
-from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.inspect_ai import Inspect
 from voirdire.tables.formats.judgebench_people import JudgeBenchPeople
 from voirdire.tables.formats.labelled_texts import Doccano, Prodigy
@@ -34,130 +34,130 @@ TOOLS: tuple[type[Format], ...] = (
     UltraFeedback, Prodigy, Doccano, MechanicalTurk, Toloka, MLflow, EveryEvalEver, OpenAIEvals, OpenAIPlatform, MQM,
 )  # fmt: skip
 FORMATS = {one.name: one for one in TOOLS} | {PlainTable.name: PlainTable}
-_LOOKED_AT = 100  # records of a file that --from takes for one of a tool
-_SINGLE_SCORES = {"question_id", "model", "score"}
+_MAX_CHECKED_RECORDS = 100  # records that are checked against the tool of --from
+_SINGLE_SCORE_KEYS = {"question_id", "model", "score"}
 
 
 def tool_of_file(source: Source) -> type[Format] | None:
-    """The one tool that wrote a file: its first record says it, else the columns of the whole file.
+    """The tool that wrote a file, by its first record, else by the columns of the whole file; None if unknown.
 
     Raises
     ------
     InputError
         Several do.
     """
-    found = tool_from_first_record(source.head)
-    if found is None and source.head.shape == "records" and not source.head.lone:
-        whole = replace(source.head, keys=frozenset(source.columns()))
-        found = tool_from_first_record(whole)
-        source.head = source.head if found is None else whole
-    return found
+    tool = tool_from_first_record(source.head)
+    if tool is None and source.head.shape == "records" and not source.head.lone:
+        full_head = replace(source.head, keys=frozenset(source.columns()))
+        tool = tool_from_first_record(full_head)
+        source.head = source.head if tool is None else full_head
+    return tool
 
 
 def tool_from_first_record(head: Head) -> type[Format] | None:
-    """The one tool that writes files which begin so; None where no tool does.
+    """The tool of a file by its head; None if no tool matches.
 
     Raises
     ------
     InputError
         Several do.
     """
-    found = [one for one in TOOLS if one.detect(head)]
-    if not found and head.lone:
-        found = [one for one in TOOLS if one.detect(head.as_single_record_list())]
-    if len(found) > 1:
-        names = " or ".join(one.name for one in found)
+    matching = [tool for tool in TOOLS if tool.detect(head)]
+    if not matching and head.lone:
+        matching = [tool for tool in TOOLS if tool.detect(head.as_single_record_list())]
+    if len(matching) > 1:
+        names = " or ".join(tool.name for tool in matching)
         raise InputError(f"the file may be one of {names}; say which with --from (tool=)")
-    return found[0] if found else None
+    return matching[0] if matching else None
 
 
-def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[Format]:
-    """The format to read a file by: the one that is asked for, else what its content says.
+def format_of(source: Source, options: FormatOptions, tool: str | None = None) -> type[Format]:
+    """The format of a file: that of ``tool``, else by its content.
 
     Raises
     ------
     InputError
-        It is of no known format, or of one that says too little.
+        The format is unknown, or the file lacks necessary information.
     """
     if tool is not None:
         if tool not in FORMATS:
             raise InputError(
                 f"format {tool!r} is none of {', '.join(FORMATS)}{nearest_name(tool, list(FORMATS))}"
             )
-        found = FORMATS[tool]
-        if found is not PlainTable and not found.detect(source.head):
-            _wrap_single_object(source, found)
-            _check_tool_matches(source, found)
-        return found
-    known = None if asked.map or asked.wide or asked.columns else tool_of_file(source)
-    if known is None:
-        unfold_table(source, asked)
-    if asked.map or asked.wide or asked.columns:
+        chosen = FORMATS[tool]
+        if chosen is not PlainTable and not chosen.detect(source.head):
+            _wrap_single_object(source, chosen)
+            _check_tool_matches(source, chosen)
+        return chosen
+    recognised = None if options.map or options.wide or options.columns else tool_of_file(source)
+    if recognised is None:
+        unfold_table(source, options)
+    if options.map or options.wide or options.columns:
         return PlainTable
-    if known is not None:
-        if not known.detect(source.head):
-            _wrap_single_object(source, known)
-        return known
-    if source.head.keys >= _SINGLE_SCORES and "judge" not in source.head.keys and asked.judge is None:
+    if recognised is not None:
+        if not recognised.detect(source.head):
+            _wrap_single_object(source, recognised)
+        return recognised
+    if source.head.keys >= _SINGLE_SCORE_KEYS and "judge" not in source.head.keys and options.judge is None:
         raise InputError(
             f"{source.name}: these are single scores without judge and turn (arena-bench); who gave them is not in the "
             "file"
         )
     _wrap_single_object(source, PlainTable)
-    if source.head.keys == tables.BATTLES and tables.repeats_rows(source):
-        raise InputError(f"{source.name}: {tables.REPEATED}")
+    if source.head.keys == tables.ARENA_HARD_BATTLE_KEYS and tables.repeats_rows(source):
+        raise InputError(f"{source.name}: {tables.ARENA_HARD_BATTLE_MESSAGE}")
     if source.head.shape in ("object", "zip"):
         raise InputError(f"{source.name}: {_describe_unknown_file(source.head)}")
-    if not tables.has_known_table_kind(source, asked):
+    if not tables.has_known_table_kind(source, options):
         raise InputError(tables.unknown_table_message(source) + _closest_tool(source.head))
     return PlainTable
 
 
-def unfold_table(source: Source, asked: Asked) -> None:
-    """Take a file of no tool for a table: an object of objects for its members, what they hold for columns and rows.
+def unfold_table(source: Source, options: FormatOptions) -> None:
+    """Convert a file of no tool to a table: members of an object become records, their keys columns.
 
-    Records with objects stay as they are where the columns that are asked for, or those that answers need, are there.
+    Records with objects stay as they are if they have the columns that the options name and that answers need.
     """
     if source.head.shape == "object" and (members := members_of_object(source)):
         source.hold(members)
     if source.head.shape not in ("records", "table") or source.head.lone or not holds_objects(source):
         return
-    absent = {*(asked.map or {}).values(), *asked.columns} - {*source.columns()}
+    absent = {*(options.map or {}).values(), *options.columns} - {*source.columns()}
     try:
-        known = asked.wide != "lists" if asked.wide else tables.has_known_table_kind(source, asked)
+        known = options.wide != "lists" if options.wide else tables.has_known_table_kind(source, options)
     except InputError:
         known = True
-    if asked.label_sets != LISTS and (absent or not known):
-        unfold_objects(source, asked)
+    if options.label_sets != LISTS and (absent or not known):
+        unfold_objects(source, options)
 
 
-def _wrap_single_object(source: Source, found: type[Format]) -> None:
-    """Take a single object for a list of one."""
-    if source.head.lone and found.detect(source.head.as_single_record_list()):
+def _wrap_single_object(source: Source, tool: type[Format]) -> None:
+    """Treat a single object as a list of one."""
+    if source.head.lone and tool.detect(source.head.as_single_record_list()):
         record = source.head.as_single_record_list()
         source.head, source.kind = record, "jsonl" if source.kind == "json" else source.kind
 
 
-def _check_tool_matches(source: Source, found: type[Format]) -> None:
-    """Refuse to read a file as one of a tool that did not write it; a first record that is odd does not matter."""
-    if found.detect(source.head):
+def _check_tool_matches(source: Source, tool: type[Format]) -> None:
+    """Raise if a file is not one of a tool; one matching record among the first is enough."""
+    if tool.detect(source.head):
         return
     if source.head.shape == "records":
-        for _, (_, record) in zip(range(_LOOKED_AT), source.records(), strict=False):
-            if isinstance(record, dict) and found.detect(Head("records", frozenset(record), record)):
+        for _, (_, record) in zip(range(_MAX_CHECKED_RECORDS), source.records(), strict=False):
+            if isinstance(record, dict) and tool.detect(Head("records", frozenset(record), record)):
                 return
     other = tool_from_first_record(source.head)
-    looks = "" if other is None else f"; it looks like one of {other.title} (--from {other.name})"
+    hint = "" if other is None else f"; it looks like one of {other.title} (--from {other.name})"
     keys = ", ".join(repr(key) for key in sorted(map(str, source.head.keys))[:8])
     raise InputError(
-        f"{source.name} is no file of {found.title}: it has {keys}{_missing_keys(source.head, found)}{looks}; leave "
+        f"{source.name} is no file of {tool.title}: it has {keys}{_missing_keys(source.head, tool)}{hint}; leave "
         "--from (tool=) out to have the content decide"
     )
 
 
-def _missing_keys(head: Head, found: type[Format]) -> str:
-    """Keys of a tool that a file lacks, by the set of which it lacks least."""
-    missing = min((sorted(keys - head.keys) for keys in found.needs), key=len, default=[])
+def _missing_keys(head: Head, tool: type[Format]) -> str:
+    """Missing keys of a tool, for the key set with the fewest missing."""
+    missing = min((sorted(keys - head.keys) for keys in tool.needs), key=len, default=[])
     return f" and lacks {', '.join(map(repr, missing))}" if missing else ""
 
 
@@ -169,20 +169,20 @@ def _describe_unknown_file(head: Head) -> str:
     inside = (
         f"; if the list under {lists[0]!r} is the table, write it into a file of its own" if lists else ""
     )
-    near = _closest_tool(head.as_single_record_list())
-    return f"a JSON object with the keys {keys} is of no known format{near or inside}"
+    closest = _closest_tool(head.as_single_record_list())
+    return f"a JSON object with the keys {keys} is of no known format{closest or inside}"
 
 
 def _closest_tool(head: Head) -> str:
-    """Tool whose file it nearly is, and what is missing."""
-    near = [
-        (len(keys - head.keys), len(keys), one.title, sorted(keys - head.keys))
-        for one in TOOLS
-        if head.shape in one.shapes.split()
-        for keys in one.needs
+    """Sentence about the most similar tool and the missing keys; empty if none is similar."""
+    candidates = [
+        (len(keys - head.keys), len(keys), tool.title, sorted(keys - head.keys))
+        for tool in TOOLS
+        if head.shape in tool.shapes.split()
+        for keys in tool.needs
         if 2 * len(keys & head.keys) > len(keys)
     ]
-    if not near:
+    if not candidates:
         return ""
-    _, _, title, missing = min(near, key=lambda one: (one[0], -one[1]))
+    _, _, title, missing = min(candidates, key=lambda tool: (tool[0], -tool[1]))
     return f"; it would be one of {title} with {', '.join(map(repr, missing))}"

@@ -1,4 +1,4 @@
-"""Rows of tables that hold what is asked for (``--where``)."""
+"""Selection of rows of tables by conditions (``--where``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.tables.encode import Refused, cell_to_name
 from voirdire.tables.formats.rows import Extended
 
-SHOWN = 8  # values of a column in a message
+MAX_SHOWN_VALUES = 8  # values of a column in a message
 
 
 def condition_column(name: str) -> str:
@@ -19,7 +19,7 @@ def condition_column(name: str) -> str:
 
 
 def meets_condition(name: str, cell: object, value: object) -> bool:
-    """True if a cell is a value; where the condition's name ends with ``!``, if it is another.
+    """True if a cell equals a value; if the condition's name ends with ``!``, true if it differs.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def meets_condition(name: str, cell: object, value: object) -> bool:
 
 
 class RowChoice:
-    """Rows that hold what is asked for, where numbers are as names of tables have them: 1.0 is 1.
+    """Selection of the rows that meet all conditions; numbers are compared as names: 1.0 is 1.
 
     Parameters
     ----------
@@ -46,55 +46,63 @@ class RowChoice:
     """
 
     def __init__(self, where: Mapping[str, str]) -> None:
-        self.where = {name: cell_to_name(said, ends=True) for name, said in where.items()}
+        self.where = {name: cell_to_name(value, ends=True) for name, value in where.items()}
         self.seen: set[str] = set()
         self.values: dict[str, Counter[str]] = {name: Counter() for name in self.where}
         self.any = self.any_kept = False
 
     def is_chosen(self, row: Any) -> bool:
-        """True where a row is chosen."""
+        """True if a row meets all conditions."""
         if not self.where:
             return True
         plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})
         cells = {**plain._asdict(), **further}
         self.seen |= {name for name, cell in cells.items() if cell is not None}
-        found = {name: cell_to_name(cells.get(condition_column(name), ""), ends=True) for name in self.where}
+        cells_of_conditions = {
+            name: cell_to_name(cells.get(condition_column(name), ""), ends=True) for name in self.where
+        }
         if not self.any_kept:
-            for name, cell in found.items():
+            for name, cell in cells_of_conditions.items():
                 self.values[name]["nothing" if isinstance(cell, Refused) else str(cell)] += 1
-        kept = all(meets_condition(name, cell, self.where[name]) for name, cell in found.items())
-        self.any_kept = self.any_kept or kept
-        return kept
+        chosen = all(
+            meets_condition(name, cell, self.where[name]) for name, cell in cells_of_conditions.items()
+        )
+        self.any_kept = self.any_kept or chosen
+        return chosen
 
-    def check_columns(self, called: str) -> None:
-        """Raise where a file that has been read lacks a column; the next one starts anew."""
+    def check_columns(self, file_name: str) -> None:
+        """Raise if the file that was read lacks a column; then reset for the next file."""
         if self.seen and (absent := sorted({*map(condition_column, self.where)} - self.seen)):
             columns = ", ".join(map(repr, sorted(self.seen)))
             raise InputError(
-                f"{called}: there is no column {absent[0]!r} (--where); its columns are {columns}"
+                f"{file_name}: there is no column {absent[0]!r} (--where); its columns are {columns}"
             )
         self.any = self.any or bool(self.seen)
         self.seen = set()
 
     def check_any_chosen(self, names: str) -> None:
-        """Raise where rows were there and none was kept."""
+        """Raise if there were rows and none was chosen."""
         if not self.any:
             return
         raise InputError(no_rows_message(names, self.where, self.values))
 
 
 def no_rows_message(names: str, where: Mapping[str, object], values: Mapping[str, Counter[str]]) -> str:
-    """Say that no row holds what is asked for, and what the columns hold, with how often.
+    """State that no row meets the conditions, with the values of the columns and their frequencies.
 
     Examples
     --------
     >>> no_rows_message("a.csv", {"turn": "1"}, {"turn": Counter({"first": 3, "second": 1})})
     "a.csv: no row has turn=1; the column 'turn' has first (3), second (1)"
     """
-    asked = ", ".join(f"{name}={said}" for name, said in where.items())
-    held = []
+    conditions = ", ".join(f"{name}={wanted}" for name, wanted in where.items())
+    contents = []
     for name, count in values.items():
-        rest = f" and {len(count) - SHOWN:,} further values" if len(count) > SHOWN else ""
-        shown = ", ".join(f"{value} ({often:,})" for value, often in count.most_common(SHOWN))
-        held.append(f"the column {condition_column(name)!r} has {shown}{rest}")
-    return f"{names}: no row has {asked}; {'; '.join(held)}"
+        further = (
+            f" and {len(count) - MAX_SHOWN_VALUES:,} further values" if len(count) > MAX_SHOWN_VALUES else ""
+        )
+        shown = ", ".join(
+            f"{value} ({frequency:,})" for value, frequency in count.most_common(MAX_SHOWN_VALUES)
+        )
+        contents.append(f"the column {condition_column(name)!r} has {shown}{further}")
+    return f"{names}: no row has {conditions}; {'; '.join(contents)}"

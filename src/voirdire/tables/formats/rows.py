@@ -1,4 +1,4 @@
-"""Rows that readers of tools' files give: votes, scores and labels, what is refused and why, and notes."""
+"""Rows from readers of files: votes, scores, labels and rankings, refusals with reasons, and notes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from voirdire.tables.numbers import number_text, read_number
 
 
 class Vote(NamedTuple):
-    """One row of a table of votes; ``winner`` is first, second or tie, ``order`` unknown where it is.
+    """One row of a table of votes; ``winner`` is first, second or tie, ``order`` is "unknown" or None.
 
-    ``degree`` is how sure the judge is of the winner, from 0.5 to 1, where it says that.
+    ``degree`` is the judge's confidence in the winner, from 0.5 to 1, if the file states it.
     """
 
     judge: Any
@@ -54,7 +54,7 @@ class Label(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """One row of a table of rankings: the place of an item, 1 the best, in one ranking of a judge."""
+    """One row of a table of rankings: the rank of an item, 1 the best, in one ranking of a judge."""
 
     judge: Any
     item: Any
@@ -72,19 +72,19 @@ class Extended(NamedTuple):
 
 
 def extended(row: Any, further: Mapping[str, Any]) -> Row:
-    """A row with its further columns, where there are such."""
+    """A row with its further columns, if there are any."""
     return Extended(row, further) if further else row
 
 
 class Columns(NamedTuple):
-    """Columns that a table is to have, whether or not a row fills them."""
+    """Columns that a table must have even if no row fills them."""
 
     table: str
     names: tuple[str, ...]
 
 
 class Known(NamedTuple):
-    """An answer that is known to be right, for a table of anchors: one without a judge, and where it stands."""
+    """A known correct answer, without a judge, for a table of anchors, with its place."""
 
     place: str
     answer: Vote | Score | Label
@@ -98,15 +98,15 @@ class Refused(NamedTuple):
 
 
 class Fault(Refused):
-    """A cell or a row of a table that cannot be read: verbs take tables as a whole or not at all."""
+    """A cell or a row of a table that cannot be read; commands refuse a table with faults."""
 
 
 class Note(str):
-    """Note on a file, given once."""
+    """Note on a file; given once."""
 
 
 class UnknownOrder(Note):
-    """That a file does not say which item was shown first, so that nothing can be said of positions."""
+    """Note that a file lacks the display order of items, so that position effects cannot be estimated."""
 
 
 Row: TypeAlias = Vote | Score | Label | Ranking | Extended | Columns | Known | Refused | Note
@@ -114,17 +114,19 @@ Row: TypeAlias = Vote | Score | Label | Ranking | Extended | Columns | Known | R
 UNKNOWN = "unknown"
 
 TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels", Ranking: "rankings"}
-_NEEDED = 3  # fields that every row fills
-_NAMES = frozenset({"judge", "item", "first", "second", "label", "criterion", "system"})  # as fits read them
-_BROKEN = re.compile("[\0\ud800-\udfff]")  # no table can hold these
+_REQUIRED_FIELDS = 3  # number of first fields that every row fills
+_NAME_FIELDS = frozenset(
+    {"judge", "item", "first", "second", "label", "criterion", "system"}
+)  # as fits read them
+_INVALID_CHARACTER = re.compile("[\0\ud800-\udfff]")  # tables cannot hold these
 
 
 class Odd(Exception):
-    """A record that says nothing usable, and why; whoever goes through the records refuses it and goes on."""
+    """A record without a usable answer, with the reason; readers refuse the record and continue."""
 
 
 def name_text(value: object) -> str | None:
-    """A name as text: whole numbers without a point, nothing for what is missing.
+    """A name as text: whole numbers without a decimal point, None for a missing value.
 
     Examples
     --------
@@ -150,7 +152,7 @@ def join_names(*parts: object) -> str:
     Raises
     ------
     Odd
-        One of them is missing.
+        A part is missing.
 
     Examples
     --------
@@ -164,7 +166,7 @@ def join_names(*parts: object) -> str:
 
 
 def number_or_none(value: object) -> float | int | None:
-    """A number, None for what is none; truth values are 1 and 0.
+    """A number, or None for other values; truth values are 1 and 0.
 
     Examples
     --------
@@ -180,7 +182,7 @@ def number_or_none(value: object) -> float | int | None:
 
 
 def is_missing(value: object) -> bool:
-    """True for what says nothing: None, an empty text, a float that is no number.
+    """True for a missing value: None, an empty text, NaN.
 
     Examples
     --------
@@ -190,13 +192,13 @@ def is_missing(value: object) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def outcome_winner(said: object, meanings: Mapping[Any, str]) -> str:
-    """Winner that an outcome of a tool means.
+def outcome_winner(outcome: object, meanings: Mapping[Any, str]) -> str:
+    """Convert an outcome of a tool to first, second or tie.
 
     Raises
     ------
     Odd
-        It is none that is known.
+        The outcome is unknown.
 
     Examples
     --------
@@ -204,46 +206,50 @@ def outcome_winner(said: object, meanings: Mapping[Any, str]) -> str:
     'second'
     """
     try:
-        return meanings[said]
+        return meanings[outcome]
     except (KeyError, TypeError):
-        raise Odd(f"winner {said!r} is none of {', '.join(map(str, meanings))}") from None
+        raise Odd(f"winner {outcome!r} is none of {', '.join(map(str, meanings))}") from None
 
 
-def score_or_label(judge: Any, item: Any, said: object, **about: Any) -> Score | Label:
-    """A score where a number was said, else a label.
+def score_or_label(judge: Any, item: Any, answer: object, **about: Any) -> Score | Label:
+    """A score for a number, else a label.
 
     Raises
     ------
     Odd
-        Neither was said.
+        The answer is neither a number nor a text nor a truth value.
 
     Examples
     --------
     >>> score_or_label("ann", "x", 4).score, score_or_label("ann", "x", "good", criterion="tone").label
     (4, 'good')
     """
-    value = None if isinstance(said, bool | str) else number_or_none(said)
+    value = None if isinstance(answer, bool | str) else number_or_none(answer)
     if value is not None:
         return Score(judge, item, value, **about)
-    if isinstance(said, bool | str) and said != "":
-        return Label(judge, item, str(said), **about)
-    raise Odd("no answer" if said is None or said == "" else f"value {said!r} is no number and no class")
+    if isinstance(answer, bool | str) and answer != "":
+        return Label(judge, item, str(answer), **about)
+    raise Odd(
+        "no answer" if answer is None or answer == "" else f"value {answer!r} is no number and no class"
+    )
 
 
-def score_row(place: str, judge: Any, item: Any, said: object, why: str = "no score", **about: Any) -> Row:
-    """A score of what was said; where that is no number, why it is refused.
+def score_row(
+    place: str, judge: Any, item: Any, answer: object, reason: str = "no score", **about: Any
+) -> Row:
+    """A score for a number; for other answers the refusal with its reason.
 
     Examples
     --------
     >>> score_row("a:1", "ann", "x", "4").score, score_row("a:2", "ann", "x", None).reason
     (4, 'no score')
     """
-    value = number_or_none(said)
-    return Refused(place, why) if value is None else Score(judge, item, value, **about)
+    value = number_or_none(answer)
+    return Refused(place, reason) if value is None else Score(judge, item, value, **about)
 
 
-def labels_in(said: object) -> list[str]:
-    """The labels that a cell names: those of a list, also of one written as text, or between semicolons or bars.
+def labels_in(cell: object) -> list[str]:
+    """The labels in a cell: members of a list, of a list written as text, or parts between semicolons or bars.
 
     Examples
     --------
@@ -252,39 +258,39 @@ def labels_in(said: object) -> list[str]:
     >>> labels_in("[[A]]"), labels_in('["good"]'), labels_in("C;"), labels_in(None)
     (['[[A]]'], ['good'], ['C;'], [])
     """
-    if isinstance(said, list | tuple):
-        return [name for one in said if (name := name_text(one))]
-    text = name_text(said)
+    if isinstance(cell, list | tuple):
+        return [name for member in cell if (name := name_text(member))]
+    text = name_text(cell)
     return labels_in_text(text) if text else []
 
 
-def one_label(said: object) -> str:
-    """The one label that a cell names.
+def one_label(cell: object) -> str:
+    """The only label in a cell.
 
     Raises
     ------
     Odd
-        It names none, or several.
+        The cell holds no label, or several.
 
     Examples
     --------
     >>> one_label(["good"])
     'good'
     """
-    found = labels_in(said)
-    if not found:
+    labels = labels_in(cell)
+    if not labels:
         raise Odd("no label")
-    if len(found) > 1:
-        raise Odd(_several_labels_message(found))
-    return found[0]
+    if len(labels) > 1:
+        raise Odd(_several_labels_message(labels))
+    return labels[0]
 
 
-def _several_labels_message(found: list[str]) -> str:
-    return f"{len(found)} labels: {', '.join(found)}"
+def _several_labels_message(labels: list[str]) -> str:
+    return f"{len(labels)} labels: {', '.join(labels)}"
 
 
 def row_fault(row: Any) -> str | None:
-    """Why a row can be in no table; None where it can.
+    """Reason why no table can hold a row; None if a table can.
 
     Examples
     --------
@@ -302,21 +308,21 @@ def row_fault(row: Any) -> str | None:
         return row_fault(row.answer._replace(judge="known"))
     if kind not in TABLES:
         return None
-    if kind is Label and not isinstance(row.label, LabelSet) and len(found := labels_in(row.label)) > 1:
-        return _several_labels_message(found)
-    for at, value in enumerate(row):
+    if kind is Label and not isinstance(row.label, LabelSet) and len(labels := labels_in(row.label)) > 1:
+        return _several_labels_message(labels)
+    for index, value in enumerate(row):
         if value is None or value == "":
-            if at < _NEEDED:
-                return f"{row._fields[at]} is empty"
+            if index < _REQUIRED_FIELDS:
+                return f"{row._fields[index]} is empty"
         elif isinstance(value, str):
-            if not value.isprintable() and _BROKEN.search(value):
-                return f"{row._fields[at]} {value!r} has half of a character or a zero byte"
-            if row._fields[at] == "label" and value in MISSING:
-                continue  # a grade may be called so; who fits it is told
-            if row._fields[at] in _NAMES and not isinstance(name := cell_to_name(value), str):
-                return f"{row._fields[at]} {name.reason}"
+            if not value.isprintable() and _INVALID_CHARACTER.search(value):
+                return f"{row._fields[index]} {value!r} has half of a character or a zero byte"
+            if row._fields[index] == "label" and value in MISSING:
+                continue  # may be the name of a grade; a fit reports it
+            if row._fields[index] in _NAME_FIELDS and not isinstance(name := cell_to_name(value), str):
+                return f"{row._fields[index]} {name.reason}"
         elif not isinstance(value, int | float):
-            return f"{row._fields[at]} is a {type(value).__name__}, not a name"
+            return f"{row._fields[index]} is a {type(value).__name__}, not a name"
     if kind is Vote and row.first == row.second:
         return f"an item against itself: {row.first!r}"
     if kind is Score and number_or_none(row.score) is None:

@@ -1,4 +1,4 @@
-"""Files with scores of samples: BiGGen-Bench, CJE, DeepEval, the lm-evaluation-harness and UltraFeedback."""
+"""Files with scores of samples: BiGGen-Bench, CJE, DeepEval, lm-evaluation-harness and UltraFeedback."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head
 
-_BIGGEN = {"eval_model_name", "response_model_name"}
+_BIGGEN_KEYS = {"eval_model_name", "response_model_name"}
 
-_CJE = {
+_CJE_KEYS = {
     "prompt_id", "prompt", "response", "judge_score", "oracle_label", "draw_idx", "policy", "target_policy", "fold_id",
     "metadata",
 }  # fmt: skip
 
-_OF_POLICY = re.compile("_(?:responses|fresh|probe)$")  # what CJE writes behind the policy
+_POLICY_SUFFIX = re.compile("_(?:responses|fresh|probe)$")  # of the policy in CJE's file names
 
-_FIXED = {
+_LMEVAL_KEYS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
     "prompt_hash", "target_hash",
 }  # fmt: skip
-_NAME = re.compile(r"samples_(.+?)_\d{4}-\d\d-\d\dT.*|samples_(.+?)\.jsonl.*")
+_SAMPLES_FILE = re.compile(r"samples_(.+?)_\d{4}-\d\d-\d\dT.*|samples_(.+?)\.jsonl.*")
 
-_NOBODY = "ultrafeedback"
-_LISTS, _ASPECTS = ("completions", "responses"), ("annotations", "ratings", "scores")
-_RATING = ("Rating", "rating", "Score", "score")
-_JUDGE = ("annotator", "judge", "judge_model", "annotation_model", "annotator_model", "rater")
-_PROMPT = ("prompt_id", "id", "instruction", "prompt", "question")
-_OVERALL, _MEAN = "overall_score", "fine-grained_score"
+_DEFAULT_JUDGE = "ultrafeedback"
+_COMPLETION_KEYS, _ASPECT_KEYS = ("completions", "responses"), ("annotations", "ratings", "scores")
+_RATING_KEYS = ("Rating", "rating", "Score", "score")
+_JUDGE_KEYS = ("annotator", "judge", "judge_model", "annotation_model", "annotator_model", "rater")
+_PROMPT_KEYS = ("prompt_id", "id", "instruction", "prompt", "question")
+_OVERALL_KEY, _MEAN_KEY = "overall_score", "fine-grained_score"
 
 
 class BiGGenBench(Format):
-    """BiGGen-Bench's evaluations by Prometheus: an object of records by their ids, or a list of them."""
+    """BiGGen-Bench's evaluations by Prometheus: an object of records by identifier, or a list of records."""
 
-    name, title, needs = "biggen", "BiGGen-Bench", (frozenset({"id", "score"} | _BIGGEN),)
+    name, title, needs = "biggen", "BiGGen-Bench", (frozenset({"id", "score"} | _BIGGEN_KEYS),)
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has such records alone."""
+        """True if the head of a file shows such records only."""
         if super().detect(head):
             return True
         records = list(head.first.values()) if head.shape == "object" else []
-        whole = all(isinstance(one, dict) for one in records)
-        return whole and any(one.keys() >= _BIGGEN for one in records)
+        all_records = all(isinstance(record, dict) for record in records)
+        return all_records and any(record.keys() >= _BIGGEN_KEYS for record in records)
 
     def records(self) -> Placed:
         """The records by their ids."""
@@ -70,7 +70,7 @@ class BiGGenBench(Format):
         return ((f"{self.file} {name}", record) for name, record in self.head.first.items())
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The score of a response."""
+        """Read the score of a response."""
         score = number_or_none(record["score"])
         if score is None or score < 1:
             raise Odd(f"score {record['score']!r} is none")
@@ -80,7 +80,7 @@ class BiGGenBench(Format):
 
 
 class CJE(Format):
-    """Responses of CJE, with the judge's score and the oracle's under ``metadata`` or, of newer ones, beside it."""
+    """Responses of CJE, with the judge's and the oracle's scores under ``metadata`` or, in newer files, beside it."""
 
     name, title, options = "cje", "CJE", ("system",)
     needs = key_sets("prompt_id response metadata")
@@ -88,26 +88,26 @@ class CJE(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has responses, or scores of them and nothing that is not CJE's."""
-        plain = head.shape == "records" and {"prompt_id", "judge_score"} <= head.keys <= _CJE
-        return plain or super().detect(head)
+        """True if the head of a file shows responses, or their scores with CJE's keys only."""
+        is_scores = head.shape == "records" and {"prompt_id", "judge_score"} <= head.keys <= _CJE_KEYS
+        return is_scores or super().detect(head)
 
     @cached_property
     def _drawn(self) -> bool:
-        """True where a policy answered a prompt several times."""
+        """True if a policy answered a prompt several times."""
         return any(record.get("draw_idx") for _, record in self.records() if isinstance(record, dict))
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """A judge's score of a response and, for some, the oracle's."""
+        """Read the judge's score of a response, and the oracle's score."""
         context, scores = name_text(record["prompt_id"]), (record.get("metadata") or {}) | record
-        named = self.asked.system or _OF_POLICY.sub("", self.file.partition(".")[0])
-        system = name_text(record.get("policy") or record.get("target_policy")) or named
+        file_system = self.asked.system or _POLICY_SUFFIX.sub("", self.file.partition(".")[0])
+        system = name_text(record.get("policy") or record.get("target_policy")) or file_system
         draw = (record.get("draw_idx") or 0,) if self._drawn else ()
         for judge in ("judge_score", "oracle_label"):
-            said = scores.get(judge)
-            why = "missing" if said is None else f"{said!r} is no number"
+            score = scores.get(judge)
+            reason = "missing" if score is None else f"{score!r} is no number"
             item = join_names(context, system, *draw)
-            yield score_row(f"{place} {judge}", judge, item, said, why, context=context, system=system)
+            yield score_row(f"{place} {judge}", judge, item, score, reason, context=context, system=system)
 
 
 class DeepEval(Format):
@@ -118,7 +118,7 @@ class DeepEval(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so is a test run."""
+        """True if the head of a file is that of a test run."""
         return head.shape == "object" and bool(head.keys & {"testRunData", "testCases", "testRunLink"})
 
     def records(self) -> Placed:
@@ -132,7 +132,7 @@ class DeepEval(Format):
         return members(cases, f"{self.file} case ")
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """Scores of metrics by the models that computed them."""
+        """Read the scores of metrics by the models that computed them."""
         for key, spans in (record.get("trace") or {}).items():
             if key.endswith("Spans"):
                 self.count("spans", sum(len(span.get("metricsData") or []) for span in spans))
@@ -142,44 +142,44 @@ class DeepEval(Format):
 
     def _read_metric(self, metric: Record, item: str | None) -> Iterator[Row]:
         criterion = name_text(metric["name"])
-        judge, why = metric.get("evaluationModel") or criterion, str(metric.get("error") or "no score")
+        judge, reason = metric.get("evaluationModel") or criterion, str(metric.get("error") or "no score")
         where = f"{self.file} {item} {criterion}"
-        yield score_row(where, judge, item, metric.get("score"), why, criterion=criterion)
+        yield score_row(where, judge, item, metric.get("score"), reason, criterion=criterion)
 
 
 class LMEval(Format):
-    """Samples of the lm-evaluation-harness: metrics, which are programs rather than judges, per document."""
+    """Samples of lm-evaluation-harness: scores per document; the metrics are programs instead of judges."""
 
     name, title, options = "lmeval", "lm-evaluation-harness", ("system",)
     needs = key_sets("doc_id filtered_resps")
 
     @cached_property
     def _task(self) -> str:
-        """The task, by the file's name."""
-        found = _NAME.fullmatch(self.file)
-        return (found[1] or found[2]) if found else self.file.partition(".")[0]
+        """The task, from the file's name."""
+        match = _SAMPLES_FILE.fullmatch(self.file)
+        return (match[1] or match[2]) if match else self.file.partition(".")[0]
 
     @cached_property
     def _system(self) -> str | None:
-        """The model, by the results file beside the samples; None where that names none."""
+        """The model, from the options or the results file in the folder of the samples; None if neither names one."""
         return self.asked.system or _model_from_results_file(self.source.path)
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The scores of one document."""
+        """Read the scores of one document."""
         context = join_names(self._task, record["doc_id"])
         item = context if self._system is None else join_names(context, self._system)
         for key in dict.fromkeys([*(record.get("metrics") or []), *record]):
-            if key not in _FIXED:
-                said = record[key]
+            if key not in _LMEVAL_KEYS:
+                metric = record[key]
                 judge = f"{key},{name_text(record.get('filter', 'none'))}"
-                value = None if key == "bypass" or isinstance(said, str) else said
-                why = f"not a number per sample: {short_text(said)}"
+                value = None if key == "bypass" or isinstance(metric, str) else metric
+                reason = f"not a number per sample: {short_text(metric)}"
                 yield score_row(
-                    f"{place} {judge}", judge, item, value, why, context=context, system=self._system
+                    f"{place} {judge}", judge, item, value, reason, context=context, system=self._system
                 )
 
     def last_rows(self) -> Iterator[Row]:
-        """That the model is not named."""
+        """Give a note if the model is not named."""
         if self._system is None:
             yield Note(
                 f"{self.file}: no results file beside it names the model; --set system=NAME says which it is"
@@ -187,12 +187,14 @@ class LMEval(Format):
 
 
 def _model_from_results_file(path: str) -> str | None:
-    """The model of the results file of the same run, or of the only one in the folder."""
+    """The model in the results file of the same run, or in the only results file of the folder; None without one."""
     folder, name = os.path.split(path)
     date = name.rpartition("_")[2].removesuffix(".jsonl")
-    beside = glob.glob(os.path.join(glob.escape(folder), "results_*.json"))
-    same = [file for file in beside if date in file] or (beside if len(beside) == 1 else [])
-    for file in same:
+    results_files = glob.glob(os.path.join(glob.escape(folder), "results_*.json"))
+    candidates = [file for file in results_files if date in file] or (
+        results_files if len(results_files) == 1 else []
+    )
+    for file in candidates:
         try:
             with open(file, encoding="utf-8") as stream:
                 model = json.load(stream).get("model_name")
@@ -204,11 +206,11 @@ def _model_from_results_file(path: str) -> str | None:
 
 
 def _completions(record: Record) -> list[Any] | None:
-    return next((record[name] for name in _LISTS if isinstance(record.get(name), list)), None)
+    return next((record[name] for name in _COMPLETION_KEYS if isinstance(record.get(name), list)), None)
 
 
 def _ratings_by_aspect(completion: Record) -> Record | None:
-    return next((completion[name] for name in _ASPECTS if isinstance(completion.get(name), dict)), None)
+    return next((completion[name] for name in _ASPECT_KEYS if isinstance(completion.get(name), dict)), None)
 
 
 def _first_name(record: Record, keys: Iterable[str]) -> str | None:
@@ -221,52 +223,69 @@ class UltraFeedback(Format):
     name, title, options = "ultrafeedback", "UltraFeedback", ("judge",)
     notes: ClassVar = {
         "nameless": "{name}: who gave the ratings is not in the file: all are one judge "
-        f"{_NOBODY!r} (--set judge=NAME names it)",
-        "means": f"{{name}}: {{count}} means over aspects ({_MEAN}) are left out",
+        f"{_DEFAULT_JUDGE!r} (--set judge=NAME names it)",
+        "means": f"{{name}}: {{count}} means over aspects ({_MEAN_KEY}) are left out",
     }
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where the first record has completions with ratings of them."""
+        """True if the first record has completions with ratings."""
         if head.shape != "records" or not isinstance(head.first, dict):
             return False
-        found = _completions(head.first)
-        rated = any(isinstance(one, dict) and _ratings_by_aspect(one) is not None for one in found or ())
-        return rated or (found == [] and {"instruction", "models"} <= head.first.keys())
+        completions = _completions(head.first)
+        has_ratings = any(
+            isinstance(completion, dict) and _ratings_by_aspect(completion) is not None
+            for completion in completions or ()
+        )
+        return has_ratings or (completions == [] and {"instruction", "models"} <= head.first.keys())
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The completions of a prompt, rated by aspect."""
-        completions, context = _completions(record), _first_name(record, _PROMPT)
+        """Read the ratings of the completions of a prompt by aspect."""
+        completions, context = _completions(record), _first_name(record, _PROMPT_KEYS)
         if not completions:
             raise Odd("no list of completions" if completions is None else "the list of completions is empty")
         if context is None:
             raise Odd("neither an instruction nor an id")
-        judge, models = self.asked.judge or _first_name(record, _JUDGE), record.get("models")
-        for at, completion in enumerate(completions):
-            listed = models[at] if isinstance(models, list) and at < len(models) else None
-            system = name_text(completion.get("model")) or name_text(listed) or f"completion {at + 1}"
-            self.count("means", completion.get(_MEAN) is not None)
+        judge, models = self.asked.judge or _first_name(record, _JUDGE_KEYS), record.get("models")
+        for index, completion in enumerate(completions):
+            listed_model = models[index] if isinstance(models, list) and index < len(models) else None
+            system = (
+                name_text(completion.get("model")) or name_text(listed_model) or f"completion {index + 1}"
+            )
+            self.count("means", completion.get(_MEAN_KEY) is not None)
             aspects = _ratings_by_aspect(completion)
             if aspects is None:
                 yield Refused(f"{place} {system}", "no ratings")
                 continue
-            ratings = [(name, one) for name, said in aspects.items() for one in _each_rating(said)]
-            if completion.get(_OVERALL) is not None:
-                ratings.append((_OVERALL, completion[_OVERALL]))
-            about = {"context": context, "system": system}
-            for criterion, said in ratings:
-                self.count("nameless", judge is None and number_or_none(said) is not None)
-                where, why = f"{place} {system} {criterion}", f"no rating: {short_text(said)}"
+            ratings = [
+                (name, rating)
+                for name, rating_cell in aspects.items()
+                for rating in _each_rating(rating_cell)
+            ]
+            if completion.get(_OVERALL_KEY) is not None:
+                ratings.append((_OVERALL_KEY, completion[_OVERALL_KEY]))
+            subject = {"context": context, "system": system}
+            for criterion, rating_cell in ratings:
+                self.count("nameless", judge is None and number_or_none(rating_cell) is not None)
+                where, reason = f"{place} {system} {criterion}", f"no rating: {short_text(rating_cell)}"
                 item = f"{context}/{system}"
                 yield self.numbered(
-                    score_row(where, judge or _NOBODY, item, said, why, criterion=criterion, **about)
+                    score_row(
+                        where,
+                        judge or _DEFAULT_JUDGE,
+                        item,
+                        rating_cell,
+                        reason,
+                        criterion=criterion,
+                        **subject,
+                    )
                 )
 
 
-def _each_rating(said: Any) -> list[Any]:
-    """The ratings under one aspect: one, or one of each time that it was asked."""
-    if isinstance(said, list):
-        return [rating for one in said for rating in _each_rating(one)] or [None]
-    if isinstance(said, dict):
-        return [next((said[name] for name in _RATING if name in said), None)]
-    return [said]
+def _each_rating(cell: Any) -> list[Any]:
+    """The ratings under one aspect: one, or one per repetition."""
+    if isinstance(cell, list):
+        return [value for part in cell for value in _each_rating(part)] or [None]
+    if isinstance(cell, dict):
+        return [next((cell[name] for name in _RATING_KEYS if name in cell), None)]
+    return [cell]

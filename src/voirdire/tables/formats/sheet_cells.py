@@ -1,7 +1,7 @@
-"""The cells of a sheet of a spreadsheet as XML gives them (ISO/IEC 29500-1, 18.3.1), a row at a time.
+"""Cells of a spreadsheet's sheet from XML (ISO/IEC 29500-1, 18.3.1), one row at a time.
 
-A cell holds its stored value: text, a whole number without a point, a truth value, a date as ISO text. What is no data
-is noted as a fault: formulas without a stored value, errors, merged cells, cells that stand twice.
+A cell holds its stored value: text, a whole number without a decimal point, a truth value, a date as ISO text. Faults
+are recorded for formulas without a stored value, errors and merged cells.
 """
 
 from __future__ import annotations
@@ -15,14 +15,19 @@ from xml.parsers import expat
 from voirdire.tables.formats import size_limits
 from voirdire.tables.numbers import read_number
 
-ROWS, COLUMNS = 1_048_576, 16_384  # of a sheet, at most
-_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
-_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # how letters stand that XML cannot hold (22.9.2.19)
-_LAST_DAY = 2_958_465  # 9999-12-31
-_DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # formats of dates without a code
-_NO_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
-_ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
-_MOST = 1_000  # faults that are kept
+MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384  # of a sheet
+_CELL_NAME = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_ESCAPED_CHARACTER = re.compile("_x([0-9A-Fa-f]{4})_")  # characters that XML cannot hold (22.9.2.19)
+_MAX_DAYS = 2_958_465  # 9999-12-31
+_DATE_FORMATS = {
+    *range(14, 23),
+    *range(27, 37),
+    *range(45, 48),
+    *range(50, 59),
+}  # built-in formats without a code
+_LITERAL_TEXT = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
+_ELAPSED_TIME = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
+_MAX_FAULTS = 1_000
 
 Attributes = Mapping[str, str]
 
@@ -33,14 +38,14 @@ def walk_xml(
     end: Callable[[str], None] = lambda tag: None,
     text: Callable[[str], None] = lambda data: None,
 ) -> Iterator[None]:
-    """Go through XML, stopping after each piece; names of elements come without their prefixes.
+    """Parse XML, with a stop after each piece; names of elements have no prefixes.
 
     Raises
     ------
     ValueError
-        It declares a type of document, as no spreadsheet does.
+        The XML declares a document type; spreadsheets have none.
     expat.ExpatError
-        It is no XML.
+        The text is no XML.
     """
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -60,18 +65,18 @@ def _refuse_document_type(*_: object) -> None:
 
 
 def unescape_text(text: str) -> str:
-    """Text with the letters that XML cannot hold.
+    """Text with decoded escapes of characters that XML cannot hold.
 
     Examples
     --------
     >>> unescape_text("a_x000D_b"), unescape_text("_x005F_x000D_")
     ('a\\rb', '_x000D_')
     """
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+    return _ESCAPED_CHARACTER.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def is_date(number: int, code: str | None) -> bool:
-    """True where a format of numbers is one of dates.
+    """True if a number format is a date format.
 
     Examples
     --------
@@ -79,9 +84,9 @@ def is_date(number: int, code: str | None) -> bool:
     (True, True, False, False)
     """
     if code is None:
-        return number in _DATES
-    plain = _NO_DATE.sub("", code.split(";")[0])
-    return not _ELAPSED.search(plain) and any(letter in plain.lower() for letter in "dmyhs")
+        return number in _DATE_FORMATS
+    date_code = _LITERAL_TEXT.sub("", code.split(";")[0])
+    return not _ELAPSED_TIME.search(date_code) and any(letter in date_code.lower() for letter in "dmyhs")
 
 
 def date_text(number: float, since_1904: bool) -> str:
@@ -90,35 +95,35 @@ def date_text(number: float, since_1904: bool) -> str:
     Raises
     ------
     ValueError
-        It is beyond all dates.
+        The number is outside the range of dates.
 
     Examples
     --------
     >>> date_text(45322, False), date_text(45322.5, False), date_text(0.25, False)
     ('2024-01-31', '2024-01-31T12:00:00', '06:00:00')
     """
-    if not 0 <= number <= _LAST_DAY:
+    if not 0 <= number <= _MAX_DAYS:
         raise ValueError(f"{number} is beyond all dates")
-    days, part = divmod(number, 1)
-    seconds = dt.timedelta(milliseconds=round(part * 86_400_000))
+    days, fraction = divmod(number, 1)
+    seconds = dt.timedelta(milliseconds=round(fraction * 86_400_000))
     if not since_1904 and days == 0:
         return (dt.datetime(1900, 1, 1) + seconds).time().isoformat()
     start = dt.datetime(1904, 1, 1) if since_1904 else dt.datetime(1899, 12, 30 if days >= 60 else 31)
-    found = start + dt.timedelta(days=days) + seconds
-    return found.isoformat() if seconds else found.date().isoformat()
+    moment = start + dt.timedelta(days=days) + seconds
+    return moment.isoformat() if seconds else moment.date().isoformat()
 
 
 class SheetReader:
-    """The rows of a sheet, from the events of its XML.
+    """Reader of the rows of a sheet from the events of its XML.
 
     Parameters
     ----------
     strings : sequence of str
         The shared texts of the workbook.
     dates : sequence of bool
-        Which formats of cells are those of dates.
+        True for the cell formats that are date formats.
     since_1904 : bool
-        Whether days count from 1904.
+        If true, days count from 1904.
     """
 
     def __init__(self, strings: Sequence[str], dates: Sequence[bool], since_1904: bool) -> None:
@@ -133,25 +138,25 @@ class SheetReader:
         self._size = 0
 
     def start(self, tag: str, attributes: Attributes) -> None:
-        """An element begins."""
+        """Handle the begin of an element."""
         if tag == "c":
             self._begin_cell(attributes)
         elif tag == "v" or (tag == "t" and not self._reading):
             self._listens = self._stored = True
         elif tag == "f":
             self._formula = True
-        elif tag == "rPh":  # how a text is pronounced
+        elif tag == "rPh":  # pronunciation of a text
             self._reading = True
         elif tag == "row":
             number = int(attributes.get("r", self._row + 1))
-            if not self._row < number <= ROWS:
+            if not self._row < number <= MAX_ROWS:
                 raise ValueError(f"row {number} follows row {self._row}")
             self._row, self._column, self._cells = number, 0, {}
         elif tag == "mergeCell":
             self._add_fault(f"cells {attributes.get('ref', '')} are merged; give each cell its own value")
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if tag in ("v", "t"):
             self._listens = False
         elif tag == "rPh":
@@ -159,10 +164,12 @@ class SheetReader:
         elif tag == "c":
             self._end_cell()
         elif tag == "row" and self._cells:
-            self.rows.append((self._row, [self._cells.get(at, "") for at in range(max(self._cells) + 1)]))
+            self.rows.append(
+                (self._row, [self._cells.get(column, "") for column in range(max(self._cells) + 1)])
+            )
 
     def text(self, data: str) -> None:
-        """Text within an element."""
+        """Handle text within an element."""
         if self._listens:
             self._text.append(data)
             self._size += len(data)
@@ -176,14 +183,14 @@ class SheetReader:
         if place is None:
             column = self._column
         else:
-            found = _CELL.fullmatch(place)
-            if found is None or int(found[2]) != self._row:
+            match = _CELL_NAME.fullmatch(place)
+            if match is None or int(match[2]) != self._row:
                 raise ValueError(f"cell {place!r} stands in row {self._row}")
             column = 0
-            for letter in found[1]:
+            for letter in match[1]:
                 column = 26 * column + ord(letter) - 64
             column -= 1
-        if column >= COLUMNS or column < self._column:
+        if column >= MAX_COLUMNS or column < self._column:
             raise ValueError(f"cell {place or column + 1} in row {self._row} is out of place")
         self._column = column + 1
         self._place = place or f"{column + 1} in row {self._row}"
@@ -221,5 +228,5 @@ class SheetReader:
         return int(number) if number == int(number) and abs(number) < 2**53 else number
 
     def _add_fault(self, sentence: str) -> None:
-        if len(self.faults) < _MOST:
+        if len(self.faults) < _MAX_FAULTS:
             self.faults.append(sentence)

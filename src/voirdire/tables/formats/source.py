@@ -1,4 +1,4 @@
-"""A file as the readers of tools' formats see it: what is in it, told by its bytes, and its records one at a time."""
+"""Files as sources for the readers of formats: content recognised by its bytes, and records one at a time."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from voirdire.tables.formats.records import (
 )
 from voirdire.tables.formats.spreadsheet import Workbook
 from voirdire.tables.formats.streams import (
-    PARQUET,
-    ZIP,
+    PARQUET_SIGNATURE,
+    ZIP_SIGNATURE,
     check_file_signature,
     is_packed,
     local_copy,
@@ -45,24 +45,24 @@ from voirdire.tables.formats.streams import (
 from voirdire.tables.parquet_file import parquet_names, parquet_rows
 from voirdire.tables.problems import nearest_name
 
-_PEEK = 2**16  # bytes by which a file is told
-_COLUMNS = 20_000  # of a table, at most
+_HEAD_BYTES = 2**16  # bytes that are read to recognise a file
+_MAX_COLUMNS = 20_000  # of a table
 
 
 @dataclass(frozen=True)
 class Head:
-    """Begin of a file, which tells its format.
+    """Head of a file, which identifies its format.
 
     Attributes
     ----------
     shape : "object", "records", "table" or "zip"
-        One JSON object; a list of JSON objects, or one a line; CSV, Parquet or a spreadsheet; a zip archive.
+        One JSON object; a list of JSON objects, or one per line; CSV, Parquet or a spreadsheet; a zip archive.
     keys : frozenset of str
-        Of the object, the first record, the header, or the archive's members.
+        Keys of the object or of the first record, names in the header, or the archive's members.
     first : object
         The object, the first record, or None.
     lone : bool
-        Whether a single object stands in one line, which may be a list of one.
+        True for a single object, which may be a list of one record.
     """
 
     shape: str
@@ -72,7 +72,7 @@ class Head:
     columns: tuple[str, ...] = ()
 
     def as_single_record_list(self) -> Head:
-        """The same, taken for a list of one record."""
+        """The head of a list with this object as its only record."""
         return replace(self, shape="records")
 
 
@@ -83,18 +83,18 @@ class Source:
     Attributes
     ----------
     path : str
-        Where it is; ``-`` is the standard input.
+        Path of the file; ``-`` is the standard input.
     head : Head
     separator : str
-        Of the columns of a text table.
+        Separator of the columns of a text table.
     packed : bool
-        Whether it is compressed.
+        True if the file is compressed.
     unfolded : bool
-        Whether its records are made of others.
+        True if the records are derived from those in the file.
     siblings : sequence of Source
         The files that are read together.
     notes : list of str
-        What is to be said of how it is read: sheets and columns that are left out.
+        Notes on the reading, such as sheets and columns that are left out.
     """
 
     path: str
@@ -106,40 +106,40 @@ class Source:
     siblings: Sequence[Source] = field(default=(), repr=False)
     notes: list[str] = field(default_factory=list)
     workbook: Any = field(default=None, repr=False)  # the workbook of a spreadsheet and its sheet
-    header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with names that are empty
-    held: Sequence[dict[str, Any]] = field(
-        default=(), repr=False
-    )  # records of a table that is written by column
+    header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with empty names
+    held: Sequence[dict[str, Any]] = field(default=(), repr=False)  # records of a table in column orientation
     left_out: frozenset[str] = field(default=frozenset(), repr=False)
-    changes: tuple[Callable[[Placed], Placed], ...] = field(default=(), repr=False)  # of the records, in turn
+    changes: tuple[Callable[[Placed], Placed], ...] = field(
+        default=(), repr=False
+    )  # of the records, in order
     unfolded: bool = False
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
-        """The file's name, without its folder."""
+        """The file's name without its folder."""
         return "standard input" if self.path == "-" else os.path.basename(self.path)
 
     def records(self, columns: Sequence[str] = ()) -> Placed:
-        """The records with their places; what stands for one that cannot be read is the reason.
+        """The records with their places; a reason replaces a record that cannot be read.
 
         Parameters
         ----------
         columns : sequence of str
-            Those that are wanted, where only some need be read; empty for all.
+            The needed columns; empty for all.
         """
-        found = self._own_records(() if self.changes else columns)
+        records = self._own_records(() if self.changes else columns)
         for change in self.changes:
-            found = change(found)
-        return found
+            records = change(records)
+        return records
 
     def hold(self, records: Sequence[dict[str, Any]]) -> None:
-        """Have the file be one of these records."""
+        """Replace the records of the file by these."""
         self.held, self._columns, self.unfolded = records, None, True
         self.head = Head("records", frozenset(records[0]), records[0])
 
     def change(self, change: Callable[[Placed], Placed]) -> None:
-        """Have the file be one of other records, made of those that it has."""
+        """Replace the records of the file by a function of them."""
         if self.head.shape == "object" or self.head.lone:
             self.hold([self.head.first])
         self.changes += (change,)
@@ -160,28 +160,28 @@ class Source:
         return self._without_left_out(rows_to_records(self.rows(), self.header, self.name))
 
     def cells(self, *columns: str) -> Iterator[tuple[Any, ...]]:
-        """The place of each record that can be read, and its cells in some columns."""
+        """The place of each readable record, and its cells in some columns."""
         for place, record in self.records(columns):
             if isinstance(record, dict):
                 yield place, *map(record.get, columns)
 
     def leave_out(self, names: Collection[str]) -> None:
-        """Have the file be one without some of its columns, and say so; names that it has not are passed over.
+        """Leave out some columns, with a note; names of absent columns are ignored.
 
         Raises
         ------
         InputError
-            It is no table.
+            The file is no table.
         """
         if self.head.shape not in ("records", "table"):
             raise InputError(
                 f"{self.name}: it is no table, of which columns are left out; leave --leave-out out"
             )
         columns = self.columns()
-        left = [name for name in columns if name in names]
-        if not left:
+        left_out = [name for name in columns if name in names]
+        if not left_out:
             return
-        self.left_out = frozenset(left)
+        self.left_out = frozenset(left_out)
         self._columns = tuple(name for name in columns if name not in self.left_out)
         first = self.head.first
         self.head = replace(
@@ -190,13 +190,13 @@ class Source:
             columns=tuple(name for name in self.head.columns if name not in self.left_out),
             first=self._without_cells(first) if isinstance(first, dict) else first,
         )
-        self.notes.append(f"{self.name}: left out, as --leave-out says: {', '.join(map(repr, left))}.")
+        self.notes.append(f"{self.name}: left out, as --leave-out says: {', '.join(map(repr, left_out))}.")
 
     def _without_cells(self, record: dict[str, Any]) -> dict[str, Any]:
         return {name: cell for name, cell in record.items() if name not in self.left_out}
 
     def _without_left_out(self, records: Placed) -> Placed:
-        """Records without the cells of columns that are left out."""
+        """Records without the cells of left-out columns."""
         if not self.left_out:
             return records
         return (
@@ -205,28 +205,30 @@ class Source:
         )
 
     def columns(self) -> tuple[str, ...]:
-        """All columns that some record of the file has, in the order they are first seen.
+        """All columns of the records, in order of appearance.
 
         Raises
         ------
         InputError
-            There are more than 20,000 of them, or a name is none.
+            There are more than 20,000, or a name is invalid.
         """
         if self._columns is None:
             if self.head.shape == "records":
-                found: dict[str, None] = {}
+                names: dict[str, None] = {}
                 for place, record in self.records():
-                    if isinstance(record, dict) and not record.keys() <= found.keys():
-                        found.update(dict.fromkeys(record))
-                        if len(found) > _COLUMNS:
-                            raise InputError(f"{place}: more than {_COLUMNS:,} columns; these are no columns")
-                self._columns = column_names(found, self.name)
+                    if isinstance(record, dict) and not record.keys() <= names.keys():
+                        names.update(dict.fromkeys(record))
+                        if len(names) > _MAX_COLUMNS:
+                            raise InputError(
+                                f"{place}: more than {_MAX_COLUMNS:,} columns; these are no columns"
+                            )
+                self._columns = column_names(names, self.name)
             else:
                 self._columns = self.head.columns or tuple(self.head.first or ())
         return self._columns
 
     def rows(self) -> Numbered:
-        """Header and rows of a table with their lines."""
+        """Header and rows of a table with their line numbers."""
         if self.kind == "xlsx":
             workbook, sheet = self.workbook
             return iter(workbook.rows(sheet))
@@ -248,22 +250,22 @@ class Source:
 def open_source(
     path: str | os.PathLike[str], separator: str | None = None, sheet: str | None = None
 ) -> Iterator[Source]:
-    """Open a file and tell what is in it: its bytes decide, never its name.
+    """Open a file and recognise its content by its bytes, never by its name.
 
-    ``.gz`` and ``.zst`` are unpacked on the way; ``-`` is the standard input.
+    ``.gz`` and ``.zst`` files are unpacked; ``-`` is the standard input.
 
     Parameters
     ----------
     path : path
     separator : str, optional
-        What stands between the columns of a text table, where its header does not show it.
+        Separator of the columns of a text table, if its header does not show it.
     sheet : str, optional
-        The sheet of a spreadsheet, by its name or its number, where several have cells.
+        Name or number of the sheet of a spreadsheet, if several have cells.
 
     Raises
     ------
     InputError
-        It is missing, empty, a folder, damaged, or holds nothing that has records.
+        The file is missing, empty, a folder, damaged, or has no records.
     """
     text = os.fspath(path)
     if separator is not None:
@@ -271,21 +273,21 @@ def open_source(
     with ExitStack() as stack:
         local = stack.enter_context(local_copy(text))
         stack.enter_context(_restore_path_in_errors(local, text))
-        start = _first_bytes(local)
-        packed = is_packed(start)
+        first_bytes = _first_bytes(local)
+        packed = is_packed(first_bytes)
         if packed:
-            start = _first_bytes(local, unpack=True)
-            if start.startswith((PARQUET, ZIP)):  # which are not read from their beginning
+            first_bytes = _first_bytes(local, unpack=True)
+            if first_bytes.startswith((PARQUET_SIGNATURE, ZIP_SIGNATURE)):  # these need random access
                 local = stack.enter_context(unpacked_copy(local))
                 stack.enter_context(_restore_path_in_errors(local, text))
-        source = _recognise_file(text, local, start, separator, sheet)
+        source = _recognise_file(text, local, first_bytes, separator, sheet)
         source.packed = packed
         yield source
 
 
 @contextmanager
 def _restore_path_in_errors(local: str, path: str) -> Iterator[None]:
-    """Have messages name a file as it was given, not its copy."""
+    """Name the given file in messages instead of its copy."""
     try:
         yield
     except InputError as error:
@@ -295,21 +297,21 @@ def _restore_path_in_errors(local: str, path: str) -> Iterator[None]:
 
 
 def leave_out_columns(sources: Sequence[Source], names: Collection[str]) -> None:
-    """Read files without some columns.
+    """Leave out some columns of files.
 
     Raises
     ------
     InputError
-        None of them has a column of that name.
+        No file has a column of a name.
     """
     columns = list(dict.fromkeys(name for source in sources for name in source.columns()))
-    called = ", ".join(source.name for source in sources)
-    if wrong := [
-        f"{called}: there is no column {name!r} to leave out{nearest_name(name, columns)}"
+    file_names = ", ".join(source.name for source in sources)
+    if problems := [
+        f"{file_names}: there is no column {name!r} to leave out{nearest_name(name, columns)}"
         for name in names
         if name not in columns
     ]:
-        raise InputError(wrong)
+        raise InputError(problems)
     for source in sources if names else ():
         source.leave_out(names)
 
@@ -317,14 +319,14 @@ def leave_out_columns(sources: Sequence[Source], names: Collection[str]) -> None
 def _first_bytes(local: str, unpack: bool = False) -> bytes:
     if unpack:
         with open_bytes(local) as stream:
-            return stream.read(_PEEK)
+            return stream.read(_HEAD_BYTES)
     with convert_reading_errors(local), open(local, "rb") as plain:
-        return plain.read(_PEEK)
+        return plain.read(_HEAD_BYTES)
 
 
 def _recognise_file(path: str, local: str, start: bytes, separator: str | None, sheet: str | None) -> Source:
     check_file_signature(start, path)
-    if start.startswith(ZIP):
+    if start.startswith(ZIP_SIGNATURE):
         source = _spreadsheet_source(path, local, sheet)
         if source is not None:
             return source
@@ -332,10 +334,10 @@ def _recognise_file(path: str, local: str, start: bytes, separator: str | None, 
         raise InputError(
             f"file {path!r} is no spreadsheet, and has no sheet {sheet!r}; leave --sheet (sheet=) out"
         )
-    if start.startswith(ZIP):
+    if start.startswith(ZIP_SIGNATURE):
         with open_archive(local) as archive:
             return Source(path, local, "zip", Head("zip", frozenset(archive.namelist())))
-    if start.startswith(PARQUET):
+    if start.startswith(PARQUET_SIGNATURE):
         return _with_header(Source(path, local, "parquet", Head("table")), parquet_names(local))
     begin = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if not begin:
@@ -350,7 +352,7 @@ def _recognise_file(path: str, local: str, start: bytes, separator: str | None, 
 
 
 def _spreadsheet_source(path: str, local: str, sheet: str | None) -> Source | None:
-    """A spreadsheet; None for another archive."""
+    """A spreadsheet; None for other archives."""
     with open_archive(local) as archive:
         members = set(archive.namelist())
     if "xl/workbook.bin" in members:
@@ -368,7 +370,7 @@ def _spreadsheet_source(path: str, local: str, sheet: str | None) -> Source | No
 
 
 def _read_header(source: Source) -> Source:
-    """Look at the header."""
+    """Read the header."""
     _, header = next(source.rows(), (0, None))
     if header is None:
         raise InputError(f"file {source.path!r} is empty")
@@ -378,7 +380,7 @@ def _read_header(source: Source) -> Source:
 def _with_header(source: Source, header: Sequence[object]) -> Source:
     names = source.header = column_names(header, source.name)
     if names.count("") > 1:
-        empty = [str(at) for at, name in enumerate(names, start=1) if not name]
+        empty = [str(number) for number, name in enumerate(names, start=1) if not name]
         source.notes.append(f"{source.name}: columns without a name are left out: {', '.join(empty[:8])}")
         names = tuple(name for name in names if name)
     source.head = Head("table", frozenset(names), columns=names)
@@ -386,13 +388,15 @@ def _with_header(source: Source, header: Sequence[object]) -> Source:
 
 
 def _list_source(path: str, local: str) -> Source:
-    """A JSON list, or a list in each line; of objects, or of the cells of a table."""
+    """A JSON list, or a list in each line, with objects or with the cells of a table."""
     lines = _first_lines(local)
     try:
         first = parse_json(lines[0]) if len(lines) > 1 else None
     except NotJsonError:
         first = None
-    by_line = isinstance(first, list) and first and not any(isinstance(one, dict | list) for one in first)
+    by_line = (
+        isinstance(first, list) and first and not any(isinstance(member, dict | list) for member in first)
+    )
     source = Source(path, local, "jsonl" if by_line else "json", Head("records"))
     _, value = next(json_values(local, source.name, source.kind), (0, None))
     if isinstance(value, list):
@@ -407,7 +411,7 @@ def _list_source(path: str, local: str) -> Source:
 
 
 def _object_source(path: str, local: str) -> Source:
-    """One object, or one in each line."""
+    """One JSON object, or one in each line."""
     lines = _first_lines(local)
     first = None
     if len(lines) > 1:
@@ -420,13 +424,13 @@ def _object_source(path: str, local: str) -> Source:
     if isinstance(first, dict):
         return Source(path, local, "jsonl", Head("records", frozenset(first), first))
     first = _read_object(path, local)
-    if held := records_by_column(first):
-        return Source(path, local, "json", Head("records", frozenset(held[0]), held[0]), held=held)
+    if records := records_by_column(first):
+        return Source(path, local, "json", Head("records", frozenset(records[0]), records[0]), held=records)
     return Source(path, local, "json", Head("object", frozenset(first), first, lone=True))
 
 
 def _first_lines(local: str) -> list[str]:
-    """The first two lines that are not empty, as far as a line may reach."""
+    """The first two nonempty lines, cut at the limit of a line."""
     with open_text(local) as stream:
         lines = (
             line for line in iter(lambda: stream.readline(size_limits.record_bound()), "") if line.strip()
@@ -437,20 +441,20 @@ def _first_lines(local: str) -> list[str]:
 def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
-    bound = size_limits.in_memory_size_limit(size)
+    limit = size_limits.in_memory_size_limit(size)
     with open_text(local) as stream:
-        text = stream.read(bound + 1)
-    if len(text) > bound:
-        raise size_limits.too_large_error(f"file {path!r} is one object of", bound)
+        text = stream.read(limit + 1)
+    if len(text) > limit:
+        raise size_limits.too_large_error(f"file {path!r} is one object of", limit)
     size_limits.check_json_object_count(text, size, f"file {path!r}")
     try:
         return parse_json(text)
     except RepeatedKeyError as error:
         raise InputError(f"file {path!r}: {error} in an object; keep one") from None
     except NotJsonError as error:
-        at = len(text) if error.at is None else error.at
-        begin = text.rfind("\n", 0, at) + 1
-        line = f"line {text.count(chr(10), 0, at) + 1}"
+        position = len(text) if error.at is None else error.at
+        begin = text.rfind("\n", 0, position) + 1
+        line = f"line {text.count(chr(10), 0, position) + 1}"
         if is_merge_conflict_marker(text[begin : begin + 80]):
             raise InputError(f"file {path!r}: {line}: {UNMERGED}") from None
         raise InputError(f"file {path!r} is no JSON: {line}: {error}; is it whole?") from None

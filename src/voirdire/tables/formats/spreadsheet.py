@@ -1,4 +1,4 @@
-"""Spreadsheets (XLSX): the sheets of a workbook, which of them is read, and its rows, in parts.
+"""Spreadsheets (XLSX): sheets of a workbook, choice of a sheet, and its rows, read in parts.
 
 Names of parts and elements are those of ISO/IEC 29500, in its strict and its transitional namespaces.
 """
@@ -19,14 +19,14 @@ from voirdire.tables.formats.archive import member_pieces, open_archive
 from voirdire.tables.formats.failures import convert_library_errors
 from voirdire.tables.formats.sheet_cells import Attributes, SheetReader, is_date, unescape_text, walk_xml
 
-_WORKBOOK = "xl/workbook.xml"
-_SMALL = 2**24  # bytes of a part that describes the workbook
-_SHOWN = 12
+_DEFAULT_WORKBOOK_PART = "xl/workbook.xml"
+_MAX_PART_BYTES = 2**24  # bytes of a part that describes the workbook
+_MAX_SHOWN = 12
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of a workbook: its name, its part, and whether it is shown."""
+    """A sheet of a workbook: its name, its part, and its visibility."""
 
     name: str
     part: str
@@ -39,42 +39,44 @@ class Workbook:
     Parameters
     ----------
     path : str
-        Where it is.
+        Path of the file.
     name : str
-        What it is called in messages.
+        Name of the file in messages.
 
     Raises
     ------
     InputError
-        It is damaged or encrypted.
+        The file is damaged or encrypted.
     """
 
     def __init__(self, path: str, name: str) -> None:
         self._path, self.name = path, name
         self.sheets: list[Sheet] = []
         self._since_1904 = False
-        self._targets: dict[str, str] = {}  # parts by their kinds
+        self._targets: dict[str, str] = {}  # parts by kind
         with open_archive(path) as archive, convert_library_errors(path, "a spreadsheet"):
             self._read_workbook(archive)
 
     def _read_workbook(self, archive: zipfile.ZipFile) -> None:
         parts = {kind: target for kind, target, _ in _relations_of_part(archive, "")}
-        workbook = parts.get("officeDocument", _WORKBOOK)
+        workbook = parts.get("officeDocument", _DEFAULT_WORKBOOK_PART)
         relations = _relations_of_part(archive, workbook)
         self._targets = {kind: target for kind, target, _ in relations}
         by_id = {identity: (kind, target) for kind, target, identity in relations}
-        held = set(archive.namelist())
+        members = set(archive.namelist())
 
         def start_element(tag: str, attributes: Attributes) -> None:
             if tag == "workbookPr":
                 self._since_1904 = attributes.get("date1904") in ("1", "true")
             elif tag == "sheet":
-                plain = {name.rpartition(":")[2]: value for name, value in attributes.items()}
-                kind, target = by_id.get(plain.get("id", ""), ("", ""))
-                if kind == "worksheet" and target in held:
+                local_names = {name.rpartition(":")[2]: value for name, value in attributes.items()}
+                kind, target = by_id.get(local_names.get("id", ""), ("", ""))
+                if kind == "worksheet" and target in members:
                     self.sheets.append(
                         Sheet(
-                            unescape_text(plain["name"]), target, plain.get("state", "visible") == "visible"
+                            unescape_text(local_names["name"]),
+                            target,
+                            local_names.get("state", "visible") == "visible",
                         )
                     )
 
@@ -83,7 +85,7 @@ class Workbook:
     @cached_property
     def _shared_texts(self) -> list[str]:
         """The shared texts."""
-        found: list[str] = []
+        texts: list[str] = []
         parts: list[str] = []
         listens = reading = False
 
@@ -98,7 +100,7 @@ class Workbook:
             if tag == "rPh":
                 reading = False
             elif tag == "si":
-                found.append(unescape_text("".join(parts)))
+                texts.append(unescape_text("".join(parts)))
                 parts.clear()
 
         part = self._targets.get("sharedStrings")
@@ -112,11 +114,11 @@ class Workbook:
                         lambda data: parts.append(data) if listens else None,
                     ):
                         pass
-        return found
+        return texts
 
     @cached_property
     def _date_formats(self) -> list[bool]:
-        """Formats of cells that are those of dates."""
+        """For each cell format, true if it is a date format."""
         codes: dict[int, str] = {}
         formats: list[int] = []
         within = False
@@ -141,12 +143,12 @@ class Workbook:
         return [is_date(number, codes.get(number)) for number in formats]
 
     def rows(self, sheet: Sheet) -> Generator[tuple[int, list[Any]], None, None]:
-        """The rows of a sheet that have cells, with their numbers, as wide as the first; longer ones stay longer.
+        """The nonempty rows of a sheet with their numbers, filled up to the width of the first.
 
         Raises
         ------
         InputError
-            The sheet is damaged; at its end, for every cell that is no data.
+            The sheet is damaged; or, after the last row, for all faulty cells.
         """
         strings, dates = self._shared_texts, self._date_formats
         reader = SheetReader(strings, dates, self._since_1904)
@@ -169,43 +171,43 @@ class Workbook:
             raise InputError([f"{self.name}: sheet {sheet.name!r}: {fault}" for fault in reader.faults])
 
     def has_cells(self, sheet: Sheet) -> bool:
-        """True where anything stands in a sheet."""
+        """True if a sheet has a nonempty cell."""
         try:
             with closing(self.rows(sheet)) as rows:
                 return next(rows, None) is not None
         except InputError:
-            return True  # a cell that is no data; it is said when the sheet is read
+            return True  # a faulty cell, which is reported when the sheet is read
 
-    def choose(self, asked: str | None) -> tuple[Sheet, list[str]]:
-        """The sheet to read, and what is to be said of the others.
+    def choose(self, sheet_name: str | None) -> tuple[Sheet, list[str]]:
+        """Choose the sheet to read; return it with notes on the others.
 
         Parameters
         ----------
-        asked : str, optional
-            Its name, or its number, the first sheet is 1; without it the only visible one that has cells.
+        sheet_name : str, optional
+            Name of the sheet, or its number from 1; default: the only visible sheet with cells.
 
         Raises
         ------
         InputError
-            There is no such sheet, none that has cells, or several.
+            There is no such sheet; or none or several have cells.
         """
         names = [sheet.name for sheet in self.sheets]
-        shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
-        if asked is not None:
-            if asked in names:
-                return self.sheets[names.index(asked)], []
-            if asked.isascii() and asked.isdigit() and 1 <= int(asked) <= len(names):
-                return self.sheets[int(asked) - 1], []
-            raise InputError(f"{self.name}: there is no sheet {asked!r}; its sheets are {shown}")
+        shown = ", ".join(map(repr, names[:_MAX_SHOWN])) + (", ..." if len(names) > _MAX_SHOWN else "")
+        if sheet_name is not None:
+            if sheet_name in names:
+                return self.sheets[names.index(sheet_name)], []
+            if sheet_name.isascii() and sheet_name.isdigit() and 1 <= int(sheet_name) <= len(names):
+                return self.sheets[int(sheet_name) - 1], []
+            raise InputError(f"{self.name}: there is no sheet {sheet_name!r}; its sheets are {shown}")
         filled = [sheet for sheet in self.sheets if sheet.visible and self.has_cells(sheet)]
         if not filled:
             hidden = [sheet.name for sheet in self.sheets if not sheet.visible]
             remedy = f"; --sheet {hidden[0]!r} reads a hidden one" if hidden else ""
             raise InputError(f"{self.name}: no visible sheet has cells{remedy}")
         if len(filled) > 1:
-            several = ", ".join(repr(sheet.name) for sheet in filled[:_SHOWN])
+            sheet_names = ", ".join(repr(sheet.name) for sheet in filled[:_MAX_SHOWN])
             raise InputError(
-                f"{self.name}: {len(filled)} sheets have cells ({several}); say which one is read: --sheet "
+                f"{self.name}: {len(filled)} sheets have cells ({sheet_names}); say which one is read: --sheet "
                 f"{filled[0].name!r} (sheet=)"
             )
         others = [
@@ -218,24 +220,26 @@ class Workbook:
 
 
 def _relations_of_part(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
-    """Kind, target and identity of what a part refers to."""
+    """Kind, target and identifier of each relation of a part."""
     folder, name = posixpath.split(part)
-    where = posixpath.join(folder, "_rels", f"{name}.rels")
-    found: list[tuple[str, str, str]] = []
+    relations_part = posixpath.join(folder, "_rels", f"{name}.rels")
+    relations: list[tuple[str, str, str]] = []
 
     def start_element(tag: str, attributes: Attributes) -> None:
         if tag == "Relationship" and attributes.get("TargetMode") != "External":
             target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))[1:]
-            found.append((attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", "")))
+            relations.append(
+                (attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", ""))
+            )
 
-    if where in archive.namelist():
-        _walk_part(archive, where, start_element)
-    return found
+    if relations_part in archive.namelist():
+        _walk_part(archive, relations_part, start_element)
+    return relations
 
 
 def _walk_part(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
-    """Go through a part that describes the workbook."""
-    with _open_part(archive, part, size_limits.user_bound() or _SMALL) as stream:
+    """Parse a part that describes the workbook."""
+    with _open_part(archive, part, size_limits.user_bound() or _MAX_PART_BYTES) as stream:
         for _ in walk_xml(stream, start, end):
             pass
 
@@ -243,6 +247,6 @@ def _walk_part(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambd
 def _open_part(
     archive: zipfile.ZipFile, part: str, bound: int | None = None
 ) -> closing[Generator[bytes, None, None]]:
-    """A part in pieces, which is closed whatever happens to them."""
-    most = size_limits.streamed_size_limit(archive.getinfo(part).compress_size) if bound is None else bound
-    return closing(member_pieces(archive, part, most))
+    """The chunks of a part, closed at the end of a with block."""
+    limit = size_limits.streamed_size_limit(archive.getinfo(part).compress_size) if bound is None else bound
+    return closing(member_pieces(archive, part, limit))

@@ -1,4 +1,4 @@
-"""The bytes and texts of files: packed ones are unpacked on the way, the standard input is kept as a file."""
+"""Bytes and texts of files: packed files are unpacked, the standard input is copied to a file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from voirdire.errors import InputError
 from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.failures import convert_reading_errors
 
-_CHUNK = 2**20  # bytes that are read together
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
-#: How files begin that are neither text nor anything that is read, and what to do about them.
-_OTHERS: dict[bytes, str] = {
+_CHUNK_BYTES = 2**20
+_GZIP_SIGNATURE, _ZSTD_SIGNATURE = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+PARQUET_SIGNATURE, ZIP_SIGNATURE = b"PAR1", b"PK\x03\x04"
+#: First bytes of unsupported files, with the end of the error message.
+_UNSUPPORTED_SIGNATURES: dict[bytes, str] = {
     codecs.BOM_UTF16_LE: "is in UTF-16; save it as UTF-8",
     codecs.BOM_UTF16_BE: "is in UTF-16; save it as UTF-8",
     b"\xd0\xcf\x11\xe0": "is a spreadsheet of before 2007 (.xls) or one with a password; save it as .xlsx without one",
@@ -30,21 +30,21 @@ _OTHERS: dict[bytes, str] = {
     b"Rar!": "is an archive of RAR; unpack it",
     b"%PDF": "is a PDF; give the table itself",
     b"SQLite format 3": "is a database of SQLite; export the table as CSV",
-    _GZIP: "is compressed twice; unpack it once",
-    _ZSTD: "is compressed twice; unpack it once",
+    _GZIP_SIGNATURE: "is compressed twice; unpack it once",
+    _ZSTD_SIGNATURE: "is compressed twice; unpack it once",
     b"ARROW1": "is an Arrow file; save it as Parquet or CSV",
 }
-#: How pages begin that some programs write under the ending .xls.
-_PAGES, _BEGIN = (b"<html", b"<!doctype", b"<table"), 64
-_NO_TEXT = _OTHERS | {
-    PARQUET: "is a Parquet file; name it .parquet",
-    ZIP: "is a zip archive or a spreadsheet; export it as CSV",
+#: First bytes of HTML pages that some programs write under the suffix .xls.
+_HTML_SIGNATURES, _HTML_HEAD_BYTES = (b"<html", b"<!doctype", b"<table"), 64
+_NON_TEXT_SIGNATURES = _UNSUPPORTED_SIGNATURES | {
+    PARQUET_SIGNATURE: "is a Parquet file; name it .parquet",
+    ZIP_SIGNATURE: "is a zip archive or a spreadsheet; export it as CSV",
 }
 
 
 @contextmanager
 def local_copy(path: str) -> Iterator[str]:
-    """A path at which a file can be opened as often as needed; what cannot be one is said."""
+    """Path of a file, or of a copy of the standard input, that can be opened repeatedly."""
     if path != "-":
         if not os.path.exists(path):
             raise InputError(f"file {path!r} does not exist")
@@ -61,11 +61,11 @@ _stdin: tuple[object, tempfile._TemporaryFileWrapper[bytes]] | None = None
 
 
 def _keep_standard_input() -> str:
-    """Standard input as a file, which can be read more than once."""
+    """Copy the standard input to a file that can be read repeatedly; return its path."""
     global _stdin
     if _stdin is None or _stdin[0] is not sys.stdin:
         copy = tempfile.NamedTemporaryFile(prefix="voirdire-")  # noqa: SIM115
-        while chunk := sys.stdin.buffer.read(_CHUNK):
+        while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
             copy.write(chunk)
         copy.flush()
         _stdin = sys.stdin, copy
@@ -76,38 +76,38 @@ def _keep_standard_input() -> str:
 
 
 def is_packed(start: bytes) -> bool:
-    """True where a file that begins so is compressed."""
-    return start.startswith((_GZIP, _ZSTD))
+    """True if the first bytes are those of a compressed file."""
+    return start.startswith((_GZIP_SIGNATURE, _ZSTD_SIGNATURE))
 
 
 def check_file_signature(start: bytes, path: str, *, text: bool = False) -> None:
-    """Refuse unpacked bytes that nothing here reads, by how they begin; as text also what is none.
+    """Raise if the first unpacked bytes are those of an unsupported file or, for ``text``, of a file that is no text.
 
     Raises
     ------
     InputError
-        With what they are and what to do about it.
+        The message names the kind of file and the remedy.
     """
-    for mark, why in (_NO_TEXT if text else _OTHERS).items():
+    for mark, reason in (_NON_TEXT_SIGNATURES if text else _UNSUPPORTED_SIGNATURES).items():
         if start.startswith(mark):
-            raise InputError(f"file {path!r} {why}")
-    if start[:_BEGIN].removeprefix(codecs.BOM_UTF8).lstrip().lower().startswith(_PAGES):
+            raise InputError(f"file {path!r} {reason}")
+    if start[:_HTML_HEAD_BYTES].removeprefix(codecs.BOM_UTF8).lstrip().lower().startswith(_HTML_SIGNATURES):
         raise InputError(f"file {path!r} is a page of HTML; save it as .xlsx or CSV")
 
 
-class _Checked(io.RawIOBase):
-    """Unpacked bytes, of which there may be only so many, and of text neither zero bytes nor endless lines.
+class _CheckedStream(io.RawIOBase):
+    """Unpacked bytes with a size limit; text must have no zero bytes and no endless lines.
 
     Parameters
     ----------
     path : str
-        For messages.
+        Path for messages.
     plain : stream
-        The bytes as they are in the file.
+        The bytes of the file.
     stream : stream
-        The unpacked bytes; ``plain`` where they are not packed.
+        The unpacked bytes; ``plain`` if the file is not packed.
     text, lines : bool
-        Whether they are text, and text that is read by lines.
+        True for text; true for text that is read by lines.
     """
 
     def __init__(self, path: str, plain: IO[bytes], stream: Any, text: bool, lines: bool) -> None:
@@ -125,9 +125,9 @@ class _Checked(io.RawIOBase):
             chunk: bytes = self._stream.read(len(buffer))
         if self._stream is not self._plain:
             self._unpacked += len(chunk)
-            bound = size_limits.streamed_size_limit(self._plain.tell())
-            if self._unpacked > bound:
-                raise size_limits.too_large_error(f"file {self._path!r} unpacks to", bound)
+            limit = size_limits.streamed_size_limit(self._plain.tell())
+            if self._unpacked > limit:
+                raise size_limits.too_large_error(f"file {self._path!r} unpacks to", limit)
         if self._text and not self._begun:
             check_file_signature(chunk, self._path, text=True)
             self._begun = True
@@ -149,29 +149,29 @@ def open_bytes(path: str, *, text: bool = False, lines: bool = False) -> Iterato
     Parameters
     ----------
     text, lines : bool
-        Whether they are text, and text that is read by lines, which must not be endless.
+        True for text; true for text that is read by lines, which must not be endless.
 
     Raises
     ------
     InputError
-        While it is read: it is damaged, unpacks to more than :mod:`voirdire.tables.formats.size_limits` allows, or is
-        no text.
+        While the file is read: it is damaged, unpacks to more than :mod:`voirdire.tables.formats.size_limits` allows,
+        or is no text.
     """
     with convert_reading_errors(path):
         plain = open(path, "rb")  # noqa: SIM115
         magic = plain.read(4)
         plain.seek(0)
     with plain:
-        if magic.startswith(_GZIP):
+        if magic.startswith(_GZIP_SIGNATURE):
             import gzip
 
             with gzip.open(plain) as stream:
-                yield io.BufferedReader(_Checked(path, plain, stream, text, lines), _CHUNK)
-        elif magic == _ZSTD:
+                yield io.BufferedReader(_CheckedStream(path, plain, stream, text, lines), _CHUNK_BYTES)
+        elif magic == _ZSTD_SIGNATURE:
             with _unpack_zstd(plain, path) as stream:
-                yield io.BufferedReader(_Checked(path, plain, stream, text, lines), _CHUNK)
+                yield io.BufferedReader(_CheckedStream(path, plain, stream, text, lines), _CHUNK_BYTES)
         else:
-            yield io.BufferedReader(_Checked(path, plain, plain, text, lines), _CHUNK)
+            yield io.BufferedReader(_CheckedStream(path, plain, plain, text, lines), _CHUNK_BYTES)
 
 
 @contextmanager
@@ -189,12 +189,12 @@ def _unpack_zstd(plain: IO[bytes], path: str) -> Iterator[Any]:
 
 @contextmanager
 def open_text(path: str, newline: str | None = None, *, lines: bool = False) -> Iterator[IO[str]]:
-    """The unpacked text of a file, which is UTF-8.
+    """The unpacked UTF-8 text of a file.
 
     Raises
     ------
     InputError
-        As :func:`open_bytes`, or the text is not UTF-8, with the line.
+        As :func:`open_bytes`, or the text is not UTF-8; the message gives the line.
     """
     with (
         open_bytes(path, text=True, lines=lines) as stream,
@@ -208,37 +208,37 @@ def open_text(path: str, newline: str | None = None, *, lines: bool = False) -> 
 
 
 def check_utf8(path: str) -> None:
-    """Find the first byte of a file that is not UTF-8.
+    """Raise if a file is not UTF-8.
 
     Raises
     ------
     InputError
-        There is one; with its line.
+        The message gives the first invalid byte and its line.
     """
     decode = codecs.getincrementaldecoder("utf-8")().decode
-    before = 0
+    lines_before = 0
     with open_bytes(path) as stream:
         while True:
-            chunk = stream.read(_CHUNK)
+            chunk = stream.read(_CHUNK_BYTES)
             try:
                 decode(chunk, not chunk)
             except UnicodeDecodeError as error:
-                # what the decoder was given: the start of a character that was cut in two, and the chunk
-                line = before + error.object.count(b"\n", 0, error.start) + 1
+                # error.object: the start of a character that was cut in two, and the chunk
+                line = lines_before + error.object.count(b"\n", 0, error.start) + 1
                 byte = error.object[error.start]
                 raise InputError(
                     f"file {path!r} is not UTF-8: line {line} has the byte 0x{byte:02x}; save it as UTF-8"
                 ) from None
             if not chunk:
                 return
-            before += chunk.count(b"\n")
+            lines_before += chunk.count(b"\n")
 
 
 @contextmanager
 def unpacked_copy(path: str) -> Iterator[str]:
-    """A path at which the unpacked bytes of a packed file lie."""
+    """Path of a temporary file with the unpacked bytes of a packed file."""
     with tempfile.NamedTemporaryFile(prefix="voirdire-") as copy, open_bytes(path) as stream:
-        while chunk := stream.read(_CHUNK):
+        while chunk := stream.read(_CHUNK_BYTES):
             copy.write(chunk)
         copy.flush()
         yield copy.name

@@ -1,4 +1,4 @@
-"""Rows of tables: what each is about, by names in some columns, and the further columns that stay as they are."""
+"""Subjects of the rows of tables: names in columns of voirdire's, and further columns that stay as they are."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from voirdire.tables.formats.source import Source
 
 
 class Subjects:
-    """What the rows of a table are about.
+    """Reader of the subjects of the rows of a table.
 
     Parameters
     ----------
     source : Source
     places : mapping of str to str
-        Columns of voirdire's that name something to those of the file.
+        Columns of voirdire's that name the subject, to those of the file.
     further : mapping of str to str
-        Columns that stay as they are, by their names in the table to be.
+        Columns that stay as they are: names in the new table to those in the file.
     """
 
     def __init__(self, source: Source, places: Mapping[str, str], further: Mapping[str, str]) -> None:
@@ -29,12 +29,12 @@ class Subjects:
         self.crosses = "item" not in places and {"context", "system"} <= places.keys()
 
     def names(self, record: Record) -> dict[str, Any]:
-        """What a record is about, by voirdire's columns; where no column names items, context and system do.
+        """Names of the subject of a record by voirdire's columns; without items, context and system name the item.
 
         Raises
         ------
         Odd
-            Another context and system make the same name of an item.
+            Another pair of context and system gives the same name of an item.
 
         Examples
         --------
@@ -43,21 +43,21 @@ class Subjects:
         >>> subjects.names({"prompt": "capital of France", "model": "gpt"})["item"]
         'capital of France / gpt'
         """
-        about: dict[str, Any] = {
+        subject: dict[str, Any] = {
             name: name_text(record.get(column)) or None for name, column in self._places.items()
         }
         if self.crosses:
-            context, system = both = about["context"], about["system"]
-            about["item"] = None if None in both else f"{context} / {system}"
-            if about["item"] and self._crossed.setdefault(about["item"], both) != both:
+            context, system = pair = subject["context"], subject["system"]
+            subject["item"] = None if None in pair else f"{context} / {system}"
+            if subject["item"] and self._crossed.setdefault(subject["item"], pair) != pair:
                 raise Odd(
-                    f"context {context!r} and system {system!r} make the name {about['item']!r}, as others do; add a "
+                    f"context {context!r} and system {system!r} make the name {subject['item']!r}, as others do; add a "
                     "column item"
                 )
-        return about
+        return subject
 
     def further(self, record: Record) -> dict[str, Any]:
-        """The further cells of a record, of which objects and lists are left out.
+        """The further cells of a record; None replaces objects and lists.
 
         Examples
         --------
@@ -71,7 +71,7 @@ class Subjects:
         return cells | dict.fromkeys(objects)
 
     def notes(self) -> list[Note]:
-        """The note on columns that hold objects, where there are such."""
+        """Note on columns that hold objects or lists, if there are any."""
         names = ", ".join(map(repr, sorted(self._objects)))
-        said = f"{self._called}: {names} hold objects or lists, which are no cells of a table: left out"
-        return [Note(said)] if names else []
+        sentence = f"{self._called}: {names} hold objects or lists, which are no cells of a table: left out"
+        return [Note(sentence)] if names else []

@@ -1,4 +1,4 @@
-"""The rows of one table: kept, or written while files are read."""
+"""Rows of one table: kept in memory, or written while files are read."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from voirdire.tables.formats.rows import (
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns of each table, and of what is refused.
+#: Columns of each table, and of the refusals.
 COLUMNS: dict[str, tuple[str, ...]] = {name: row._fields for row, name in TABLES.items()} | {
     "refused": Refused._fields
 }
-_NEEDED = 3  # columns that every row fills
-_FLUSH = 50_000
+_REQUIRED_COLUMNS = 3  # number of first columns that every row fills
+_ROWS_PER_PART = 50_000
 
 
 class Rows:
-    """The rows of one table, in memory or on their way into a file; columns that no row fills are left out.
+    """Rows of one table, in memory or written to a file; columns that no row fills are left out.
 
     Parameters
     ----------
     name : str
     path : Path, optional
-        Where to write; without it all rows are kept.
+        File to write; without it all rows are kept in memory.
     """
 
     def __init__(self, name: str, path: Path | None = None) -> None:
@@ -44,35 +44,35 @@ class Rows:
         self._parts: list[tuple[int, dict[str, list[Any]]]] = []  # rows, by column
         self._filled: set[str] = set()
         self._names, self._further = set(self.fields), list[str]()
-        self._kept: set[str] = set(self.fields[:_NEEDED])
+        self._kept: set[str] = set(self.fields[:_REQUIRED_COLUMNS])
         self._header: tuple[str, ...] = ()
         self._runs: set[Any] = set()
 
     def declare_columns(self, names: Sequence[str]) -> None:
-        """Have columns, whether or not a row fills them."""
+        """Add columns that the table has even if no row fills them."""
         self.declare_fields(names)
         self._kept = {name for name in self._kept if name != "judge"} | set(names)
 
     def declare_fields(self, names: Iterable[str]) -> None:
-        """Have columns where a row fills them."""
+        """Add columns that the table has if a row fills them."""
         self.fields += [name for name in names if name not in self.fields]
         self._names, self._further = set(self.fields), self.fields[len(COLUMNS[self.name]) :]
 
     def add(self, row: Any) -> None:
-        """Take one row, perhaps with further columns."""
+        """Add one row, which may have further columns."""
         self.count += 1
         if isinstance(row, Extended):
             if not self._names.issuperset(row.further):
                 self.declare_fields(row.further)
             row = (*row.row, *map(row.further.get, self._further))
         self._rows.append(row)
-        if len(self._rows) >= _FLUSH:
+        if len(self._rows) >= _ROWS_PER_PART:
             self._fold_into_columns()
             if self.path is not None:
                 self.flush()
 
     def _fold_into_columns(self) -> None:
-        """Keep the rows at hand as columns, where a cell takes a tenth of the memory: each text is kept once."""
+        """Convert the latest rows to columns, which take a tenth of the memory: each text is kept once."""
         if not self._rows:
             return
         width = len(self.fields)
@@ -88,14 +88,14 @@ class Rows:
         self._rows.clear()
 
     def filled(self) -> tuple[str, ...]:
-        """The columns that rows fill, and those that there are to be; one of runs where there are several."""
+        """Columns that rows fill and declared columns; a column run only for several runs."""
         self._fold_into_columns()
         left_out = {"run"} if len(self._runs) < 2 and "run" not in self._kept else set()
-        kept = (self._kept | self._filled) - left_out | set(self._header)
-        return tuple(name for name in self.fields if name in kept)
+        names = (self._kept | self._filled) - left_out | set(self._header)
+        return tuple(name for name in self.fields if name in names)
 
     def flush(self) -> None:
-        """Write what is at hand; the file is written anew where it lacks a column."""
+        """Write the rows in memory; rewrite the file if it lacks a column."""
         columns = self.filled()
         if self.path is None or not self._parts:
             return
@@ -114,15 +114,15 @@ class Rows:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(columns)
             if self._header:
-                fill = dict.fromkeys(columns, "") | ({"run": "1"} if "run" in columns else {})
+                defaults = dict.fromkeys(columns, "") | ({"run": "1"} if "run" in columns else {})
                 with self.path.open(encoding="utf-8", newline="") as old:
                     for row in csv.DictReader(old):
-                        writer.writerow((fill | row)[name] for name in columns)
+                        writer.writerow((defaults | row)[name] for name in columns)
         os.replace(draft, self.path)
         self._header = columns
 
     def frame(self) -> pd.DataFrame | None:
-        """The rows as a dataframe; None where there are none."""
+        """The rows as a dataframe; None if there are none."""
         import pandas as pd
 
         columns = self.filled()
@@ -134,7 +134,5 @@ class Rows:
         }
         try:
             return pd.DataFrame(cells)
-        except (
-            UnicodeEncodeError
-        ):  # half of a character in a further column, which is refused where it is used
+        except UnicodeEncodeError:  # a surrogate in a further column, which is refused on use
             return pd.DataFrame(cells, dtype=object)

@@ -1,4 +1,4 @@
-"""Tables of nobody's format: long and wide ones, tables of examples and of rankings, by the names of their columns."""
+"""Plain tables, not of a tool: long and wide tables, tables of examples and of rankings, by their column names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voirdire.tables.columns import (
 from voirdire.tables.formats.column_content import all_numbers, names_contexts
 from voirdire.tables.formats.column_samples import first_records
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
-from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.listed_answers import list_columns, spread_lists
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
 from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
@@ -33,7 +33,7 @@ from voirdire.tables.problems import nearest_name
 
 
 class PlainTable(Format):
-    """A table of nobody's format."""
+    """A plain table that is not in a tool's format."""
 
     name, title = "table", "a table"
     options = (
@@ -42,30 +42,30 @@ class PlainTable(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where the names of the columns say what kind of table it is."""
+        """True if the column names determine the kind of table."""
         if head.shape not in ("records", "table"):
             return False
         return table_kind(find_roles(head.columns or tuple(head.first or ()))) is not None
 
     def rows(self) -> Iterator[Row]:
-        """The rows of the table, and the notes."""
-        found = _choose_reader(self.source, self.asked)
-        if found is None:
+        """Read the rows of the table, and give the notes."""
+        reader = _choose_reader(self.source, self.asked)
+        if reader is None:
             raise InputError(unknown_table_message(self.source))
-        return (Fault(*row) if isinstance(row, Refused) else row for row in found())
+        return (Fault(*row) if isinstance(row, Refused) else row for row in reader())
 
 
-#: Wide tables that are read as rows of judges, by what their columns are.
-_SPREAD = {"lists": spread_lists, "pairs": spread_pairs}
-BATTLES = frozenset(("question_id", "model_a", "model_b", "winner"))
-REPEATED = (
+#: Converters of wide tables to rows of judges, by the meaning of the columns.
+_SPREADERS = {"lists": spread_lists, "pairs": spread_pairs}
+ARENA_HARD_BATTLE_KEYS = frozenset(("question_id", "model_a", "model_b", "winner"))
+ARENA_HARD_BATTLE_MESSAGE = (
     "these are Arena-Hard's battles, which name no judge and repeat rows by strength; give the files in "
     "model_judgment/ instead"
 )
 
 
 def repeats_rows(source: Source) -> bool:
-    """True where a row stands twice in a file."""
+    """True if a row occurs twice in a file."""
     seen: set[tuple[str, ...]] = set()
     for _, record in source.records():
         row = tuple(map(str, record.values())) if isinstance(record, dict) else ()
@@ -75,137 +75,140 @@ def repeats_rows(source: Source) -> bool:
     return False
 
 
-def has_known_table_kind(source: Source, asked: Asked) -> bool:
-    """True where the columns of a file, or what they hold, say what kind of table it is."""
-    return _choose_reader(source, asked) is not None
+def has_known_table_kind(source: Source, options: FormatOptions) -> bool:
+    """True if the columns of a file, or their contents, determine the kind of table."""
+    return _choose_reader(source, options) is not None
 
 
-def column_roles(source: Source, asked: Asked) -> dict[str, str]:
-    """Column of voirdire's that each column of a table is taken for; those that stay as they are are not named."""
-    used, given = roles_of(source, asked)
-    return _layout(source, asked, used, given)[1]()
+def column_roles(source: Source, options: FormatOptions) -> dict[str, str]:
+    """Map the columns of a table to their roles as columns of voirdire's; columns without a role are left out."""
+    used, mapped = roles_of(source, options)
+    return _layout(source, options, used, mapped)[1]()
 
 
 def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
-    """True where a table is known by its layout or by what an answer holds, not by the names of its columns alone."""
+    """True if the layout or the content of an answer column, not the column names alone, determines the kind."""
     if count_column(source.columns(), roles) is not None or names_contexts(source, roles):
         return True
     if set(ANSWER_COLUMNS.values()) & roles.keys() and not is_ambiguous(source, roles):
         return False
-    return has_known_table_kind(source, Asked())
+    return has_known_table_kind(source, FormatOptions())
 
 
 def unknown_table_message(source: Source) -> str:
-    """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
-    said = describe_unknown_columns(source.columns())
-    # of columns that are all known, but of several kinds, there is nothing to name
-    return f"{source.name}: {said}" + (
-        "" if said.endswith("which is meant") else f"; {suggest_options(source)}"
+    """Sentence about a table of unknown kind: its columns, the missing ones, and suggested options."""
+    description = describe_unknown_columns(source.columns())
+    # if all columns are known, but of several kinds, no suggestion is needed
+    return f"{source.name}: {description}" + (
+        "" if description.endswith("which is meant") else f"; {suggest_options(source)}"
     )
 
 
-def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
-    """Reader of a table; None where its columns do not say what they are.
+def _choose_reader(source: Source, options: FormatOptions) -> Callable[[], Iterator[Row]] | None:
+    """Reader of a table; None if its kind is unknown.
 
     Raises
     ------
     InputError
-        A column that is named is not there, or none of voirdire's.
+        A mapped column is missing, or a role is none of voirdire's.
     """
     columns = source.columns()
-    used, given = roles_of(source, asked)
-    wrong = unknown_column_messages(given)
-    wrong += [
+    used, mapped = roles_of(source, options)
+    problems = unknown_column_messages(mapped)
+    problems += [
         f"there is no column {name!r} (for {column}){nearest_name(name, columns)}"
-        for column, name in given.items()
+        for column, name in mapped.items()
         if name not in columns
     ]
-    wrong += _contradicting_options(asked, given)
-    if wrong:
-        raise InputError([f"{source.name}: {one}" for one in wrong])
-    return _layout(source, asked, used, given)[0]
+    problems += _contradicting_options(options, mapped)
+    if problems:
+        raise InputError([f"{source.name}: {problem}" for problem in problems])
+    return _layout(source, options, used, mapped)[0]
 
 
 def _layout(
-    source: Source, asked: Asked, used: dict[str, str], given: Mapping[str, str]
+    source: Source, options: FormatOptions, used: dict[str, str], mapped: Mapping[str, str]
 ) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
-    """Reader of a table by its layout, or None where that is not known; and what gives the roles of its columns."""
-    if asked.wide in _SPREAD:
-        asked = _SPREAD[asked.wide](source, asked)
-        used, given = roles_of(source, asked)
+    """Reader of a table by its layout, None if unknown; and a function that gives the roles of the columns."""
+    if options.wide in _SPREADERS:
+        options = _SPREADERS[options.wide](source, options)
+        used, mapped = roles_of(source, options)
     columns = source.columns()
-    roles = {name: column for column, name in used.items()}
-    if asked.wide:
+    roles = {namer: column for column, namer in used.items()}
+    if options.wide:
         by_table = {"votes": (wide_vote_rows, wide_vote_roles)}
-        read, name = by_table.get(asked.table or "", (wide_rows, wide_roles))
-        return partial(read, source, asked, given), partial(name, source, asked, given)
-    if asked.columns:
+        reader, namer = by_table.get(options.table or "", (wide_rows, wide_roles))
+        return partial(reader, source, options, mapped), partial(namer, source, options, mapped)
+    if options.columns:
         raise InputError(
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"
         )
-    unnamed = table_kind(used) in (None, "rankings")
-    if unnamed and (how := ranking_columns(columns, _first_record(source), given.get("rank"))):
-        rest = {name: column for name, column in roles.items() if column not in ("first", "second", "winner")}
-        rest |= dict.fromkeys(ranking_column_names(how), "rankings")
-        return partial(ranking_rows, source, asked, how, given), lambda: rest
+    may_be_rankings = table_kind(used) in (None, "rankings")
+    if may_be_rankings and (layout := ranking_columns(columns, _first_record(source), mapped.get("rank"))):
+        ranking_roles = {
+            namer: column for namer, column in roles.items() if column not in ("first", "second", "winner")
+        }
+        ranking_roles |= dict.fromkeys(ranking_column_names(layout), "rankings")
+        return partial(ranking_rows, source, options, layout, mapped), lambda: ranking_roles
     if counts := count_column(columns, used):
-        counted = roles | {counts: "counts"}
-        return partial(label_rows_from_counts, source, asked, used, counts), lambda: counted
-    if kind := long_kind(source, asked, used):
-        completed = {name: column for column, name in used.items()}
-        return partial(long_rows, source, asked, kind, used, given), lambda: completed
+        count_roles = roles | {counts: "counts"}
+        return partial(label_rows_from_counts, source, options, used, counts), lambda: count_roles
+    if kind := long_kind(source, options, used):
+        long_roles = {namer: column for column, namer in used.items()}
+        return partial(long_rows, source, options, kind, used, mapped), lambda: long_roles
     answers = answer_columns(columns)
     if answers and not {*answers} & {*list_columns(first_records(source), words=False)}:
-        wide = replace(asked, wide="judge", columns=answers)
-        return partial(_read_examples, source, wide, given), partial(wide_roles, source, wide, given)
+        wide = replace(options, wide="judge", columns=answers)
+        return partial(_read_examples, source, wide, mapped), partial(wide_roles, source, wide, mapped)
     return None, lambda: roles
 
 
-def _contradicting_options(asked: Asked, given: Mapping[str, str]) -> list[str]:
-    """Sentences about options that say two things of one column, or of who judged."""
-    found = [
-        f"column {name!r} is given for {' and '.join(to for to in given if given[to] == name)}; it can be one of them"
-        for name, count in Counter(given.values()).items()
+def _contradicting_options(options: FormatOptions, mapped: Mapping[str, str]) -> list[str]:
+    """Sentences about options that contradict each other on a column or on the judge."""
+    problems = [
+        f"column {name!r} is given for {' and '.join(to for to in mapped if mapped[to] == name)}; it can be one of them"
+        for name, count in Counter(mapped.values()).items()
         if count > 1
     ]
-    found += [
+    problems += [
         f"column {name!r} is named {count} times (--columns); name it once"
-        for name, count in Counter(asked.columns).items()
+        for name, count in Counter(options.columns).items()
         if count > 1
     ]
-    found += [
+    problems += [
         f"column {name!r} is given for {to} (--map) and is one of --columns; name it in one of them"
-        for to, name in given.items()
-        if asked.wide and name in asked.columns
+        for to, name in mapped.items()
+        if options.wide and name in options.columns
     ]
-    if asked.wide in given:
-        found.append(
-            f"--wide {asked.wide} takes each {asked.wide} from the name of a column; leave {asked.wide} out of --map"
+    if options.wide in mapped:
+        problems.append(
+            f"--wide {options.wide} takes each {options.wide} from the name of a column; leave {options.wide} out of "
+            "--map"
         )
-    if asked.wide == "judge" and asked.judge is not None:
-        found.append("--wide judge takes each judge from the name of a column; leave --set judge out")
-    return found
+    if options.wide == "judge" and options.judge is not None:
+        problems.append("--wide judge takes each judge from the name of a column; leave --set judge out")
+    return problems
 
 
-def _read_examples(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
-    answers = list(asked.columns)
-    known = {*given.values(), *find_roles(source.columns()).values()}
-    if alike := [
+def _read_examples(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> Iterator[Row]:
+    answers = list(options.columns)
+    used_columns = {*mapped.values(), *find_roles(source.columns()).values()}
+    if similar := [
         name
         for name in other_answer_columns(source.columns(), answers)
-        if name not in known and all_numbers(source, name) == all_numbers(source, answers[0])
+        if name not in used_columns and all_numbers(source, name) == all_numbers(source, answers[0])
     ]:
-        every = [name for name in source.columns() if name in answers or name in alike]
+        all_answers = [name for name in source.columns() if name in answers or name in similar]
         raise InputError(
             f"{source.name}: one row an example: columns {', '.join(map(repr, answers))} are answers; is "
-            f"{' and '.join(map(repr, alike))}, too? {judge_columns_option(every)}; if not, "
+            f"{' and '.join(map(repr, similar))}, too? {judge_columns_option(all_answers)}; if not, "
             f"{judge_columns_option(answers)}"
         )
     yield Note(
         f"{source.name}: one row an example: columns {', '.join(map(repr, answers))} are taken as judges "
         f"({judge_columns_option(answers)}); --people names those of people"
     )
-    yield from wide_rows(source, asked, given)
+    yield from wide_rows(source, options, mapped)
 
 
 def _first_record(source: Source) -> dict[str, object]:

@@ -1,11 +1,11 @@
-"""Feedback on runs of programs that call models: scores of Langfuse and feedback of LangSmith."""
+"""Feedback on traces of programs that call models: scores of Langfuse and feedback of LangSmith."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
@@ -23,7 +23,7 @@ from voirdire.tables.formats.source import Head, Source
 
 
 class Langfuse(Format):
-    """Langfuse's export of scores, and its API's."""
+    """Scores from Langfuse's export or API."""
 
     name, title, shapes = "langfuse", "Langfuse", "records table"
     needs = key_sets("dataType source name traceId", "dataType source name subject")
@@ -33,11 +33,11 @@ class Langfuse(Format):
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so is an export, or an answer of the API."""
+        """True if the head of a file is that of an export, or of a response of the API."""
         return super().detect(head) or ("meta" in head.keys and is_page(head, ("dataType", "source")))
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The score or the label of a record."""
+        """Read the score or the label of a record."""
         kind = record["dataType"]
         if kind not in ("NUMERIC", "BOOLEAN", "CATEGORICAL"):
             raise Odd(f"{kind}: no score and no class")
@@ -46,16 +46,16 @@ class Langfuse(Format):
         trace = record.get("traceId") or subject.get("traceId")
         item = record.get("observationId") or trace or record.get("sessionId") or record.get("datasetRunId")
         judge, item = _langfuse_judge(record), name_text(item or subject.get("id"))
-        about = {"criterion": name_text(record["name"]), "context": name_text(trace) or None}
+        columns = {"criterion": name_text(record["name"]), "context": name_text(trace) or None}
         if kind == "NUMERIC":
-            said = record["value"]
-            yield score_row(place, judge, item, said, f"value {said!r} is no number", **about)
+            value = record["value"]
+            yield score_row(place, judge, item, value, f"value {value!r} is no number", **columns)
         else:
-            yield Label(judge, item, _langfuse_class(record, kind), **about)
+            yield Label(judge, item, _langfuse_class(record, kind), **columns)
 
 
 def _langfuse_class(record: Record, kind: str) -> str | None:
-    """The class of a score: its text, else what its value says, as newer answers of the API have it."""
+    """The class of a score: its text, else its value, as in newer responses of the API."""
     text, value = name_text(record.get("stringValue")), record.get("value")
     if kind == "BOOLEAN" and not text and number_or_none(value) in (0, 1):
         return str(bool(number_or_none(value)))
@@ -72,31 +72,31 @@ def _langfuse_judge(record: Record) -> str | None:
 
 
 class LangSmith(Format):
-    """Feedback of LangSmith, with comparisons, whose records share a group."""
+    """Feedback of LangSmith, with comparisons; the records of a comparison share a group."""
 
     name, title, needs = "langsmith", "LangSmith", key_sets("key run_id feedback_source")
 
-    def __init__(self, source: Source, asked: Asked) -> None:
-        super().__init__(source, asked)
+    def __init__(self, source: Source, options: FormatOptions) -> None:
+        super().__init__(source, options)
         self._compared: dict[tuple[str, str], list[Record]] = {}
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The score or the label of one record."""
+        """Read the score or the label of one record."""
         if record.get("feedback_group_id"):
             self._compared.setdefault((record["feedback_group_id"], record["key"]), []).append(record)
             return
         judge, item = _langsmith_judge(record), name_text(record["run_id"])
-        about = {"criterion": name_text(record["key"]), "context": name_text(record.get("trace_id"))}
+        columns = {"criterion": name_text(record["key"]), "context": name_text(record.get("trace_id"))}
         score, value = number_or_none(record.get("score")), record.get("value")
         if score is not None:
-            yield Score(judge, item, score, **about)
+            yield Score(judge, item, score, **columns)
         elif isinstance(value, str) and value:
-            yield Label(judge, item, value, **about)
+            yield Label(judge, item, value, **columns)
         else:
             raise Odd("neither a score nor a text value")
 
     def last_rows(self) -> Iterator[Row]:
-        """A vote of each group."""
+        """Give the vote of each comparison group."""
         for (group, key), records in self._compared.items():
             place = f"{self.file} comparison {group}"
             yield from guarded_rows(place, _read_comparison, group, key, records)
@@ -107,16 +107,16 @@ class LangSmith(Format):
 def _read_comparison(group: str, key: str, records: list[Record]) -> Iterator[Row]:
     if len(records) != 2:
         raise Odd(f"{len(records)} runs are compared, not two")
-    first, second = (number_or_none(record.get("score")) for record in records)
-    if first is None or second is None:
+    first_score, second_score = (number_or_none(record.get("score")) for record in records)
+    if first_score is None or second_score is None:
         raise Odd("one of the two scores is missing")
-    one, other = (name_text(record.get("session_id") or record["run_id"]) for record in records)
-    winner = "tie" if first == second else "first" if first > second else "second"
+    first_run, second_run = (name_text(record.get("session_id") or record["run_id"]) for record in records)
+    winner = "tie" if first_score == second_score else "first" if first_score > second_score else "second"
     judge = _langsmith_judge(records[0])
-    yield Vote(judge, one, other, winner, name_text(key), name_text(group), order=UNKNOWN)
+    yield Vote(judge, first_run, second_run, winner, name_text(key), name_text(group), order=UNKNOWN)
 
 
 def _langsmith_judge(record: Record) -> str | None:
     source = record["feedback_source"] or {}
-    who = source.get("user_name") or source.get("user_id") or (source.get("metadata") or {}).get("model")
-    return name_text(who or source.get("type") or "unknown")
+    name = source.get("user_name") or source.get("user_id") or (source.get("metadata") or {}).get("model")
+    return name_text(name or source.get("type") or "unknown")

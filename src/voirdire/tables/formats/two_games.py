@@ -1,7 +1,7 @@
-"""Benchmarks whose judges see each pair in two games, the second with the places changed: votes, and single grades.
+"""Benchmarks with two games per pair, the second in swapped order: votes, and grades of single answers.
 
-Arena-Hard-Auto compares each model with a baseline. JudgeBench's judges speak of the answers as shown. MT-bench, as
-FastChat writes it, names the models, and has votes of people; mt_bench_repro names the places.
+Arena-Hard-Auto compares each model with a baseline. JudgeBench's decisions name the displayed positions. MT-bench, as
+FastChat writes it, names the models, and has votes of people; mt_bench_repro names the positions.
 """
 
 from __future__ import annotations
@@ -28,27 +28,29 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head
 
-_EVEN = {"A=B": "tie", "B=A": "tie"}
-_BETTER = {"A>B": "first", "B<A": "first", "B>A": "second", "A<B": "second"}
-_MUCH_BETTER = {"A>>B": "first", "B<<A": "first", "B>>A": "second", "A<<B": "second"}
-_VERDICTS = _EVEN | _BETTER | _MUCH_BETTER
-_DECISIONS = _EVEN | _BETTER
-#: How sure the winner is on the scale B>>A, B>A, A=B, A>B, A>>B, whose steps are taken as equal.
-_SLIGHTLY = 0.75
-_STRONG = "{count} verdicts say 'significantly better' (>>): "
+_TIE_VERDICTS = {"A=B": "tie", "B=A": "tie"}
+_BETTER_VERDICTS = {"A>B": "first", "B<A": "first", "B>A": "second", "A<B": "second"}
+_MUCH_BETTER_VERDICTS = {"A>>B": "first", "B<<A": "first", "B>>A": "second", "A<<B": "second"}
+_VERDICTS = _TIE_VERDICTS | _BETTER_VERDICTS | _MUCH_BETTER_VERDICTS
+_DECISIONS = _TIE_VERDICTS | _BETTER_VERDICTS
+#: Degree of "slightly better" on the scale B>>A, B>A, A=B, A>B, A>>B with equal steps.
+_SLIGHTLY_BETTER_DEGREE = 0.75
+_STRONG_NOTE = "{count} verdicts say 'significantly better' (>>): "
 
-_PAIR = key_sets("g1_winner g2_winner model_1 model_2")
-_SINGLE = key_sets("question_id model score judge turn")
-_HUMAN = key_sets("model_a model_b winner judge turn question_id")
-_OTHERS = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie", "winner_ab"))
-_GAMES = (
+_PAIR_KEYS = key_sets("g1_winner g2_winner model_1 model_2")
+_GRADE_KEYS = key_sets("question_id model score judge turn")
+_HUMAN_KEYS = key_sets("model_a model_b winner judge turn question_id")
+_FOREIGN_KEYS = frozenset(
+    ("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie", "winner_ab")
+)
+_WINNERS_OF_GAMES = (
     {"model_1": "first", "model_2": "second", "tie": "tie"},
     {"model_2": "first", "model_1": "second", "tie": "tie"},  # the second game shows model_2 first
 )
-_VOTES = {"model_a": "first", "model_b": "second", "tie": "tie"}
-_REPRO_PAIR = key_sets("model_a model_b judge_id winner_ab", "model_a model_b judge_id winner_ba")
-_REPRO_SINGLE = key_sets("model_id judge_id score_turn1", "model_id judge_id score_turn2")
-_PLACES = {"A": "first", "B": "second", "tie": "tie", "C": "tie"}
+_HUMAN_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie"}
+_REPRO_PAIR_KEYS = key_sets("model_a model_b judge_id winner_ab", "model_a model_b judge_id winner_ba")
+_REPRO_GRADE_KEYS = key_sets("model_id judge_id score_turn1", "model_id judge_id score_turn2")
+_REPRO_WINNERS = {"A": "first", "B": "second", "tie": "tie", "C": "tie"}
 
 
 class ArenaHard(Format):
@@ -57,12 +59,13 @@ class ArenaHard(Format):
     name, title, options = "arenahard", "Arena-Hard-Auto", ("baseline", "degrees")
     needs = key_sets("games model judge")
     notes: ClassVar = {
-        "strong": f"{_STRONG}counted once each, the strength is not kept",
-        "sure": f"{_STRONG}votes that are sure; slightly better (>) is of degree {_SLIGHTLY}, halfway to a tie",
+        "strong": f"{_STRONG_NOTE}counted once each, the strength is not kept",
+        "sure": f"{_STRONG_NOTE}votes that are sure; slightly better (>) is of degree {_SLIGHTLY_BETTER_DEGREE}, "
+        "halfway to a tie",
     }
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The votes of all games with the baseline."""
+        """Read the votes of all games with the baseline."""
         if "baseline" not in self.head.keys and self.asked.baseline is None:
             raise InputError(
                 f"{self.file}: Arena-Hard files of version 0.1 do not name the baseline that all models were compared "
@@ -72,15 +75,15 @@ class ArenaHard(Format):
         pair = name_text(record.get("baseline")) or self.asked.baseline, name_text(record["model"])
         context = name_text(record["uid"] if "uid" in record else record["question_id"])
         for game, played in enumerate(record["games"]):
-            said = (played or {}).get("score")
-            if said not in _VERDICTS:
-                why = "no verdict" if said is None else f"verdict {said!r} is unknown"
-                yield Refused(f"{place} game {game}", why)
+            verdict = (played or {}).get("score")
+            if verdict not in _VERDICTS:
+                reason = "no verdict" if verdict is None else f"verdict {verdict!r} is unknown"
+                yield Refused(f"{place} game {game}", reason)
                 continue
-            self.count("sure" if degrees else "strong", said in _MUCH_BETTER)
+            self.count("sure" if degrees else "strong", verdict in _MUCH_BETTER_VERDICTS)
             order = pair[::-1] if game % 2 else pair
-            degree = _SLIGHTLY if degrees and said in _BETTER else None
-            yield Vote(name_text(record["judge"]), *order, _VERDICTS[said], context=context, degree=degree)
+            degree = _SLIGHTLY_BETTER_DEGREE if degrees and verdict in _BETTER_VERDICTS else None
+            yield Vote(name_text(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
 
 
 class JudgeBench(Format):
@@ -92,7 +95,7 @@ class JudgeBench(Format):
     }
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The votes of both games."""
+        """Read the votes of both games."""
         context = name_text(record["pair_id"])
         pair = join_names(context, "A"), join_names(context, "B")
         for game, judgment in enumerate(record["judgments"]):
@@ -103,40 +106,40 @@ class JudgeBench(Format):
 
 
 def _read_judgment(
-    judgment: Record, called: object, order: tuple[str, str], context: str | None
+    judgment: Record, judge_name: object, order: tuple[str, str], context: str | None
 ) -> Iterator[Row]:
-    said = judgment.get("decision")
-    if said not in _DECISIONS:
-        raise Odd("no decision" if said is None else f"decision {said!r} is unknown")
-    judge = join_names(judgment["judgment"]["judge_model"], called)
-    yield Vote(judge, *order, _DECISIONS[said], context=context)
+    decision = judgment.get("decision")
+    if decision not in _DECISIONS:
+        raise Odd("no decision" if decision is None else f"decision {decision!r} is unknown")
+    judge = join_names(judgment["judgment"]["judge_model"], judge_name)
+    yield Vote(judge, *order, _DECISIONS[decision], context=context)
 
 
 class MTBench(Format):
     """MT-bench as FastChat writes it."""
 
-    name, title, needs = "mtbench", "MT-bench", _PAIR + _SINGLE + _HUMAN
+    name, title, needs = "mtbench", "MT-bench", _PAIR_KEYS + _GRADE_KEYS + _HUMAN_KEYS
     notes: ClassVar = {"people": UnknownOrder("the order of display is not in the file")}
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has pairs, grades, or votes of people and of no other tool."""
-        if has_keys(head, _HUMAN, "records table"):
-            return not head.keys & _OTHERS
-        return has_keys(head, _PAIR + _SINGLE)
+        """True if the head of a file shows pairs, grades, or votes of people without keys of other tools."""
+        if has_keys(head, _HUMAN_KEYS, "records table"):
+            return not head.keys & _FOREIGN_KEYS
+        return has_keys(head, _PAIR_KEYS + _GRADE_KEYS)
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
-        """The votes of both games, a grade, or the vote of a person."""
-        if has_keys(self.head, _PAIR):
+        """Read the votes of both games, a grade, or the vote of a person."""
+        if has_keys(self.head, _PAIR_KEYS):
             return _read_comparison(record, place)
-        if has_keys(self.head, _SINGLE):
+        if has_keys(self.head, _GRADE_KEYS):
             return [self.numbered(_read_grade(record))]
         self.count("people")
         return _read_human_vote(record)
 
 
 def _judge_name(record: Record) -> str | None:
-    """The judge without its template, which changes with question and turn."""
+    """The judge's name without its template, which varies with question and turn."""
     judge = record["judge"]
     return name_text(judge[0] if isinstance(judge, list) else judge)
 
@@ -149,13 +152,19 @@ def _read_comparison(record: Record, place: str) -> Iterator[Row]:
     if "turn" not in record:
         raise Odd("two scores instead of a comparison (a template of type single)")
     shown = name_text(record["model_1"]), name_text(record["model_2"])
-    for game, (meanings, order) in enumerate(zip(_GAMES, (shown, shown[::-1]), strict=True), start=1):
-        said = record[f"g{game}_winner"]
-        if said in meanings:
-            yield Vote(_judge_name(record), *order, meanings[said], context=_question_and_turn(record))
+    for game, (meanings, order) in enumerate(
+        zip(_WINNERS_OF_GAMES, (shown, shown[::-1]), strict=True), start=1
+    ):
+        winner = record[f"g{game}_winner"]
+        if winner in meanings:
+            yield Vote(_judge_name(record), *order, meanings[winner], context=_question_and_turn(record))
         else:
-            why = "the judge's answer could not be read" if said == "error" else f"winner {said!r} is unknown"
-            yield Refused(f"{place} game {game}", why)
+            reason = (
+                "the judge's answer could not be read"
+                if winner == "error"
+                else f"winner {winner!r} is unknown"
+            )
+            yield Refused(f"{place} game {game}", reason)
 
 
 def _read_grade(record: Record) -> Row:
@@ -167,9 +176,9 @@ def _read_grade(record: Record) -> Row:
     return Score(judge, item, score, context=context, system=system)
 
 
-def _grade_or_none(said: object) -> float | None:
-    """A grade; None for what is none, for which both tools write -1."""
-    value = number_or_none(said)
+def _grade_or_none(grade: object) -> float | None:
+    """A grade; None for a missing one, for which both tools write -1."""
+    value = number_or_none(grade)
     return None if value == -1 else value
 
 
@@ -177,29 +186,29 @@ def _read_human_vote(record: Record) -> Iterator[Row]:
     if record["winner"] == "tie (inconsistent)":
         raise Odd("'tie (inconsistent)' is the result of two games, not a vote")
     pair = name_text(record["model_a"]), name_text(record["model_b"])
-    winner = outcome_winner(record["winner"], _VOTES)
+    winner = outcome_winner(record["winner"], _HUMAN_WINNERS)
     yield Vote(_judge_name(record), *pair, winner, context=_question_and_turn(record), order=UNKNOWN)
 
 
 class MTBenchRepro(Format):
     """Judgements of mt_bench_repro."""
 
-    name, title, needs = "mtbench_repro", "mt_bench_repro", _REPRO_PAIR + _REPRO_SINGLE
+    name, title, needs = "mtbench_repro", "mt_bench_repro", _REPRO_PAIR_KEYS + _REPRO_GRADE_KEYS
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The votes on a pair shown both ways, or the grades of two turns."""
-        if not has_keys(self.head, _REPRO_PAIR):
+        """Read the votes on a pair in both display orders, or the grades of two turns."""
+        if not has_keys(self.head, _REPRO_PAIR_KEYS):
             system = name_text(record["model_id"])
             for turn in (1, 2):
                 score, context = record.get(f"score_turn{turn}"), join_names(record["question_id"], turn)
-                about = name_text(record["judge_id"]), join_names(context, system), _grade_or_none(score)
-                yield score_row(f"{place} turn {turn}", *about, context=context, system=system)
+                columns = name_text(record["judge_id"]), join_names(context, system), _grade_or_none(score)
+                yield score_row(f"{place} turn {turn}", *columns, context=context, system=system)
             return
         pair = name_text(record["model_a"]), name_text(record["model_b"])
         context = _question_and_turn(record)
         for key, order in (("winner_ab", pair), ("winner_ba", pair[::-1])):
-            said = record.get(key)
-            if said in _PLACES:
-                yield Vote(name_text(record["judge_id"]), *order, _PLACES[said], context=context)
+            winner = record.get(key)
+            if winner in _REPRO_WINNERS:
+                yield Vote(name_text(record["judge_id"]), *order, _REPRO_WINNERS[winner], context=context)
             else:
-                yield Refused(f"{place} {key}", f"verdict {said!r} names neither place nor a tie")
+                yield Refused(f"{place} {key}", f"verdict {winner!r} names neither place nor a tie")

@@ -1,4 +1,4 @@
-"""Wide tables: one row an item, whose columns are judges, criteria or counts of labels; or one a judge, of items."""
+"""Wide tables: one row per item with columns of judges, criteria or counts of labels; or one per judge, of items."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from voirdire.tables.formats.column_content import (
     numbers_rows,
     numeric_columns,
 )
-from voirdire.tables.formats.column_samples import is_beside, is_key
-from voirdire.tables.formats.format import Asked, read_records
+from voirdire.tables.formats.column_samples import is_covariate_name, is_key
+from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.label_cells import LabelCells
-from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
-from voirdire.tables.formats.long_table import NAMELESS, left_out_notes, one_judge_note
+from voirdire.tables.formats.long_counts import RANDOM_RATERS_NOTE, Counted, random_rater_numbers
+from voirdire.tables.formats.long_table import DEFAULT_JUDGE, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     TABLES,
@@ -43,77 +43,91 @@ from voirdire.tables.formats.subjects import Subjects
 from voirdire.tables.numbers import number_remedy
 from voirdire.tables.problems import nearest_name
 
-#: What the columns of a wide table may be, and what each of them is then.
-WIDE = {"judge": "a judge", "criterion": "a criterion", "item": "an item", "counts": "a count"}
+#: Possible meanings of the columns of a wide table, and words for a single column.
+WIDE_KINDS = {"judge": "a judge", "criterion": "a criterion", "item": "an item", "counts": "a count"}
 PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items"}
-_ABOUT = ("item", "context", "criterion", "system", "run", "judge")
-#: Columns that name an item where none is called so, the first that is there.
-_ITEMS = ("id", "response", "completion", "output", "text")
-_SHOWN = 8
-_ROWS = {TABLES[row]: row for row in (Label, Score)}  # what cells of a wide table may be
+_SUBJECT_ROLES = ("item", "context", "criterion", "system", "run", "judge")
+#: Columns that may name items if no column is called item, in order of precedence.
+_ITEM_COLUMN_NAMES = ("id", "response", "completion", "output", "text")
+_MAX_SHOWN = 8
+_ROW_TYPES = {TABLES[row]: row for row in (Label, Score)}  # possible kinds of cells
 
 
-def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
-    """The rows of a wide table, as ``asked.wide`` says what its columns are.
+def wide_rows(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> Iterator[Row]:
+    """Read the rows of a wide table; ``options.wide`` is the meaning of its columns.
 
     Raises
     ------
     InputError
-        No column is left, a column that is named is not there, or ``wide`` is none of `WIDE`.
+        No column is left, a named column is missing, or ``options.wide`` is none of `WIDE_KINDS`.
     """
-    wide = _checked_kind(asked.wide or "")
+    wide = _checked_kind(options.wide or "")
     if wide == "counts":
-        return _label_rows_from_counts(source, asked, given)
-    places = _subject_columns(source, given, wide, asked.columns)
-    columns = answer_columns(source, asked, places, wide)
-    return _answer_rows(source, asked, places, columns, wide)
+        return _label_rows_from_counts(source, options, mapped)
+    places = _subject_columns(source, mapped, wide, options.columns)
+    columns = answer_columns(source, options, places, wide)
+    return _answer_rows(source, options, places, columns, wide)
 
 
-def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
-    """Column of voirdire's that each column of a wide table is taken for; those that stay as they are are not named."""
-    wide = _checked_kind(asked.wide or "")
-    places = _subject_columns(source, given, wide, asked.columns)
+def wide_roles(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> dict[str, str]:
+    """Map the columns of a wide table to their roles as columns of voirdire's; columns without a role are left out."""
+    wide = _checked_kind(options.wide or "")
+    places = _subject_columns(source, mapped, wide, options.columns)
     if wide == "counts":
-        columns = list(asked.columns) or _unused_columns(source, places)
+        columns = list(options.columns) or _unused_columns(source, places)
     else:
-        columns = answer_columns(source, asked, places, wide)
-    return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE[wide])
+        columns = answer_columns(source, options, places, wide)
+    return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE_KINDS[wide])
 
 
 def _checked_kind(wide: str) -> str:
-    if wide not in WIDE:
-        known = [*WIDE, "lists", "pairs"]
+    if wide not in WIDE_KINDS:
+        known = [*WIDE_KINDS, "lists", "pairs"]
         raise InputError(f"wide {wide!r} is none of {', '.join(known)}{nearest_name(wide, known)}")
     return wide
 
 
 def _subject_columns(
-    source: Source, given: Mapping[str, str], wide: str, chosen: Sequence[str]
+    source: Source, mapped: Mapping[str, str], wide: str, chosen: Sequence[str]
 ) -> dict[str, str]:
-    """Columns that say what a row is about; the item is the first column where nothing names it."""
+    """Columns that name the subject of a row; without a column of items the first column may be the item."""
     names = source.columns()
-    free = [name for name in names if name not in given.values() and name not in chosen]
-    known = {column: name for column, name in find_roles(free).items() if column in _ABOUT and column != wide}
+    free = [name for name in names if name not in mapped.values() and name not in chosen]
+    known = {
+        column: name
+        for column, name in find_roles(free).items()
+        if column in _SUBJECT_ROLES and column != wide
+    }
     if wide == "criterion" and _is_answered(source, known):
         del known["item"]
-    places = known | {column: name for column, name in given.items() if column != wide}
-    if "item" in known and "item" not in given and names_contexts(source, places):
+    places = known | {column: name for column, name in mapped.items() if column != wide}
+    if "item" in known and "item" not in mapped and names_contexts(source, places):
         places = {"context": places.pop("item")} | places
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
-        rest = [name for name in free if name not in places.values()]
-        item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
-        if item is None and "context" in places and "context" not in given:
+        remaining = [name for name in free if name not in places.values()]
+        item = next(
+            (
+                name
+                for wanted in _ITEM_COLUMN_NAMES
+                for name in remaining
+                if normalise_column_name(name) == wanted
+            ),
+            None,
+        )
+        if item is None and "context" in places and "context" not in mapped:
             item = places.pop("context")
         if item is None:
-            keys = [name for name in rest if is_key(name)]
-            if wide == "criterion":  # of a table without judges each row is an item
+            keys = [name for name in remaining if is_key(name)]
+            if wide == "criterion":  # without judges each row is an item
                 keys = [name for name in keys if "judge" in places and has_repeats(source, name)]
             item = keys[0] if keys else None
             if item is None and wide != "criterion":
-                item = _first_column_as_item(source, rest, wide)
+                item = _first_column_as_item(source, remaining, wide)
             elif item is None and "judge" in places:
                 texts = [
-                    name for name, one in count_cells(source, rest).items() if one.texts and not one.numbers
+                    name
+                    for name, counts in count_cells(source, remaining).items()
+                    if counts.texts and not counts.numbers
                 ]
                 item = column_asked_of_each(source, texts, places["judge"])
         if item is not None:
@@ -123,19 +137,19 @@ def _subject_columns(
 
 
 def _is_answered(source: Source, known: Mapping[str, str]) -> bool:
-    """True where a column that stands for item under another name holds numbers that repeat, as other columns do."""
+    """True if the item column has another name, and its numbers repeat and occur in other columns, as answers do."""
     item = known.get("item", "item")
     if normalise_column_name(item).startswith("item") or not count_cells(source, [item])[item].numeric:
         return False
-    about = [known[name] for name in ("item", "judge", "system", "run") if name in known]
-    rows = [tuple(map(str, row)) for _, *row in source.cells(*about)]
-    others = [name for name in source.columns() if name not in about and not is_key(name)]
+    subject_columns = [known[name] for name in ("item", "judge", "system", "run") if name in known]
+    rows = [tuple(map(str, row)) for _, *row in source.cells(*subject_columns)]
+    others = [name for name in source.columns() if name not in subject_columns and not is_key(name)]
     cells = {str(cell) for _, *row in source.cells(*others) for cell in row}
     return len({*rows}) < len(rows) and {row[0] for row in rows} <= cells
 
 
 def _first_column_as_item(source: Source, names: Sequence[str], wide: str) -> str | None:
-    """The first of some columns, as far as it does not hold answers itself."""
+    """The first of some columns, unless it holds answers; None then."""
     if not names:
         return None
     first, *others = names
@@ -147,97 +161,99 @@ def _first_column_as_item(source: Source, names: Sequence[str], wide: str) -> st
 
 
 def _unused_columns(source: Source, places: Mapping[str, str]) -> list[str]:
-    """Columns that may hold answers: those that neither say what a row is about nor are called like numbers of rows."""
+    """Columns that may hold answers: without those of the subject and those with an identifier's name."""
     return [name for name in source.columns() if name not in places.values() and not is_key(name)]
 
 
 def answer_columns(
-    source: Source, asked: Asked, places: Mapping[str, str], wide: str, *, words: bool = False
+    source: Source, options: FormatOptions, places: Mapping[str, str], wide: str, *, words: bool = False
 ) -> list[str]:
-    """Columns that hold answers: those that are chosen, else all others, of criteria and items those with numbers.
+    """Columns with answers: the chosen columns, else all unused ones; for criteria and items only numeric ones.
 
     Parameters
     ----------
     words : bool
-        Whether answers are words, of criteria, too.
+        If true, answers may be words for criteria, too.
 
     Raises
     ------
     InputError
-        One that is named is not there, or none is left.
+        A named column is missing, or none is left.
     """
     names = source.columns()
-    if asked.columns:
-        if absent := [name for name in asked.columns if name not in names]:
+    if options.columns:
+        if absent := [name for name in options.columns if name not in names]:
             raise InputError(
                 f"{source.name}: there is no column {absent[0]!r} (--columns){nearest_name(absent[0], names)}"
             )
-        return list(asked.columns)
+        return list(options.columns)
     free = _unused_columns(source, places)
     if wide == "judge" and "judge" in free:
         raise InputError(
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
-    likely = [name for name in free if not is_beside(name)] or free
+    likely = [name for name in free if not is_covariate_name(name)] or free
     columns = free if wide == "judge" or words else numeric_columns(source, likely)
     if wide == "judge":
         check_means(source, columns)
     if not columns:
-        what = wide if wide == "judge" or words else f"{wide} (none holds numbers alone)"
+        description = wide if wide == "judge" or words else f"{wide} (none holds numbers alone)"
         raise InputError(
-            f"{source.name}: no column is left that could be a {what}; it has {list_names(names)}; --columns chooses "
-            "some, --map names the others"
+            f"{source.name}: no column is left that could be a {description}; it has {list_names(names)}; --columns "
+            "chooses some, --map names the others"
         )
     return columns
 
 
 def _answer_rows(
-    source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
+    source: Source, options: FormatOptions, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
-    if asked.table not in (None, *_ROWS):
-        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
-    row_type: Any = _ROWS.get(asked.table or "")
+    if options.table not in (None, *_ROW_TYPES):
+        raise InputError(
+            f"{source.name}: such a wide table holds {' or '.join(_ROW_TYPES)}, not {options.table}"
+        )
+    row_type: Any = _ROW_TYPES.get(options.table or "")
     row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     kind, takes_words = TABLES[row_type], row_type is Label
     if not takes_words and wide == "judge":
         check_no_text_columns(source, columns)
-    rest, lost = further_columns(source, places, columns, row_type._fields)
-    subjects = Subjects(source, places, rest)
-    labels = LabelCells(asked)
-    read: Callable[[Any], Any] = labels.read if takes_words else _require_number
+    further, lost_notes = further_columns(source, places, columns, row_type._fields)
+    subjects = Subjects(source, places, further)
+    labels = LabelCells(options)
+    read_cell: Callable[[Any], Any] = labels.read if takes_words else _require_number
     empty = 0
 
     def read_answers(record: Record, place: str) -> Iterator[Row]:
         nonlocal empty
-        about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
+        subject, further_cells = _names_of_row(subjects, record, place, further), subjects.further(record)
         if wide == "criterion":
-            about.setdefault("judge", asked.judge or NAMELESS)
+            subject.setdefault("judge", options.judge or DEFAULT_JUDGE)
         elif wide == "item":
-            about.setdefault("judge", asked.judge or place.rpartition(":")[2])
+            subject.setdefault("judge", options.judge or place.rpartition(":")[2])
         for name in columns:
-            said = record.get(name)
-            if (said is None or said == "") and (not takes_words or asked.no_label != ""):
+            cell = record.get(name)
+            if (cell is None or cell == "") and (not takes_words or options.no_label != ""):
                 empty += 1
                 continue
-            about[wide] = name
+            subject[wide] = name
             try:
-                if takes_words and isinstance(said, str) and said in MISSING and said != asked.no_label:
-                    raise Odd(f"label {said!r} stands for a missing value")
-                row = row_type(**about, **{ANSWER_COLUMNS[kind]: read(said)})
+                if takes_words and isinstance(cell, str) and cell in MISSING and cell != options.no_label:
+                    raise Odd(f"label {cell!r} stands for a missing value")
+                row = row_type(**subject, **{ANSWER_COLUMNS[kind]: read_cell(cell)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
-                yield extended(row, more)
+                yield extended(row, further_cells)
 
-    if rest:
-        yield Columns(kind, tuple(rest))
+    if further:
+        yield Columns(kind, tuple(further))
     yield from read_records(source.records(), read_answers)
-    yield from lost
+    yield from lost_notes
     yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
     item = places.get("item")
     if wide == "item":
-        if "judge" not in places and asked.judge is None:
+        if "judge" not in places and options.judge is None:
             yield Note(
                 f"{source.name}: no column says who answered: each row is a judge, named by its line "
                 "(--map judge=COLUMN)"
@@ -245,12 +261,16 @@ def _answer_rows(
     elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
     yield from _item_notes(source, item)
-    if wide != "judge" and not asked.columns and (beside := [name for name in rest if is_beside(name)]):
+    if (
+        wide != "judge"
+        and not options.columns
+        and (covariates := [name for name in further if is_covariate_name(name)])
+    ):
         yield Note(
-            f"{source.name}: by their names no {PLURALS[wide]}, and kept as they are: {', '.join(beside)} (--columns "
-            "chooses)"
+            f"{source.name}: by their names no {PLURALS[wide]}, and kept as they are: {', '.join(covariates)} "
+            "(--columns chooses)"
         )
-    if wide == "criterion" and "judge" not in places and asked.judge is None:
+    if wide == "criterion" and "judge" not in places and options.judge is None:
         yield one_judge_note(source.name)
     if note := labels.note(source):
         yield note
@@ -264,32 +284,34 @@ def _item_notes(source: Source, item: str | None) -> Iterator[Note]:
         yield Note(f"{source.name}: items are named by the column {item!r}")
 
 
-def _names_of_row(subjects: Subjects, record: Record, place: str, rest: Mapping[str, str]) -> dict[str, Any]:
-    """What a row is about, without what stays as it is; an item without a name is called by its line."""
-    about = subjects.names(record)
-    about.setdefault("item", place.rpartition(":")[2])
-    return {name: value for name, value in about.items() if name not in rest}
+def _names_of_row(
+    subjects: Subjects, record: Record, place: str, further: Mapping[str, str]
+) -> dict[str, Any]:
+    """Names of the subject of a row without further columns; an item without a name is named by its line."""
+    subject = subjects.names(record)
+    subject.setdefault("item", place.rpartition(":")[2])
+    return {name: value for name, value in subject.items() if name not in further}
 
 
 def further_columns(
     source: Source, places: Mapping[str, str], columns: Sequence[str], fields: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
-    """Columns that rows have beside the fields of their kind, to those of the file; and notes on what is lost."""
-    rest = {column: name for column, name in places.items() if column not in fields}
+    """Further columns of rows, to those of the file; and notes on left-out columns."""
+    further = {column: name for column, name in places.items() if column not in fields}
     free = [name for name in source.columns() if name not in places.values() and name not in columns]
-    rest |= {name: name for name in free if name not in fields and name not in rest}
-    return rest, left_out_notes(source.name, [name for name in free if name not in rest], places)
+    further |= {name: name for name in free if name not in fields and name not in further}
+    return further, left_out_notes(source.name, [name for name in free if name not in further], places)
 
 
-def _require_number(said: Any) -> float | int:
-    value = number_or_none(said)
+def _require_number(cell: Any) -> float | int:
+    value = number_or_none(cell)
     if value is None:
-        raise Odd(f"{said!r} is no number{number_remedy(said) if isinstance(said, str) else ''}")
+        raise Odd(f"{cell!r} is no number{number_remedy(cell) if isinstance(cell, str) else ''}")
     return value
 
 
 def _guess_row_type(source: Source, judges: Sequence[str]) -> type[Score | Label]:
-    """Scores where most cells of the first rows are numbers and not truth values, else labels."""
+    """Scores if most cells of the first 100 rows are numbers and not truth values, else labels."""
     numbers = others = 0
     for _, (_, record) in zip(range(100), source.records(), strict=False):
         if isinstance(record, dict):
@@ -300,40 +322,44 @@ def _guess_row_type(source: Source, judges: Sequence[str]) -> type[Score | Label
 
 
 def _means_number(cell: object) -> bool:
-    """True for a number, also one that is written in another way, as ``3,5`` is."""
+    """True for a number, also in an unsupported notation such as ``3,5``."""
     written = isinstance(cell, str) and number_remedy(cell) != ""
     return written or (number_or_none(cell) is not None and not isinstance(cell, bool))
 
 
-def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
-    """A label for each answer that was counted; who gave it is not known, so that raters are numbers."""
-    places = _subject_columns(source, given, "counts", asked.columns)
-    columns = list(asked.columns) or _unused_columns(source, places)
-    if who := places.pop("judge", None):
+def _label_rows_from_counts(
+    source: Source, options: FormatOptions, mapped: Mapping[str, str]
+) -> Iterator[Row]:
+    """Give one label row for each counted answer; unknown raters are numbered."""
+    places = _subject_columns(source, mapped, "counts", options.columns)
+    columns = list(options.columns) or _unused_columns(source, places)
+    if judge_column := places.pop("judge", None):
         raise InputError(
-            f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
+            f"{source.name}: counts do not say who answered, but column {judge_column!r} is taken for judge; rename it"
         )
     check_totals(source, columns)
-    rest, lost = further_columns(source, places, columns, Label._fields)
-    subjects = Subjects(source, places, rest)
+    further, lost_notes = further_columns(source, places, columns, Label._fields)
+    subjects = Subjects(source, places, further)
     counted = Counted(source.name)
 
     def read_counts(record: Record, place: str) -> Iterator[Row]:
-        about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
+        subject, further_cells = _names_of_row(subjects, record, place, further), subjects.further(record)
         labels: dict[str, int] = {}
         for name in columns:
             try:
                 labels[name] = counted.read(record.get(name))
             except Odd as odd:
                 yield Refused(f"{place}: {name}", str(odd))
-        for label, numbers in random_rater_numbers(labels, [*about.values()]).items():
+        for label, numbers in random_rater_numbers(labels, [*subject.values()]).items():
             for rater in numbers:
-                yield extended(Label(f"rater {rater}", label=label, **about), more)
+                yield extended(Label(f"rater {rater}", label=label, **subject), further_cells)
 
-    if rest:
-        yield Columns("labels", tuple(rest))
+    if further:
+        yield Columns("labels", tuple(further))
     yield from read_records(source.records(), read_counts)
-    yield from lost
+    yield from lost_notes
     yield from subjects.notes()
     yield from _item_notes(source, places.get("item"))
-    yield Note(f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; {BY_LOT}")
+    yield Note(
+        f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_MAX_SHOWN])}; {RANDOM_RATERS_NOTE}"
+    )

@@ -304,7 +304,7 @@ def test_labels_and_scores_of_several_people(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'answers-ann' answers 'x' twice"):
         as_anchors([tmp_path / "answers-ann.csv"] * 2)
     with (
-        pytest.warns(UserWarning, match="disagree about 1 item,"),
+        pytest.warns(UserWarning, match="disagree about 1 item;"),
         pytest.raises(InputError, match="people agree about no item"),
     ):
         as_anchors([pd.DataFrame({"person": p, "item": ["x"], "label": [p]}) for p in ("a", "b")])

@@ -186,8 +186,8 @@ def test_what_several_systems_were_asked_is_a_context(tmp_path: Path, name: str)
 
 def test_items_of_several_systems_are_told(tmp_path: Path) -> None:
     path = written(tmp_path, answers_of_systems("item"))
-    assert any("call it context" in note for note in examine_file(path).stands_out)
-    assert any("call it context" in note for note in voirdire.fit(path).notes)
+    assert any("--map context=item" in note for note in examine_file(path).stands_out)
+    assert any("--map context=item" in note for note in voirdire.fit(path).notes)
 
 
 def test_points_of_a_scale_are_no_labels(tmp_path: Path) -> None:

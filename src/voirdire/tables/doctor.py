@@ -23,7 +23,7 @@ from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.labels import MAX_CLASSES
 from voirdire.tables.rankings import RANKING_COLUMNS
 from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, read_as
-from voirdire.tables.repeats import name_notes, repeat_notes, systems_of_items_notes
+from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, unusable_command_reasons
 from voirdire.tables.words import count_in_words
@@ -249,9 +249,6 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
     if not repeats and (repeated := int(frame.duplicated(keys).sum())):
         facts.append(f"{repeated:,} repeated answers of a judge to a question; all count")
     facts += repeats
-    if {"item", "system"} <= {*frame.columns}:
-        named = frame[["item", "system"]].dropna()
-        facts += systems_of_items_notes(named["item"].tolist(), named["system"].tolist())
     describe = _DESCRIBERS.get(ANSWER_COLUMNS[kind])
     return facts if describe is None else [*facts, *describe(frame)]
 

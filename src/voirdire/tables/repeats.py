@@ -72,26 +72,7 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
                 )
             cells = read_columns(matching_source, [*part.column_names], None, problems)
             notes += repeat_notes(cells, part.answer, part.answers)
-        if getattr(part, "system", None) is not None:
-            notes += systems_of_items_notes(part.item, part.system)
     return [*notes, *name_notes(table.parts[0].names)]
-
-
-def systems_of_items_notes(items: Sequence[object], systems: Sequence[object]) -> list[str]:
-    """Describe items with answers of several systems; no sentence where every item has one system.
-
-    Examples
-    --------
-    >>> len(systems_of_items_notes(["x", "x"], ["m", "n"])), systems_of_items_notes(["x", "y"], ["m", "n"])
-    (1, [])
-    """
-    system_of: dict[object, object] = {}
-    if all(system_of.setdefault(item, system) == system for item, system in zip(items, systems, strict=True)):
-        return []
-    return [
-        "items have answers of several systems each, which count as repeated answers about one thing: where item is "
-        "what the systems were asked, call it context (--map context=item), and each system's answer is an item"
-    ]
 
 
 def _has_repeats(table: Any) -> bool:

@@ -1,1 +1,1 @@
-"""A page on this machine for those who use no terminal: drop a file, fit, read the report, answer, fit again."""
+"""Web page on this machine for users without a terminal: upload a file, fit, read the report, answer, fit again."""

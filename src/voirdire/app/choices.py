@@ -1,4 +1,4 @@
-"""Choices of a person on the page: how the table is read, and what the fit is about."""
+"""Choices of the user on the page: reading options of the table, and settings of the fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voirdire.tables.columns import ALIASES, ANSWER_COLUMNS
 from voirdire.tables.numbers import read_number
 from voirdire.tables.reading import Reading
 
-#: What can be chosen from, by the name of the field; the first of each is the default.
+#: Allowed values by field; the first is the default.
 FIELD_OPTIONS: dict[str, tuple[str, ...]] = {
     "about": ("", "target", "panel"),
     "judges": ("", "models", "people"),
@@ -23,7 +23,7 @@ FIELD_OPTIONS: dict[str, tuple[str, ...]] = {
     "table": ("", *ANSWER_COLUMNS),
     "wide": ("", "judge", "criterion", "item", "counts"),
 }
-#: Columns of voirdire's that a column of the file may be said to be.
+#: Roles that a column of the file may have.
 ROLES = tuple(ALIASES)
 _MAX_SECONDS = 600.0
 
@@ -36,11 +36,11 @@ class Choices:
     ----------
     reading : Reading
     about, judges, order : str
-        As of :func:`voirdire.fit`; empty for the default.
+        See :func:`voirdire.fit`; empty for the default.
     prob : float
         Probability of the intervals.
     seconds : float
-        About how long chains may take.
+        Approximate time limit of the chains.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -57,14 +57,14 @@ class Choices:
         return {name: value for name in defaults if (value := getattr(self, name)) != defaults[name]}
 
     def command(self, read_by: str, anchors: bool) -> str:
-        """Write the command lines that do the same.
+        """Return the equivalent command lines.
 
         Parameters
         ----------
         read_by : str
-            The command that the reading calls for: ``voirdire fit votes.csv --wide judge``.
+            Start of the command, with the reading options: ``voirdire fit votes.csv --wide judge``.
         anchors : bool
-            Whether there are answers of people.
+            True if there are answers of people.
 
         Examples
         --------
@@ -79,23 +79,23 @@ class Choices:
         )
 
 
-def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
+def read_choices(fields: Mapping[str, str], columns: Sequence[str]) -> Choices:
     """Read the fields of the form.
 
     Parameters
     ----------
-    given : mapping of str to str
+    fields : mapping of str to str
         Fields: ``about``, ``judges``, ``order``, ``prob``, ``seconds``, ``table``, ``wide``, ``sheet``, ``people``
-        (names with commas between them), ``where`` (COLUMN=VALUE), ``winners`` (WORD=first, ...), ``judge`` (who judged
-        in a file that names nobody), and ``map-ROLE`` for each of `ROLES`. Absent and empty fields are left as they are
-        by default.
+        (names with commas between them), ``where`` (COLUMN=VALUE), ``winners`` (WORD=first, ...), ``judge`` (name of
+        the judge, if the file names none), and ``map-ROLE`` for each of `ROLES`. Absent and empty fields have their
+        defaults.
     columns : sequence of str
         Columns of the file.
 
     Raises
     ------
     InputError
-        With every field that is not as it is to be.
+        Lists every invalid field.
 
     Examples
     --------
@@ -103,44 +103,44 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     {'judge': 'who'}
     """
     problems = [
-        f"{name} {given[name]!r} is none of {', '.join(filter(None, allowed))}"
+        f"{name} {fields[name]!r} is none of {', '.join(filter(None, allowed))}"
         for name, allowed in FIELD_OPTIONS.items()
-        if given.get(name, "") not in allowed
+        if fields.get(name, "") not in allowed
     ]
-    column_map = {role: given[f"map-{role}"] for role in ROLES if given.get(f"map-{role}")}
+    column_map = {role: fields[f"map-{role}"] for role in ROLES if fields.get(f"map-{role}")}
     problems += [f"{name!r} is no column of the file" for name in column_map.values() if name not in columns]
-    column, equals, value = given.get("where", "").partition("=")
-    if given.get("where") and not (column and equals and value):
-        problems.append(f"only rows {given['where']!r} is not COLUMN=VALUE")
-    winners = [pair.partition("=") for pair in read_list("winners", given.get("winners", ""))]
+    column, equals, value = fields.get("where", "").partition("=")
+    if fields.get("where") and not (column and equals and value):
+        problems.append(f"only rows {fields['where']!r} is not COLUMN=VALUE")
+    winners = [pair.partition("=") for pair in read_list("winners", fields.get("winners", ""))]
     problems += [
         f"winners {''.join(pair)!r} is not WORD=first,WORD=second" for pair in winners if not all(pair)
     ]
-    prob = _number_between(given, "prob", PROB, 0.0, 1.0, problems)
-    seconds = _number_between(given, "seconds", DEFAULT_SECONDS, 0.0, _MAX_SECONDS, problems)
+    prob = _number_between(fields, "prob", PROB, 0.0, 1.0, problems)
+    seconds = _number_between(fields, "seconds", DEFAULT_SECONDS, 0.0, _MAX_SECONDS, problems)
     if problems:
         raise InputError(problems)
-    judge = given.get("judge", "").strip()
+    judge = fields.get("judge", "").strip()
     reading = Reading(
         map=column_map or None,
         winners={word: outcome for word, _, outcome in winners} or None,
-        wide=given.get("wide") or None,
+        wide=fields.get("wide") or None,
         set={"judge": judge} if judge else None,
-        sheet=given.get("sheet") or None,
-        table=given.get("table") or None,
+        sheet=fields.get("sheet") or None,
+        table=fields.get("table") or None,
         where={column: value} if equals else None,
-        people=read_list("people", given.get("people", "")),
+        people=read_list("people", fields.get("people", "")),
     )
-    about, judges, order = (given.get(name, "") for name in ("about", "judges", "order"))
+    about, judges, order = (fields.get(name, "") for name in ("about", "judges", "order"))
     return Choices(reading, about, judges, order, prob, seconds)
 
 
 def _number_between(
-    given: Mapping[str, str], name: str, usual: float, low: float, high: float, problems: list[str]
+    fields: Mapping[str, str], name: str, default: float, low: float, high: float, problems: list[str]
 ) -> float:
-    text = given.get(name, "").strip()
+    text = fields.get(name, "").strip()
     if not text:
-        return usual
+        return default
     try:
         value = float(read_number(text))
     except ValueError:

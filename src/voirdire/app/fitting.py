@@ -1,4 +1,4 @@
-"""A fit under way in a process of its own: how far it is, a request to stop, how it ended."""
+"""A running fit in a separate process: its progress, a request to stop, its result."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ LOST_MESSAGE = "The fit ended without an answer; the table may be too large for 
 
 
 class Fitting:
-    """A fit under way.
+    """A running fit.
 
     Parameters
     ----------
     order : dict
         See :func:`voirdire.app.worker.run_order`.
     log : Path
-        Where the process writes what is no answer.
+        File for the process's other output.
 
     Attributes
     ----------
     outcome : dict or None
-        What it found.
+        Result of the fit; None before the end, or without a result.
     problems : list of str
-        Why there is none.
+        Reasons why there is no result.
     stopping : bool
-        Whether it was asked to stop.
+        True after a request to stop.
     """
 
     def __init__(self, order: dict[str, Any], log: Path) -> None:
@@ -47,7 +47,7 @@ class Fitting:
                 stdout=subprocess.PIPE,
                 stderr=stream,
                 encoding="utf-8",
-                start_new_session=True,  # Ctrl-C is the server's
+                start_new_session=True,  # only the server receives Ctrl-C
             )
         self._send_line(json.dumps(order))
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -67,7 +67,7 @@ class Fitting:
         }
 
     def stop(self) -> None:
-        """Ask the fit to end with the draws it has; asked again, end it without a result."""
+        """Ask the fit to end with the draws so far; a second call ends it without a result."""
         if self.stopping:
             self.end()
         else:
@@ -75,7 +75,7 @@ class Fitting:
             self._send_line("stop")
 
     def end(self) -> None:
-        """End it at once."""
+        """End the fit at once."""
         self._process.kill()
         self._reader.join(5)
 
@@ -85,7 +85,7 @@ class Fitting:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
         except (BrokenPipeError, ValueError):
-            pass  # it has ended; the reader says how
+            pass  # the process has ended; the reader reports the reason
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -1,9 +1,9 @@
 """Access control of the server: only this machine's user, by a secret, from the page itself.
 
-Another page in the same browser can send requests to 127.0.0.1, too, or have a name of its own point there (DNS
-rebinding). So every request must name this server as its host and carry the secret as a cookie that other sites do not
-send (``SameSite=Strict``). Ports of one machine are one site to a browser: what is changed must come from this origin,
-as the browser says (``Sec-Fetch-Site``, ``Origin``).
+Another page in the same browser can also send requests to 127.0.0.1, or let its own host name point there (DNS
+rebinding). Therefore every request must name this server as its host, and contain the secret as a cookie that other
+sites do not send (``SameSite=Strict``). All ports of a machine are one site for a browser, so requests must also come
+from this origin according to the browser (``Sec-Fetch-Site``, ``Origin``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: What the page may load: its own script and styles, the report in a frame, nothing from elsewhere.
+#: Allowed content of the page: its own script and styles, the report in a frame, nothing from other origins.
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -35,13 +35,13 @@ _CLOSED_MESSAGE = "This page is for whoever started it: open the address that vo
 
 
 class Guard:
-    """An application behind its checks, with headers that hold for every answer.
+    """An application behind access checks, with security headers in every answer.
 
     Parameters
     ----------
     app : ASGI application
     port : int
-        Where the server listens.
+        Port of the server.
     token : str
         The secret.
 
@@ -54,7 +54,7 @@ class Guard:
     def __init__(self, app: ASGIApp, port: int, token: str) -> None:
         self._app, self._token = app, token
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
-        self._cookie = f"voirdire-{port}"  # cookies of all ports of a machine lie together
+        self._cookie = f"voirdire-{port}"  # all ports of a machine share cookies
         self._once: set[str] = set()
 
     @property
@@ -63,7 +63,7 @@ class Guard:
         return f"http://{self._hosts[0]}/?token={self._token}"
 
     def address_once(self) -> str:
-        """An address that opens the page once: other users of the machine can see what a browser is started with."""
+        """Return an address that works once, as other users of the machine can see a browser's arguments."""
         token = secrets.token_urlsafe(24)
         self._once.add(token)
         return f"http://{self._hosts[0]}/?token={token}"
@@ -73,7 +73,7 @@ class Guard:
         from starlette.responses import PlainTextResponse
 
         if scope["type"] != "http":
-            return  # no web sockets, nothing to do at start and end
+            return  # web sockets and lifespan events are not supported
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -105,7 +105,7 @@ class Guard:
         return None
 
     def _admit_by_secret(self, scope: Scope) -> Response | None:
-        """Move the secret from the address into a cookie; None where the address has none."""
+        """Move the secret from the address into a cookie; None if the address has no secret."""
         from starlette.responses import PlainTextResponse
 
         tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token")
@@ -115,7 +115,7 @@ class Guard:
             self._once.remove(tokens[-1])
         elif not self._is_token(tokens[-1]):
             return PlainTextResponse(_CLOSED_MESSAGE, 403)
-        # not a redirect: after a link on another site the browser would go on without the cookie
+        # no redirect: after a link on another site the browser would follow it without the cookie
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
         return PlainTextResponse("voirdire", headers={"set-cookie": cookie, "refresh": "0; url=/"})
 
@@ -124,21 +124,21 @@ class Guard:
 
         return self._is_token(cookie_parser(_header_value(scope, b"cookie") or "").get(self._cookie, ""))
 
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+    def _is_token(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
     def _comes_from_the_page(self, scope: Scope) -> bool:
         site, origin = _header_value(scope, b"sec-fetch-site"), _header_value(scope, b"origin")
         own_origin = f"http://{_header_value(scope, b'host')}"
         if scope["method"] in _READ_METHODS:
             return site in (None, "same-origin", "none") and origin in (None, own_origin)
-        # without referrers a browser writes the origin of a form as "null": then the other header tells
+        # without referrers a browser sends "null" as the origin of a form; then the other header decides
         return (
             origin in (own_origin, "null") if site == "same-origin" else site is None and origin == own_origin
         )
 
 
 def _header_value(scope: Scope, name: bytes) -> str | None:
-    """The value of a header; None where it is absent, or given twice."""
+    """Return the value of a header; None if it is absent or repeated."""
     values = [value.decode("latin-1") for header, value in scope["headers"] if header == name]
     return values[0] if len(values) == 1 else None

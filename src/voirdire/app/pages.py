@@ -1,4 +1,4 @@
-"""HTML of the page, written by templates that escape all they are given; the look is that of reports."""
+"""HTML of the page, from templates that escape all values, in the style of reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.report.html import read_asset, template_environment
 from voirdire.settings import PROB
 
 _VERBS = ("fit", "board", "agree", "metaeval", "replace")
-#: Files that the page loads: where each is, and what it is.
+#: Files that the page loads: package and media type of each.
 PAGE_ASSETS = {
     "style.css": ("voirdire.report", "text/css"),
     "app.css": ("voirdire.app", "text/css"),
@@ -22,7 +22,7 @@ PAGE_ASSETS = {
 
 
 def window_page(session: Session, root: str) -> str:
-    """The page of a window as its work stands.
+    """Return the page of a window in its current state.
 
     Parameters
     ----------
@@ -51,17 +51,17 @@ def window_page(session: Session, root: str) -> str:
 
 
 def message_page(title: str, text: str) -> str:
-    """A page with a message and the way to a new window."""
+    """Return a page with a message and a link to a new window."""
     return _render("message.html.j2", title=title, text=text)
 
 
 def page_asset(name: str) -> tuple[str, str]:
-    """A file that the page loads, and its type.
+    """Return the text of a file that the page loads, and its media type.
 
     Raises
     ------
     InputError
-        There is none of that name.
+        There is no such file.
     """
     if name not in PAGE_ASSETS:
         raise InputError(f"{name!r} is none of {', '.join(PAGE_ASSETS)}")

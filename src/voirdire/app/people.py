@@ -1,4 +1,4 @@
-"""Questions that people are asked on the page, and the answers that come back."""
+"""Questions to the user on the page, and the answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OUTCOMES = ("first", "second", "tie")
 
 
 def informative_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
-    """The comparisons whose answers by a person tell most, or why there are none.
+    """Return the most informative comparisons for a person, or the reason why there are none.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def informative_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
     Returns
     -------
     list of dict, str
-        ``first``, ``second`` and, where there are several, ``criterion`` and ``context``.
+        Questions with ``first``, ``second`` and, if the fit has them, ``criterion`` and ``context``; the reason.
     """
     from voirdire.kinds.registry import votes_of
 
@@ -54,7 +54,7 @@ def informative_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
 
 
 def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: str, back: str) -> str:
-    """The page that asks a person; without texts it shows names.
+    """Return the questionnaire's HTML; without texts it shows the items' names.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: s
     texts : path, optional
         A table of items: id, text (and context or source).
     send, back : str
-        Where the answers go, and where the page came from.
+        Address that receives the answers, and address to return to.
 
     Raises
     ------
@@ -79,12 +79,12 @@ def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: s
 
 
 def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Read the answers that the page sends: to what was asked, and nothing else.
+    """Read the answers that the page sends; only answers to ``questions`` are valid.
 
     Raises
     ------
     InputError
-        There are none, or a row is no answer to one of the questions.
+        There are no answers, or a row is no answer to one of the questions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Addresses of the page: what each shows, takes, or gives."""
+"""Routes of the page: pages, forms, uploads and downloads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GONE_MESSAGE = (
 
 
 def make_app(sessions: Sessions) -> Starlette:
-    """The application, without its guard (`voirdire.app.guard`).
+    """Make the application, without its guard (`voirdire.app.guard`).
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def make_app(sessions: Sessions) -> Starlette:
         return HTMLResponse(message_page("Not found", _GONE_MESSAGE), 404)
 
     def session_route(path: str, show: Callable[..., Any], method: str = "GET") -> Route:
-        """A route of a window's own address."""
+        """Make a route below a window's address."""
 
         async def answer_request(request: Request) -> Response:
             session = sessions.get(request.path_params["key"])
@@ -115,7 +115,7 @@ async def _send_progress(request: Request, session: Session) -> Response:
 
 
 async def _take_upload(request: Request, session: Session) -> Response:
-    """Take the body for the table, or for the texts of items, by the last part of the address."""
+    """Save the body as the table or as the texts of items, depending on the last part of the address."""
     from starlette.responses import JSONResponse
 
     stem = TEXTS_NAME if request.url.path.endswith("/texts") else TABLE_NAME
@@ -140,7 +140,7 @@ async def _take_upload(request: Request, session: Session) -> Response:
 
 
 def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[..., Awaitable[Response]]:
-    """A route that does what a form says and shows the window; what is wrong stands on the page."""
+    """Make a route that runs ``act`` on a form's fields and shows the window, with problems on the page."""
 
     async def take_form(request: Request, session: Session) -> Response:
         from starlette.responses import PlainTextResponse, RedirectResponse
@@ -153,7 +153,7 @@ def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[...,
         try:
             fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100)
             await _in_thread(act, session, dict(fields))
-        except ValueError as error:  # InputError is one; so are a body that is no text and too many fields
+        except ValueError as error:  # InputError, a body that is not UTF-8, or too many fields
             problems = error.problems if isinstance(error, InputError) else ("the form cannot be read",)
             session.problems = tuple(map(session.restore_file_name, problems))
         return RedirectResponse(_session_root(request), 303)
@@ -161,13 +161,13 @@ def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[...,
     return take_form
 
 
-def _choose_and_fit(session: Session, given: dict[str, str]) -> None:
+def _choose_and_fit(session: Session, fields: dict[str, str]) -> None:
     with session.lock:
-        session.choose(given)
+        session.choose(fields)
         session.begin_fit()
 
 
-def _stop_fit(session: Session, given: dict[str, str]) -> None:
+def _stop_fit(session: Session, fields: dict[str, str]) -> None:
     fitting = session.fitting
     if fitting is not None:
         fitting.stop()
@@ -195,7 +195,7 @@ async def _show_report(request: Request, session: Session) -> Response:
 
     if session.fitted is None:
         return RedirectResponse(_session_root(request), 303)
-    # an origin of its own: nothing in a report can reach the app
+    # the sandbox gives the report a separate origin, so that it cannot reach the app
     policy = f"{report_policy()}; frame-ancestors 'self'; sandbox allow-scripts"
     text = (session.fitted.folder / "report.html").read_text(encoding="utf-8")
     return HTMLResponse(text, headers={"content-security-policy": policy})

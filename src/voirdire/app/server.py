@@ -1,4 +1,4 @@
-"""The server of the page: on this machine alone, until it is stopped."""
+"""The server of the page, reachable only from this machine."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _PACKAGES = ("starlette", "uvicorn")
 
 @contextmanager
 def serve_page(port: int = 0) -> Iterator[Guard]:
-    """Serve the page until the end of the block; yields the guard, which has the address to open.
+    """Serve the page until the end of the block; yield the guard, which has the address to open.
 
     Parameters
     ----------
     port : int
-        Where to listen on 127.0.0.1; 0 for any that is free.
+        Port on 127.0.0.1; 0 for any free port.
 
     Raises
     ------
     InputError
-        The packages that serve are not installed, or the port is taken.
+        The packages of the server are not installed, or the port cannot be used.
     """
     if any(find_spec(name) is None for name in _PACKAGES):
         raise InputError(f"the page needs {' and '.join(_PACKAGES)}; run pip install 'voirdire[app]'")
@@ -55,7 +55,7 @@ def serve_page(port: int = 0) -> Iterator[Guard]:
                 timeout_graceful_shutdown=1,
             )
         )
-        # signals are the command line's: in another thread uvicorn leaves them alone
+        # in another thread uvicorn does not handle signals, which the command line does
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

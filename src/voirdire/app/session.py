@@ -1,4 +1,4 @@
-"""Work of one window: its file, how that is read, its fits, the answers of its person; windows stand apart."""
+"""State of one window: its file, reading options, fits, and the user's answers; windows are independent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUSY_MESSAGE = "a fit is under way; stop it first"
 
 @dataclass(frozen=True)
 class FinishedFit:
-    """A fit that has ended: its folder, what the page says of it, and how many answers of the person are in it."""
+    """A fit that has ended: its folder, its result for the page, and the number of the user's answers in it."""
 
     folder: Path
     outcome: dict[str, Any]
@@ -33,30 +33,30 @@ class FinishedFit:
 
 
 class Session:
-    """The work of one window.
+    """State of one window.
 
     Parameters
     ----------
     folder : Path
-        An empty folder of its own.
+        An empty folder for this window only.
 
     Attributes
     ----------
     name : str
-        What the file is called by its sender.
+        The user's name of the file.
     findings : Findings or None
-        How the file is read.
+        Content and reading of the file.
     given : dict of str to str
-        The fields of the form as they were last sent.
+        The fields of the form as last sent.
     choices : Choices
     texts : Path or None
         A table of the items' texts.
     fitted : FinishedFit or None
-        The last fit that ended with a result.
+        The last fit with a result.
     answers : list of dict
-        Answers of the person.
+        The user's answers.
     problems : tuple of str
-        What was wrong with the last request.
+        Problems of the last request.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -76,7 +76,7 @@ class Session:
 
     @property
     def fitting(self) -> Fitting | None:
-        """The fit under way; the result of one that has ended is stored first."""
+        """The running fit, or None; stores the result of a fit that has ended."""
         with self.lock:
             ended = self._fitting
             if ended is None or ended.running:
@@ -89,7 +89,7 @@ class Session:
             return None
 
     def take_file(self, table: Path, name: str) -> None:
-        """Take a file for the table, in the place of all that was there.
+        """Take a file as the table, and reset the window.
 
         Raises
         ------
@@ -110,12 +110,12 @@ class Session:
                 raise InputError(problems) from None
 
     def take_texts(self, texts: Path) -> None:
-        """Take a file for the texts of items.
+        """Take a file as the texts of items.
 
         Raises
         ------
         InputError
-            It has no columns id and text, or not for all that is asked about.
+            The file lacks the columns id and text, or a text of an item in the questions.
         """
         with self.lock:
             questions = [] if self.fitted is None else self.fitted.outcome["questions"]
@@ -125,18 +125,18 @@ class Session:
                 shutil.rmtree(self.texts.parent, ignore_errors=True)
             self.texts = texts
 
-    def choose(self, given: Mapping[str, str]) -> None:
-        """Take the fields of the form, and read the file anew where they say how.
+    def choose(self, fields: Mapping[str, str]) -> None:
+        """Apply the fields of the form; read the file again if its reading options change.
 
         Raises
         ------
         InputError
-            A fit is under way, there is no file, or a field is not as it is to be.
+            A fit is running, there is no file, or a field is invalid.
         """
         with self.lock:
             self._check_idle()
-            self.given = dict(given)
-            chosen = read_choices(given, self.columns)
+            self.given = dict(fields)
+            chosen = read_choices(fields, self.columns)
             self.problems = ()
             if chosen.reading == self.choices.reading:
                 self.choices = chosen
@@ -144,7 +144,7 @@ class Session:
                 self._examine_table(chosen)
 
     def begin_fit(self) -> None:
-        """Begin a fit by the choices, with the answers so far.
+        """Start a fit with the current choices and answers.
 
         Raises
         ------
@@ -171,12 +171,12 @@ class Session:
             self._fitting = Fitting(order, out / "log.txt")
 
     def take_answers(self, text: str) -> None:
-        """Add answers of the person to those so far, and fit again.
+        """Add the user's answers, and fit again.
 
         Raises
         ------
         InputError
-            They are none to what was asked, or a fit is under way.
+            An answer belongs to no question, or a fit is running.
         """
         with self.lock:
             self._check_idle()
@@ -185,7 +185,7 @@ class Session:
             self.begin_fit()
 
     def forget_answers(self) -> None:
-        """Forget the answers of the person, and fit again.
+        """Delete the user's answers, and fit again.
 
         Raises
         ------
@@ -204,13 +204,13 @@ class Session:
 
     @property
     def roles(self) -> dict[str, str]:
-        """Columns of the file by what they are read as."""
+        """Columns of the file by their role."""
         columns = () if self.findings is None else self.findings.columns
         return {column.read_as: column.name for column in columns if column.read_as}
 
     @property
     def reason_not_fittable(self) -> str:
-        """Reason why the file cannot be fitted as it is read; empty where it can."""
+        """Reason why the file cannot be fitted with its current reading; empty if it can."""
         if self.findings is None:
             return ""
         if self.findings.error is not None:
@@ -220,19 +220,19 @@ class Session:
 
     @property
     def command(self) -> str:
-        """The command lines that do the same; empty before there is a file that can be fitted."""
+        """The equivalent command lines; empty without a file that can be fitted."""
         if self.findings is None or self.reason_not_fittable:
             return ""
         return self.choices.command(self.findings.command, bool(self.answers))
 
     def restore_file_name(self, text: str) -> str:
-        """Replace our name of the file in a sentence by its sender's."""
+        """Replace the stored name of the file in a sentence by the user's name."""
         if self._table is None:
             return text
         return text.replace(os.fspath(self._table), self.name).replace(self._table.name, self.name)
 
     def end(self) -> None:
-        """End what is under way, and remove all."""
+        """End the running fit, and remove the folder."""
         with self.lock:
             if self._fitting is not None:
                 self._fitting.end()
@@ -246,7 +246,7 @@ class Session:
         assert self._table is not None
         findings = examine_file(self._table, chosen.reading)
         if any(repr(TABLE_NAME) in sentence for sentence in findings.stands_out):
-            # the file names no judge, who is then called as the file: by its sender, not by us
+            # the file names no judge, whose name is then that of the file: the user's, not the stored one
             judge = self.name.removeprefix("./").split(".")[0] or self.name
             self.given = {**self.given, "judge": judge}
             chosen = replace(chosen, reading=replace(chosen.reading, set={"judge": judge}))
@@ -263,7 +263,7 @@ class Session:
 
 
 class Sessions:
-    """The work of all windows.
+    """States of all windows.
 
     Parameters
     ----------
@@ -277,12 +277,12 @@ class Sessions:
         self._found: dict[str, Session] = {}
 
     def new(self) -> str:
-        """Begin the work of a new window; the oldest that has no file makes room.
+        """Open a new window; at the limit, close the oldest window without a file.
 
         Raises
         ------
         InputError
-            There are too many.
+            There are too many windows.
         """
         with self._lock:
             if len(self._found) >= MAX_WINDOWS:
@@ -297,18 +297,18 @@ class Sessions:
             return key
 
     def get(self, key: str) -> Session | None:
-        """The work of a window; None where there is none of that name."""
+        """Return the state of a window; None if there is no such window."""
         return self._found.get(key)
 
     def end(self) -> None:
-        """End the work of all windows."""
+        """Close all windows."""
         with self._lock:
             for session in self._found.values():
                 session.end()
             self._found.clear()
 
 
-def shorten_problems(problems: Sequence[str], most: int = 20) -> list[str]:
-    """Problems to be shown: the first of them, and how many more there are."""
-    hidden = len(problems) - most
-    return [*problems[:most], *([f"and {hidden:,} more"] if hidden > 0 else [])]
+def shorten_problems(problems: Sequence[str], limit: int = 20) -> list[str]:
+    """Return the first problems, and the number of further ones."""
+    hidden = len(problems) - limit
+    return [*problems[:limit], *([f"and {hidden:,} more"] if hidden > 0 else [])]

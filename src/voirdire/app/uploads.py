@@ -1,6 +1,6 @@
-"""Uploaded files: streamed into the private folder under a name of ours, up to a limit.
+"""Uploaded files, streamed into a private folder under a fixed name, up to a size limit.
 
-The folder that holds what is uploaded: private, removed at the end, and swept up by the next start after a crash.
+The folder is removed at the end; after a crash, the next start removes it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def private_folder() -> Iterator[Path]:
         folder = drafts.new_folder(Path(tempfile.gettempdir(), FOLDER_PREFIX))
         try:
             with lock_folder(folder):
-                if folder.is_dir():  # else another start took it for left over before it was held
+                if folder.is_dir():  # else another process removed it before it was locked
                     yield folder
                     return
         except (FileNotFoundError, InputError):
@@ -53,7 +53,7 @@ def private_folder() -> Iterator[Path]:
 
 
 def remove_left_over() -> None:
-    """Remove folders of this user that no process holds; where folders cannot be held (Windows), none."""
+    """Remove folders of this user that no process has locked; on systems without such locks (Windows), none."""
     try:
         import fcntl  # noqa: F401
     except ImportError:
@@ -66,25 +66,25 @@ def remove_left_over() -> None:
             with lock_folder(folder):
                 shutil.rmtree(folder, ignore_errors=True)
         except (OSError, InputError):
-            continue  # held by a process that runs, or just gone
+            continue  # locked by a running process, or removed meanwhile
 
 
 MAX_UPLOAD_BYTES = 200 * 2**20
-#: What the table and the texts of items are called here, whatever their sender calls them.
+#: Stored names of the table and of the texts of items.
 TABLE_NAME, TEXTS_NAME = "uploaded-file", "uploaded-texts"
 _MAX_NAME_LETTERS = 120
-#: Endings that say how a file is written; all others are told by the content.
+#: File name endings that determine the format; otherwise the content does.
 _FILE_ENDINGS = (
     ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".eval", ".zip", ".gz", ".zst",
 )  # fmt: skip
 
 
 class TooLargeError(InputError):
-    """Raised where a file is larger than the limit."""
+    """Error: a file is larger than the limit."""
 
 
 def shown_name(given: str) -> str:
-    """A file's name to be shown and copied: its last part, printable, not too long, never an option.
+    """Return a file's name for display and commands: its last part, printable, not too long, never like an option.
 
     Examples
     --------
@@ -100,38 +100,38 @@ def shown_name(given: str) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
-def stored_name(given: str, stem: str) -> str:
-    """The name under which a file is kept: ours, with those of its endings that are known.
+def stored_name(name: str, stem: str) -> str:
+    """Return the stored name of a file: ``stem`` with the known endings of the given name.
 
     Examples
     --------
     >>> stored_name("votes.CSV.gz", "table"), stored_name("../../x.sh", "table"), stored_name("a.csv/../b", "table")
     ('table.csv.gz', 'table', 'table')
     """
-    endings = [ending.lower() for ending in PurePosixPath(shown_name(given)).suffixes[-2:]]
+    endings = [ending.lower() for ending in PurePosixPath(shown_name(name)).suffixes[-2:]]
     return stem + "".join(ending for ending in endings if ending in _FILE_ENDINGS)
 
 
 async def receive_file(
     chunks: AsyncIterator[bytes], folder: Path, name: str, stem: str, announced: str | None
 ) -> Path:
-    """Write what is uploaded into a new folder in one; nothing stays of a file that is too large or ends early.
+    """Write an upload into a new folder below ``folder``; remove it if the file is too large or incomplete.
 
     Parameters
     ----------
     chunks : async iterator of bytes
     folder : Path
     name, stem : str
-        What its sender calls it, and what it is called here.
+        The user's name of the file, and the stem of its stored name.
     announced : str, optional
-        The size that its sender says it has.
+        Content length of the request, in bytes.
 
     Raises
     ------
     TooLargeError
-        It has more than 200 MB.
+        The file has more than 200 MB.
     InputError
-        It is empty.
+        The file is empty.
     """
     if announced is not None and announced.isdecimal() and int(announced) > MAX_UPLOAD_BYTES:
         raise _too_large()

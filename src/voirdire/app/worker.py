@@ -1,8 +1,8 @@
-"""The process that fits: ``python -m voirdire.app.worker``, with its order on the standard input.
+"""The process of a fit: ``python -m voirdire.app.worker``, with its order on the standard input.
 
-One line of JSON comes in (see `run_order`), further lines ask it to stop. Lines of JSON go out: ``{"done", "total",
-"said"}`` while chains run, and last ``{"outcome": ...}`` or ``{"error": ...}``. When the server is gone, so is the
-standard input, and the process ends.
+The first input line is the order as JSON (see `run_order`); any further line is a request to stop. Output lines are
+JSON: ``{"done", "total", "said"}`` while chains run, finally ``{"outcome": ...}`` or ``{"error": ...}``. When the
+server ends, the standard input closes, and the process ends.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ STOPPED_MESSAGE = "Stopped before there was anything to keep."
 
 
 def main() -> None:
-    """Take an order, do it, and say how it went."""
+    """Read an order, run it, and send the result."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries goes to stderr
     signal.signal(signal.SIGINT, signal.default_int_handler)
     order = json.loads(sys.stdin.readline())
     stop = threading.Event()
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str, Any]:
-    """Fit, save the fit and its report, and choose what to ask people.
+    """Fit, save the fit and its report, and choose questions for people.
 
     Parameters
     ----------
@@ -48,18 +48,18 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
         ``table`` and ``out`` (paths), ``reading`` (options of :func:`voirdire.read`), ``settings`` (arguments of
         :func:`voirdire.fit`), ``anchors`` (path, or None).
     progress : callable
-        As of :func:`voirdire.fit`.
+        Progress callback; see :func:`voirdire.fit`.
 
     Returns
     -------
     dict
-        What the page says: ``sentence`` (the answer), ``subtitle``, ``level`` (of the checks), ``questions``,
-        ``unasked`` (why there are none).
+        Result for the page: ``sentence`` (the answer), ``subtitle``, ``level`` (of the checks), ``questions``,
+        ``unasked`` (reason why there are no questions).
 
     Raises
     ------
     InputError
-        The table or the request is wrong.
+        The table or the request is invalid.
     """
     from voirdire.app.people import informative_questions
     from voirdire.fit.verb import fit
@@ -86,7 +86,7 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
 
 
 def _lead_sentence(page: Page) -> str:
-    """The answer in a sentence, with which the report begins."""
+    """Return the first sentence of the report, the answer."""
     texts = (block for section in page.sections for block in section.blocks if isinstance(block, Text))
     return next(text.text for text in texts if text.role == "lead")
 
@@ -98,7 +98,7 @@ def _read_stop_request(stop: threading.Event) -> None:
 
 
 def _make_reporter(out: TextIO, stop: threading.Event) -> Callable[..., None]:
-    """Make the callback of progress; once a stop is asked, it raises Ctrl-C, which keeps the draws so far."""
+    """Make the progress callback; after a request to stop it raises SIGINT, which keeps the draws so far."""
 
     def report_progress(done: int, total: int, said: str = "") -> None:
         if stop.is_set():

@@ -1,9 +1,10 @@
-"""The command ``voirdire``: one module per verb, and this one that puts them together.
+"""The command ``voirdire``: one module per verb. This module joins them.
 
-To add a verb, write a module with a function of its name under `options.declare_options`, whose docstring is the help
-of the verb and of its options, and name it in ``VERBS``. The module is imported when the verb is called: it imports
-what is ours at its top, and heavy libraries inside its functions. Raise :class:`~voirdire.errors.InputError` for
-whatever is wrong with the input or the request: the group turns it into a message on stderr and exit code 1.
+To add a verb, write a module with a function of the verb's name, decorate it with `options.declare_options`, and add
+the name to ``VERBS``. The docstring of the function is the help of the verb and of its options. The module is imported
+when the verb is called. It imports voirdire's modules at its top, and heavy libraries inside its functions. Raise
+:class:`~voirdire.errors.InputError` for an invalid input or request: the group prints its message on stderr and exits
+with code 1.
 
 Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``, 4 a gate
 failed or a watched judge changed, 5 a gate is inconclusive or a watch has too few answers, 130 stopped by Ctrl-C, 143
@@ -33,8 +34,8 @@ from voirdire.notices import listen_for_notes
 from voirdire.tables.formats.format import JOIN_FILES
 from voirdire.tables.problems import nearest_name
 
-#: The verbs, in the order of ``--help``; the module of that name is imported when the verb is called (``app_`` and
-#: ``import_`` are called without the stroke).
+#: The verbs, in the order of ``--help``. Each module is imported when its verb is called. Users type ``app_`` and
+#: ``import_`` without the underscore.
 VERBS = (
     "demo", "datasets", "models", "fit", "update", "board", "agree", "metaeval", "simulate", "plan",
     "collect", "prompts", "app_", "doctor", "import_", "export", "predict", "next", "ask", "audit",
@@ -42,7 +43,7 @@ VERBS = (
 )  # fmt: skip
 
 
-#: Words that are no verbs, and the verb that does what they ask for.
+#: Verb to suggest for a word that is not a verb.
 _VERB_SYNONYMS = {
     **dict.fromkeys(("rank", "ranking", "decide", "leaderboard", "best"), "board"),
     **dict.fromkeys(("score", "aggregate", "infer", "train", "run"), "fit"),
@@ -61,7 +62,7 @@ _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # Typer brings a 
 
 
 class _Verb(typer.core.TyperCommand):
-    """A verb that is imported when it is called, completed, or asked for its help."""
+    """A verb. Its module is imported when the verb is called, completed, or shows its help."""
 
     def make_context(self, *args: Any, **how: Any) -> Any:
         (module,) = (name for name in VERBS if name.rstrip("_") == self.name)
@@ -71,9 +72,9 @@ class _Verb(typer.core.TyperCommand):
 
 
 def _first_sentence(verb: str) -> str:
-    """The first paragraph of a verb's help, read from its source: importing all verbs takes a while."""
+    """Return the first paragraph of a verb's help. Reads the source, as importing all verbs is slow."""
     source = (resources.files(__name__) / f"{verb}.py").read_text(encoding="utf-8")
-    # not next: the module of that verb has the name here once it is imported
+    # the builtin next is hidden by the verb's module of that name once it is imported
     (function,) = (
         node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == verb
     )
@@ -81,16 +82,16 @@ def _first_sentence(verb: str) -> str:
 
 
 class _Group(typer.core.TyperGroup):
-    """The verbs, with wrong input turned into a message and exit code 1."""
+    """The verbs. Turns an `InputError` into a message and exit code 1."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the verbs; sets the help of each."""
+        """Return the names of the verbs, and set the help of each."""
         for verb in VERBS:
             self.commands[verb.rstrip("_")].help = _first_sentence(verb)
         return super().list_commands(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The verb that is called; for an unknown word the message suggests one."""
+        """Return the called verb; for an unknown word, fail with a message that suggests a verb."""
         word = args[0]
         if self.get_command(ctx, word) is None and not word.startswith("-"):
             verbs = [name.rstrip("_") for name in VERBS]
@@ -147,7 +148,7 @@ def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # a name that the terminal's encoding lacks is shown escaped
+            # escape characters that the terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")
     with signals.handle_signals():
         try:
@@ -156,9 +157,9 @@ def main() -> None:
             finally:
                 sys.stdout.flush()
         except OSError as error:
-            if error.errno != errno.EPIPE:  # else who read it has read enough
+            if error.errno != errno.EPIPE:  # EPIPE: the reader closed the pipe
                 print_error(
                     f"the result cannot be written: {error.strerror or error}; make room, or send it elsewhere"
                 )
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is tried when the interpreter ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter writes nothing more at its end
             sys.exit(1)

@@ -76,9 +76,9 @@ def agree(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Measure how well judges agree, with each other, with experts or with humans: coefficients with intervals.
+    """Measure the agreement of judges with each other, with experts or with humans: coefficients with intervals.
 
-    At most one of the questions below is asked at a time; without one, all judges are compared.
+    Give at most one of the questions below; without one, all judges are compared.
 
     Parameters
     ----------
@@ -88,19 +88,19 @@ def agree(
     measures : A,B,...
         Measures; repeatable. Default: those that suit the table.
     repeats
-        How repeated answers are combined (default: majority; scores: mean).
+        Combination of repeated answers (default: majority; scores: mean).
     hold : NAME|FILE,...
-        Votes: win rates with this held fixed, such as length: columns NAME_first and NAME_second, or a table with item
-        (and context); repeatable.
+        Votes: win rates adjusted for a covariate such as length: columns NAME_first and NAME_second, or a table with
+        item (and context); repeatable.
     adjustment
-        With --compare and --between: how p-values are adjusted (default: holm).
+        With --compare and --between: adjustment of p-values (default: holm).
     permutations
-        With --compare: rearrangements of the swap test (default: 10000).
+        With --compare: permutations of the swap test (default: 10000).
     unit
-        What is resampled (default: item).
+        Resampled unit (default: item).
     interval
         Kind of interval (default: percentile; analytic: in closed form; with --humans t, wilson, normal, percentile and
-        basic, by default wilson of rates and t of means).
+        basic, by default wilson for rates and t for means).
     seed
         Seed of the resamples.
     out : DIR
@@ -111,39 +111,40 @@ def agree(
     Judges to compare
     -----------------
     judge : A,B,...
-        These judges; repeatable. Default: all.
+        Judges to use; repeatable. Default: all.
     against : NAME
-        Compare each judge with this one only, or with the majority of the others.
+        Compare each judge with this one only; majority: with the majority of the others.
     pairs
-        Compare judges two by two (default: up to 8 judges).
+        Compare each pair of judges (default: up to 8 judges).
 
     Questions
     ---------
     experts : A,B,...
-        Judges who are experts; repeatable. Every other judge against their majority, against any of them, and how it
-        misses.
+        Judges who are experts; repeatable. Compares every other judge with their majority and with any of them, and
+        counts its kinds of errors.
     leave_one_out
-        With --experts: each left-out expert and each judge against the majority of the rest.
+        With --experts: compare each left-out expert and each judge with the majority of the other experts.
     compare : A,B,...
-        Which of two judges (or prompts) agrees better with this one, or with the majority of several; repeatable.
+        Compare two judges (or prompts): which agrees better with this judge, or with the majority of several;
+        repeatable.
     truth : NAME
-        Labels: how well judges find what this one says (precision, sensitivity, specificity, F1).
+        Labels: detection of this judge's labels by the others (precision, sensitivity, specificity, F1).
     swap
-        Votes: how often judges change their answer with the order shown.
+        Votes: share of answers that change with the order shown.
     reference : A,B,...
-        With --swap: agreement with this judge, or the majority of several, where the answer changed and where it did
-        not; repeatable.
+        With --swap: agreement with this judge, or the majority of several, for changed and for unchanged answers;
+        repeatable.
     runs
-        How much a judge's scores vary between runs, or how often its votes and labels change.
+        Variation of a judge's scores between runs, or share of its votes and labels that change.
     phases : BEFORE AFTER
         Scores: agreement in two phases, such as before and after a debate.
     gate : CRITERION=SCORE
-        Scores: how many items reach this score by this criterion; repeatable, and then also by all.
+        Scores: share of items that reach this score on this criterion; repeatable, then also on all criteria.
     between : A B
-        Scores: mean scores of two systems, as in an A/B test; with --gate their pass rates.
+        Scores: difference of the mean scores of two systems, as in an A/B test; with --gate of their pass rates.
     humans : FILE
-        Human answers to a random part of the units, the same columns without judge: estimates what humans would say of
-        all of them, and how often judges agree.
+        Human answers to a random sample of the units, the same columns without judge. Estimates the human result on
+        all units, and the judges' agreement with humans.
     """
 
     check_output_path(out, overwrite)
@@ -218,9 +219,9 @@ def agree(
         save_result_rows(coefficients, out, "agree", settings, overwrite, json)
 
 
-def single_given_option(asked: dict[str, Any]) -> str:
-    """The option that is given; empty without one, and a usage error where there are two."""
-    given_names = [name for name, value in asked.items() if value]
+def single_given_option(options: dict[str, Any]) -> str:
+    """Return the name of the given option, empty without one; raise a usage error for two."""
+    given_names = [name for name, value in options.items() if value]
     if len(given_names) > 1:
         raise typer.BadParameter(
             f"{given_names[0]} and {given_names[1]} are two questions; ask one at a time"
@@ -229,7 +230,7 @@ def single_given_option(asked: dict[str, Any]) -> str:
 
 
 def read_thresholds(gate: Iterable[str]) -> dict[str, float]:
-    """Read ``criterion=score`` options."""
+    """Parse ``CRITERION=SCORE`` options."""
     thresholds = {}
     for text in gate:
         criterion, _, score = text.rpartition("=")

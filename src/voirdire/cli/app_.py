@@ -22,14 +22,14 @@ def app_(
     browser: Annotated[bool, typer.Option("--open/--no-open")] = True,
     json: bool = False,
 ) -> None:
-    """Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C.
+    """Serve a web page on this machine until Ctrl-C: upload a file, fit it, read the report, answer questions.
 
     Parameters
     ----------
     port
-        Where to listen; 0: any port that is free.
+        Port to listen on; 0: any free port.
     browser
-        Whether to open the page in the browser.
+        Open the page in the browser.
     """
 
     with signals.print_note_at_stop(_STOP_NOTE), serve_page(port) as guard:

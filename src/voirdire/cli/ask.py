@@ -22,20 +22,20 @@ def ask(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Write a page that asks people: one file, no server; it gives answers-NAME.csv, a table for --anchors.
+    """Write a questionnaire for people: one HTML file, no server; it saves answers-NAME.csv, a table for --anchors.
 
     Parameters
     ----------
     questions : QUESTIONS
-        What to ask: first, second (as voirdire next --out writes), or item and an empty column score or label.
+        Questions: first, second (as voirdire next --out writes), or item and an empty column score or label.
     items : FILE
         The texts: id (or item), text (and context or source).
     out : FILE.html
         The page, a new file.
     task : TEXT
-        What is asked, in your words.
+        Wording of the question.
     ties
-        Whether neither may be better.
+        Allow the answer that neither is better.
     seed
         Seed of the order of questions and of the sides.
     """

@@ -31,14 +31,14 @@ def audit(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Make a card of each judge: agreement with people, biases, self-consistency, and whether to keep it.
+    """Make a card of each judge: agreement with people, biases, self-consistency, advice to keep it or not.
 
     Parameters
     ----------
     item_families : FILE
         Families of items: columns item, family.
     covariates : A,B,...
-        Columns of numbers that answers may depend on (of votes NAME_first, NAME_second). Default: length.
+        Numeric columns that may bias answers (votes: NAME_first, NAME_second). Default: length.
     prob
         Coverage of the intervals.
     seed
@@ -62,11 +62,11 @@ def audit(
     console.print_result(audited, json, lambda: _show_audit(audited), out)
 
 
-def _show_audit(found: dict[str, Any]) -> None:
+def _show_audit(audited: dict[str, Any]) -> None:
     from rich.text import Text
 
     out = console.stdout_console()
-    for card in found["judges"]:
+    for card in audited["judges"]:
         out.print(Text(console.printable_text(f"{card['judge']}: {card['verdict']}"), style="bold"))
         console.print_sentence(card["why"], indent=2)
         for row in card["measures"]:
@@ -75,10 +75,10 @@ def _show_audit(found: dict[str, Any]) -> None:
             console.print_sentence(
                 f"{row['measure']} {value}{interval}, n = {row['n']}: {row['note']}", indent=4
             )
-    if found["panel"]:
+    if audited["panel"]:
         out.print(
-            f"{found['panel']['judges']} judges, worth about {found['panel']['effective']:.1f} independent ones."
+            f"{audited['panel']['judges']} judges, worth about {audited['panel']['effective']:.1f} independent ones."
         )
-    for row in found["needs"]:
+    for row in audited["needs"]:
         out.print(Text(console.printable_text(f"Not measured: {row['measure']}. It takes {row['needs']}.")))
-    out.print(Text(found["rule"]))
+    out.print(Text(audited["rule"]))

@@ -33,20 +33,20 @@ def board(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """A leaderboard: what is best, which items are distinguishable, what a choice may cost, what would settle it.
+    """Make a leaderboard: best item, distinguishable items, expected loss of each choice, answers needed to decide.
 
     Parameters
     ----------
     table : TABLE [TABLE]
         Votes, scores, or both of the same items, as fit takes them; or any file that import takes.
     by : COLUMN
-        Groups of contexts, such as category: a board of each, too.
+        Add a board for each value of this column, which groups contexts (such as category).
     method
-        As of fit; map gives no board.
+        As for voirdire fit; map gives no board.
     prices : FILE
-        Columns item, price: which item that is good enough costs least.
+        Prices of items: columns item, price. Finds the cheapest item that is good enough.
     margin
-        With --prices: how much worse than the best, in scores, is good enough.
+        With --prices: largest acceptable difference from the best score.
     out : FILE
         Write the board to this file.
     """
@@ -56,7 +56,7 @@ def board(
     page_format = check_page(out, format, overwrite=overwrite)
     settings = asked.settings
     tables = reading.tables(table, anchors or [])
-    # before the fit, which takes a while
+    # check the prices before the slow fit
     price_table = None if prices is None else read_prices(prices, margin or 0.0)
     with console.progress_bar("Fitting the board") as progress:
         fitted = fit(
@@ -77,26 +77,32 @@ def board(
         exit_at_failed_checks(fitted)
 
 
-def _show_board(found: dict[str, Any], fitted: Any) -> None:
+def _show_board(leaderboard: dict[str, Any], fitted: Any) -> None:
     """Print a board as tables."""
     from rich.text import Text
 
     out = console.stdout_console()
-    out.print(Text(console.printable_text(found["verdict"]), style="bold"))
-    for note in found["notes"]:
+    out.print(Text(console.printable_text(leaderboard["verdict"]), style="bold"))
+    for note in leaderboard["notes"]:
         out.print(console.printable_text(note))
     unit = fitted.kind.unit(fitted.problem)
-    ranks = {row["item"]: (row["first"], row["last"]) for row in found["items"]}
-    parts: list[Any] = [show.ranking_table(found["items"], found["prob"], unit=unit, ranks=ranks)]
+    ranks = {row["item"]: (row["first"], row["last"]) for row in leaderboard["items"]}
+    parts: list[Any] = [show.ranking_table(leaderboard["items"], leaderboard["prob"], unit=unit, ranks=ranks)]
     parts += [
-        show.ranking_table(group["items"], found["prob"], title=f"{group['by']}: {group['group']}")
-        for group in found.get("groups", [])
+        show.ranking_table(group["items"], leaderboard["prob"], title=f"{group['by']}: {group['group']}")
+        for group in leaderboard.get("groups", [])
         if "items" in group
     ]
-    parts += [show.rate_table(found["reference"], found["prob"])]
-    parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"], unit)]
-    console.print_parts([*parts, show.model_checks_table(found["checks"])])
+    parts += [show.rate_table(leaderboard["reference"], leaderboard["prob"])]
+    parts += [
+        show.covariate_table(
+            leaderboard.get("covariates"), leaderboard.get("own_family"), leaderboard["prob"], unit
+        )
+    ]
+    console.print_parts([*parts, show.model_checks_table(leaderboard["checks"])])
     out.print()
     out.print(
-        console.printable_text(" ".join(filter(None, (found["decision"]["rule"], fitted.decision.settle()))))
+        console.printable_text(
+            " ".join(filter(None, (leaderboard["decision"]["rule"], fitted.decision.settle())))
+        )
     )

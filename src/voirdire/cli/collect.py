@@ -53,34 +53,34 @@ def collect(
     panel : PANEL.toml
         The judges and the protocol's options.
     items : ITEMS
-        What to judge: CSV, JSONL or Parquet with id and text.
+        Items to judge: CSV, JSONL or Parquet with id and text.
     protocol
-        How the judges are asked.
+        Name of the protocol, the procedure that asks the judges.
     out : DIR
-        Journal and tables; a stopped run goes on with the same folder.
+        Folder of the journal and the tables; give the same folder to resume a stopped run.
     dry_run
-        Count calls, tokens and cost; ask nothing.
+        Count calls, tokens and cost; send no request.
     max_cost
         Stop before the run costs more than this.
     max_calls
-        Stop after this many requests; 0 writes the tables and asks nothing.
+        Stop after this many requests; 0 writes the tables and sends none.
     prompts : DIR
         Templates that replace those of the same name.
     settings : KEY=VALUE
         An option of the protocol; repeatable.
     retry_missing
-        Ask again what has no answer so far.
+        Ask unanswered questions again.
     allow_key : NAME=HOST
-        The key in this environment variable may go to this host; repeatable.
+        Allow the key in this environment variable to be sent to this host; repeatable.
     until : CONDITION
-        Ask round by round until this is known: "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", "accuracy >=
-        0.9"; pairwise and maple.
+        Ask in rounds until this condition holds: "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", "accuracy >=
+        0.9"; for pairwise and maple.
     design
-        How --until chooses comparisons (default: adaptive).
+        With --until: rule that chooses comparisons (default: adaptive).
     model : NAME|FILE
-        The model of --until, as for voirdire fit.
+        With --until: a model, as for voirdire fit.
     count
-        Comparisons of a round of --until (default: an eighth of those so far, at least 8).
+        With --until: comparisons per round (default: an eighth of those so far, at least 8).
     """
 
     rounds = without_none(design=design, model=model, count=count)
@@ -97,7 +97,7 @@ def collect(
     if out is None:
         raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
     try:
-        # a run that is stopped writes what it has
+        # a stopped run writes the tables of the answers so far
         with signals.leave_signals_alone(), _progress_bar() as progress:
             request: dict[str, Any] = {
                 "settings": protocol_options,
@@ -139,7 +139,7 @@ def _confirm_host(name: str, host: str) -> bool:
 
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[Progress], None]]:
-    """A bar on stderr, if that is a terminal: questions done, rate, cost, time left."""
+    """Show a bar on stderr, if it is a terminal: questions done, rate, cost, time left."""
     from rich import progress as bars
 
     columns = (bars.BarColumn(), bars.TextColumn("{task.fields[state]}", markup=False))
@@ -153,7 +153,7 @@ def _progress_bar() -> Iterator[Callable[[Progress], None]]:
 
 
 def progress_line(now: Progress) -> str:
-    """Progress of a run, in one line.
+    """Describe the progress of a run in one line.
 
     Examples
     --------
@@ -197,46 +197,46 @@ def _cell_text(value: Any) -> str:
     return str(value)
 
 
-def _show_estimate(found: Estimate) -> None:
-    total = found.as_dict()
+def _show_estimate(estimated: Estimate) -> None:
+    total = estimated.as_dict()
     least, most = total["calls_least"], total["calls_most"]
     calls = f"{least}" if least == most else f"{least} to {most}"
     out = console.stdout_console()
-    out.print(f"{found.protocol}: {calls} calls, nothing asked yet")
+    out.print(f"{estimated.protocol}: {calls} calls, nothing asked yet")
     columns = {
         "judge": "judge", "calls_least": "least", "calls_most": "most", "tokens_in": "tokens read",
         "tokens_out": "written", "cost": "cost",
     }  # fmt: skip
-    out.print(_build_table("Judges", [*found.judges, {"judge": "all", **total}], columns))
+    out.print(_build_table("Judges", [*estimated.judges, {"judge": "all", **total}], columns))
     out.print("Tokens and cost are rough, for the most calls, and without repetitions.")
-    if batched := [row["judge"] for row in found.judges if row["batch"]]:
+    if batched := [row["judge"] for row in estimated.judges if row["batch"]]:
         out.print(f"In batches, at half the price: {', '.join(batched)}.", markup=False)
 
 
-def _show_collected(found: Collected, known: Until | None) -> None:
+def _show_collected(collected: Collected, until_result: Until | None) -> None:
     out = console.stdout_console()
-    total = found.as_dict()
+    total = collected.as_dict()
     out.print(
-        f"{found.protocol}: {total['answered']} questions answered, {total['missing']} missing, "
+        f"{collected.protocol}: {total['answered']} questions answered, {total['missing']} missing, "
         f"{total['requests']} requests, cost {total['cost']:.4f}"
     )
     columns = {
         "judge": "judge", "answered": "answered", "missing": "missing", "requests": "requests",
         "tokens_in": "tokens read", "tokens_out": "written", "cost": "cost",
     }  # fmt: skip
-    out.print(_build_table("Judges", found.judges, columns))
-    rows = [{"table": f"{name}.csv", "rows": count} for name, count in found.tables.items()]
+    out.print(_build_table("Judges", collected.judges, columns))
+    rows = [{"table": f"{name}.csv", "rows": count} for name, count in collected.tables.items()]
     out.print(_build_table("Tables", rows, {"table": "table", "rows": "rows"}))
-    if known is not None:
-        _show_known(known)
+    if until_result is not None:
+        _show_known(until_result)
 
 
-def _show_known(found: Until) -> None:
-    """Print what is known in the end, of each context; and how the run ended."""
+def _show_known(until_result: Until) -> None:
+    """Print the final estimates per context, and why the run ended."""
     columns = {
         "best": "best", "p_best": "p(best)", "loss": "loss", "width": "widest ranks", "accuracy": "pairs right",
     }  # fmt: skip
-    rows = [vars(context) for context in found.course.known]
+    rows = [vars(context) for context in until_result.course.known]
     if rows:
         console.stdout_console().print(_build_table("Known", rows, columns))
-    print(console.printable_text(found.verdict))
+    print(console.printable_text(until_result.verdict))

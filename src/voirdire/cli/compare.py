@@ -32,16 +32,16 @@ def compare(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Compare fits: rank correlation, items that move, leave-one-out predictions, judges' reliability.
+    """Compare fits: rank correlation, items that change rank, leave-one-out predictions, judges' reliability.
 
     Parameters
     ----------
     runs : RUN...
         Two or more folders that fit saved with --out.
     out : FILE
-        Write a page, Markdown or LaTeX tables.
+        Write an HTML page, Markdown or LaTeX tables to this file.
     format
-        Of --out (default: by the file's ending, or html).
+        Format of --out (default: by the file's ending, or html).
     """
     page_format = check_page(out, format, overwrite=overwrite)
     comparison = run(read_fits(runs))
@@ -55,7 +55,7 @@ def compare(
 
 
 def _print_page(shown: page.Page) -> None:
-    """Print a page of texts and tables; of long tables the first rows."""
+    """Print a page of texts and tables; only the first rows of long tables."""
     out = stdout_console()
     out.print(Text(_plain_text(shown.title), style="bold"))
     for section in shown.sections:

@@ -1,6 +1,6 @@
-"""Destination of output: results to stdout, progress and errors to stderr; names are data, never markup.
+"""Terminal output: results to stdout, progress and errors to stderr. Names are data, never markup.
 
-The console of tables: one that does not fit the line is printed as a block for each row, so that no name is cut.
+A table that does not fit the line is printed as one block per row, so that no name is cut.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-MIN_WRAP_LETTERS = 30  # letters from which a cell may be wrapped between its words
+MIN_WRAP_LETTERS = 30  # cells longer than this may be wrapped between words
 
 
 class Screen(Console):
@@ -35,7 +35,7 @@ class Screen(Console):
     """
 
     def print(self, *objects: Any, **how: Any) -> None:
-        """Print as :class:`rich.console.Console` does, tables that do not fit as blocks."""
+        """Print as :class:`rich.console.Console` does, but print tables that do not fit as blocks."""
         if len(objects) == 1 and isinstance(objects[0], Group):
             for part in objects[0].renderables:
                 self.print(part, **how)
@@ -47,7 +47,7 @@ class Screen(Console):
 
 
 def needed_width(table: Table) -> int:
-    """Width at which no word of a table's cells, and no short cell, is broken.
+    """Return the least width at which no word and no short cell of a table is broken.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _longest_word(text: Text) -> int:
 
 
 def row_blocks(table: Table) -> Iterator[Text]:
-    """The title and lines ``heading: cell`` for each row, all but the first of a row indented; empty cells left out."""
+    """Yield the title, and lines ``heading: cell`` for each row; empty cells are omitted, later lines indented."""
     if table.title:
         yield _cell_text(table.title)
     heads = [_cell_text(column.header).plain for column in table.columns]
@@ -98,14 +98,14 @@ def _cell_text(cell: Any) -> Text:
 
 
 class Progress(Protocol):
-    """Callback of a verb: how much is done, of how much in all, and a text about the state."""
+    """Progress callback of a verb: units done, units in total, and a text about the state."""
 
-    def __call__(self, done: int, total: int, said: str = "") -> None:
-        """Show it."""
+    def __call__(self, done: int, total: int, status: str = "") -> None:
+        """Show the progress."""
 
 
 def printable_text(text: str) -> str:
-    """Text safe to show on a terminal: what cannot be printed (control characters, line breaks) is escaped.
+    """Escape unprintable characters (control characters, line breaks), so that a terminal can show the text.
 
     Examples
     --------
@@ -120,18 +120,18 @@ def printable_text(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Text with its lines, and nothing that moves a terminal's cursor."""
+    """Escape unprintable characters, but keep line breaks."""
     return "\n".join(printable_text(line.replace("\t", "    ")) for line in text.split("\n"))
 
 
 def stdout_console() -> Console:
-    """Console on stdout: 80 columns and no colour where it is no terminal; tables keep their names at any width."""
+    """Return the console on stdout: 80 columns and no colour if it is no terminal; tables never cut names."""
 
     return Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
 def empty_table(title: str = "", **look: Any) -> Table:
-    """An empty table under its title."""
+    """Return an empty table with a title."""
     look = {"box": box.SIMPLE_HEAD} | (look or {"pad_edge": False})
     table = Table(**look)
     if title:
@@ -140,7 +140,7 @@ def empty_table(title: str = "", **look: Any) -> Table:
 
 
 def fill_table(table: Table, rows: Sequence[Mapping[str, object]], words: Collection[str]) -> Table:
-    """Give a table a column for each heading of its first row, and the rows; words stand left, numbers right.
+    """Add a column per key of the first row, and the rows, to a table; ``words`` are left-aligned, numbers right.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def fill_table(table: Table, rows: Sequence[Mapping[str, object]], words: Collec
 
 
 def print_parts(parts: Iterable[Any]) -> None:
-    """Print tables on stdout, an empty line before each; of None nothing."""
+    """Print tables on stdout, each after an empty line; skip None."""
     out = stdout_console()
     for part in parts:
         if part is not None:
@@ -175,11 +175,11 @@ def print_parts(parts: Iterable[Any]) -> None:
 
 
 def print_result(
-    found: Mapping[str, Any], json: bool, show: Callable[[], object], *saved: Path | None
+    result: Mapping[str, Any], json: bool, show: Callable[[], object], *saved: Path | None
 ) -> None:
-    """Print a result as one JSON object, or as ``show`` does, and say where it was saved."""
+    """Print a result as one JSON object or by ``show``, then the paths where it was saved."""
     if json:
-        print_json(found)
+        print_json(result)
     else:
         show()
     for path in saved:
@@ -188,7 +188,7 @@ def print_result(
 
 
 def print_sentence(message: str, indent: int = 0) -> None:
-    """Print a sentence on stdout, every line of it indented, broken between words."""
+    """Print a sentence on stdout, wrapped between words, each line indented."""
     out = stdout_console()
     for line in Text(printable_text(message)).wrap(out, max(out.width - indent, 20)):
         line.rstrip()
@@ -201,11 +201,11 @@ def print_error(message: str) -> None:
 
 
 def print_note(message: str) -> None:
-    """Print a note on stderr, which is no result."""
+    """Print a note on stderr."""
     print(printable_text(message), file=sys.stderr)
 
 
-_JSON_BLOCK_ROWS = 20_000  # of a table that become text together
+_JSON_BLOCK_ROWS = 20_000  # rows of a table serialised at once
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -215,7 +215,7 @@ def print_json(result: Mapping[str, Any]) -> None:
         parts.append(f"{', ' if parts else '{'}{json.dumps(key)}: ")
         if (
             isinstance(value, list) and len(value) > _JSON_BLOCK_ROWS
-        ):  # not the whole text at once, whose copies take memory
+        ):  # in blocks, as copies of the whole text would take memory
             blocks = (
                 value[start : start + _JSON_BLOCK_ROWS] for start in range(0, len(value), _JSON_BLOCK_ROWS)
             )
@@ -227,7 +227,7 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 
 def print_saved(folder: Path, json_output: bool) -> None:
-    """Print where a result was saved: on stderr where stdout is for JSON."""
+    """Print where a result was saved; on stderr if stdout is for JSON."""
     message = f"Saved to {printable_text(str(folder))}"
     if json_output:
         print_note(message)
@@ -237,7 +237,7 @@ def print_saved(folder: Path, json_output: bool) -> None:
 
 @contextmanager
 def progress_bar(description: str) -> Iterator[Progress]:
-    """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total, and more words)."""
+    """Show a progress bar on stderr if it is a terminal; yield a `Progress` callback."""
     from rich import progress as bars
 
     columns = (
@@ -249,8 +249,8 @@ def progress_bar(description: str) -> Iterator[Progress]:
     )
     with stderr_bar(*columns) as update:
 
-        def update_bar(done: int, total: int, said: str = "") -> None:
-            suffix = f": {printable_text(said)}" if said else ""
+        def update_bar(done: int, total: int, status: str = "") -> None:
+            suffix = f": {printable_text(status)}" if status else ""
             update(completed=done, total=total, description=description + suffix)
 
         update(description=description)
@@ -259,7 +259,7 @@ def progress_bar(description: str) -> Iterator[Progress]:
 
 @contextmanager
 def stderr_bar(*columns: Any, **fields: Any) -> Iterator[Callable[..., None]]:
-    """Show a task on stderr, if that is a terminal, in columns of rich; yields what updates it."""
+    """Show a task on stderr, if it is a terminal, in the given rich columns; yield its update function."""
     from rich import progress as bars
 
     console = Console(file=sys.stderr)

@@ -29,16 +29,16 @@ def datasets(
     out: Path | None = None,
     json: bool = False,
 ) -> None:
-    """List the published data sets (name, what, size, licence, cached), or fetch one and check it.
+    """List the published data sets (name, what, size, licence, cached), or download one and verify it.
 
     Parameters
     ----------
     name : [NAME]
-        Load one: licence, citation, its table.
+        Data set to load; prints its licence, citation and table.
     folder : DIR
-        Take its files from here; nothing is downloaded.
+        Read its files from this folder; download nothing.
     out : DIR
-        Write its tables there, as CSV files.
+        Write its tables to this folder, as CSV files.
     """
 
     if name is None:

@@ -34,8 +34,8 @@ def demo(
     Parameters
     ----------
     out : DIR
-        Save the tables, the fit and its report to this new or empty folder (voirdire-demo if left out, replaced if it
-        is there).
+        Save the tables, the fit and its report to this new or empty folder (if left out: voirdire-demo, which is
+        replaced if it exists).
     """
 
     folder, overwrite = (DEFAULT_FOLDER, True) if out is None else (out, False)
@@ -57,20 +57,24 @@ def demo(
         )
 
 
-def show_demo(found: Demo, out: Console) -> None:
-    """Print how many pairs the panel and the fits have right, and what people's answers change."""
+def show_demo(demo_result: Demo, out: Console) -> None:
+    """Print the share of pairs in the right order by panel and fits, and the effect of people's answers."""
     from rich.padding import Padding
     from rich.text import Text
 
-    shares_right, pair_count, people_count = found.measures(), len(found.unasked_pairs()), len(found.people)
+    shares_right, pair_count, people_count = (
+        demo_result.measures(),
+        len(demo_result.unasked_pairs()),
+        len(demo_result.people),
+    )
     out.print(f'"{QUESTION}"', style="bold")
     out.print(
-        f"{len(found.texts)} answers, every pair compared by {found.votes['judge'].nunique()} judges: "
-        f"{len(found.votes)} votes. The panel is made to be wrong (simulated): four judges like long answers, two "
-        "read them, two guess. The longest answers are the dangerous ones."
+        f"{len(demo_result.texts)} answers, every pair compared by {demo_result.votes['judge'].nunique()} judges: "
+        f"{len(demo_result.votes)} votes. The panel is made to be wrong (simulated): four judges like long answers, "
+        "two read them, two guess. The longest answers are the dangerous ones."
     )
     out.print(f"\nRight order, of {pair_count} pairs that people were not asked about", style="bold")
-    doubt = caveat_text(found.alone)
+    doubt = caveat_text(demo_result.alone)
     for key, name, style in (
         ("majority", "majority of the panel", ""),
         ("alone", "fit of its votes" + (f", which warns: {doubt}" if doubt else ""), ""),
@@ -78,20 +82,23 @@ def show_demo(found: Demo, out: Console) -> None:
         ("with_people", f"the panel with these {people_count} answers", "bold green"),
     ):
         out.print(f"  {shares_right[key]:>4.0%}  {name}", style=style)
-    texts, grades = dict(zip(found.texts["item"], found.texts["text"], strict=True)), found.grades()
-    for fitted, name in ((found.alone, "the votes alone"), (found.helped, "votes and people")):
+    texts, grades = (
+        dict(zip(demo_result.texts["item"], demo_result.texts["text"], strict=True)),
+        demo_result.grades(),
+    )
+    for fitted, name in ((demo_result.alone, "the votes alone"), (demo_result.helped, "votes and people")):
         top_item = fitted.as_dict()["items"][0]["item"]
         out.print(f"\nFirst by {name} (grade {grades[top_item]} of 3):", style="bold")
         out.print(Padding(Text(texts[top_item]), (0, 0, 0, 2)))
-    for part in (_answer_table(found), _judge_table(found)):
+    for part in (_answer_table(demo_result), _judge_table(demo_result)):
         out.print()
         out.print(part)
 
 
-def _answer_table(found: Demo) -> Table:
-    """Answers by their rank with people's answers, beside the grade and the rank by the votes alone."""
-    before = {row["item"]: row["rank"] for row in found.alone.as_dict()["items"]}
-    grades = found.grades()
+def _answer_table(demo_result: Demo) -> Table:
+    """Return a table of the texts: grade, rank by the votes alone, rank with people's answers (which sorts them)."""
+    before = {row["item"]: row["rank"] for row in demo_result.alone.as_dict()["items"]}
+    grades = demo_result.grades()
     rows = [
         {
             "answer": row["item"],
@@ -99,16 +106,16 @@ def _answer_table(found: Demo) -> Table:
             "votes alone": f"{before[row['item']]:.0f}",
             "with people": f"{row['rank']:.0f}",
         }
-        for row in found.helped.as_dict()["items"]
+        for row in demo_result.helped.as_dict()["items"]
     ]
     return fill_table(titled_table("Answers (grade 3: right, 0: dangerous)"), rows, ["answer"])
 
 
-def _judge_table(found: Demo) -> Table:
-    """Judges by their reliability without and with people's answers."""
+def _judge_table(demo_result: Demo) -> Table:
+    """Return a table of the judges' reliability without and with people's answers."""
     before, after = (
         {row["judge"]: row["reliability"] for row in fitted.as_dict()["judges"]}
-        for fitted in (found.alone, found.helped)
+        for fitted in (demo_result.alone, demo_result.helped)
     )
     rows = [
         {"judge": name, "votes alone": number_text(before[name]), "with people": number_text(after[name])}

@@ -1,8 +1,8 @@
-"""The embedded panel, fitted without and with human answers: what the command ``voirdire demo`` shows.
+"""The embedded panel of ``voirdire demo``, fitted without and with human answers.
 
-Eight simulated judges compare 16 answers to one question (``voirdire.datasets.load("demo")``). They are made to be
-wrong together: four like long texts, and the longest are the worst. The grades of the texts are known, so that one can
-count how many pairs a ranking has in the right order.
+Eight simulated judges compare 16 answers to one question (``voirdire.datasets.load("demo")``). Their errors are
+correlated by design: four prefer long texts, and the longest texts are the worst. The grades of the texts are known,
+so the pairs that a ranking has in the right order can be counted.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ QUESTION = "A pan of oil is burning on the stove. What should I do?"
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """The panel's votes, human answers and texts, and the fits without and with these answers.
+    """The panel's votes, human answers and texts, and the fits without and with human answers.
 
     Attributes
     ----------
     votes, people, texts : pandas.DataFrame
-        What the panel answered (judge, first, second, winner), what people answered (first, second, winner), and the
-        texts (item, grade, words, text; grade 3 is best).
+        The panel's votes (judge, first, second, winner), people's answers (first, second, winner), and the texts (item,
+        grade, words, text; grade 3 is best).
     alone, helped : Fit
-        The default model by Laplace, with intervals of 90%: of the votes alone, and with people's answers, from which
-        alone judges are known (``anchor_mode="cut"``).
+        Fits of the default model by Laplace, with 90% intervals. ``alone`` uses the votes only; ``helped`` also
+        people's answers, which alone inform the judges' parameters (``anchor_mode="cut"``).
     without_panel : Fit
-        Of people's answers alone: ``bradley-terry``, its mode.
+        Fit of people's answers only: the mode of ``bradley-terry``.
     """
 
     votes: pd.DataFrame
@@ -53,11 +53,11 @@ class Demo:
     without_panel: Fit
 
     def grades(self) -> dict[str, int]:
-        """Grade of each text, 0 to 3."""
+        """Return the grade of each text, 0 to 3."""
         return dict(zip(self.texts["item"], self.texts["grade"].astype(int).tolist(), strict=True))
 
     def unasked_pairs(self) -> list[tuple[str, str]]:
-        """Pairs of texts with different grades, the better first, that people were not asked about."""
+        """Return the pairs of texts with different grades that people did not compare, the better text first."""
         grades = self.grades()
         asked_pairs = {
             frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)
@@ -66,9 +66,9 @@ class Demo:
         return [(a, b) for a, b in ordered if grades[a] > grades[b] and frozenset((a, b)) not in asked_pairs]
 
     def measures(self) -> dict[str, float]:
-        """Share of the unasked pairs in the right order, a draw counted half: by majority vote, and by each fit.
+        """Return the share of unasked pairs in the right order, by majority vote and by each fit.
 
-        A pair with a text that a fit has not seen counts half, too.
+        A tie counts half, as does a pair with a text that the fit has not seen.
         """
         winner = self.votes["first"].where(self.votes["winner"] == "first", self.votes["second"])
         loser = self.votes["second"].where(self.votes["winner"] == "first", self.votes["first"])
@@ -95,12 +95,12 @@ class Demo:
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the tables, the fit with people's answers (``fit/``) and its page (``report.html``).
 
-        The folder appears whole or not at all.
+        The folder appears complete or not at all.
 
         Raises
         ------
         InputError
-            As :func:`voirdire.folders.new_folder`.
+            See :func:`voirdire.folders.new_folder`.
         """
         with new_folder(folder, demo_layout(), overwrite=overwrite) as draft_folder:
             for name, text in _csv_by_file_name(self.votes, self.people, self.texts).items():
@@ -110,7 +110,7 @@ class Demo:
         return Path(folder)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result with people's answers, the grades and what was counted, as ``voirdire demo --json``."""
+        """Return the fit with people's answers, the grades and `measures`, as ``voirdire demo --json`` prints them."""
         grades = [{"item": item, "grade": grade} for item, grade in self.grades().items()]
         measures = self.measures() | {"pairs": len(self.unasked_pairs())}
         return self.helped.as_dict() | {"alone": self.alone.as_dict(), "graded": grades, "measures": measures}
@@ -122,9 +122,9 @@ def fit_demo(seed: int = SEED, progress: Callable[[int, int, str], None] | None 
     Parameters
     ----------
     seed : int
-        Of the draws.
+        Seed of the draws.
     progress : callable, optional
-        As :func:`voirdire.fit.fit` calls it.
+        Progress callback; see :func:`voirdire.fit.fit`.
     """
     votes, people, texts = _demo_tables()
     alone = fit(votes, method="laplace", seed=seed, progress=progress)
@@ -134,7 +134,7 @@ def fit_demo(seed: int = SEED, progress: Callable[[int, int, str], None] | None 
 
 
 def demo_layout() -> Layout:
-    """Content of a folder of the demo. A table that has been changed is not the demo's any more.
+    """Return the expected content of a demo folder. A changed table does not match.
 
     Examples
     --------

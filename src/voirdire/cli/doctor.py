@@ -25,14 +25,14 @@ def doctor(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Say what files hold, how each column is read, what is missing for which verb, what stands out, what to type.
+    """Describe files: content, role of each column, data that verbs lack, unusual values, the command to type.
 
     Parameters
     ----------
     files : FILE...
         Files that may hold answers of judges.
     keep
-        Keep the options in FILE.reading.toml, from where every verb takes them (one file).
+        Save the reading options in FILE.reading.toml, where every verb finds them (one file only).
     """
 
     if keep and len(files) > 1:
@@ -54,24 +54,28 @@ def doctor(
         raise InputError(problems)
 
 
-def _finding_lines(one: Findings) -> list[str]:
-    description = "a table" if one.tool == "table" else f"a file of {one.tool}"
-    lines = [f"{one.file}: {description} ({one.wrapping})"]
-    if one.columns:
+def _finding_lines(findings: Findings) -> list[str]:
+    description = "a table" if findings.tool == "table" else f"a file of {findings.tool}"
+    lines = [f"{findings.file}: {description} ({findings.wrapping})"]
+    if findings.columns:
         lines.append("columns")
-        width = max(len(column.name) for column in one.columns)
-        lines += [f"  {_column_line(column, width)}" for column in one.columns]
-    if one.error is None:
-        lines.append(f"read as {one.rows_in_words}; judges: {one.judges:,}, items: {one.items:,}")
-    if one.stands_out:
+        width = max(len(column.name) for column in findings.columns)
+        lines += [f"  {_column_line(column, width)}" for column in findings.columns]
+    if findings.error is None:
+        lines.append(
+            f"read as {findings.rows_in_words}; judges: {findings.judges:,}, items: {findings.items:,}"
+        )
+    if findings.stands_out:
         lines.append("to know")
-        lines += [f"  {sentence}" for sentence in one.stands_out]
-    if one.error is None:
-        ready = [verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in one.lacks]
+        lines += [f"  {sentence}" for sentence in findings.stands_out]
+    if findings.error is None:
+        ready = [
+            verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in findings.lacks
+        ]
         lines.append(f"ready for {', '.join(ready) or 'nothing yet'}")
-        lines += [f"  {verb} needs {description}" for verb, description in one.lacks.items()]
-    if one.command:
-        lines.append(f"{'type' if one.error is None else 'if so, type'}: {one.command}")
+        lines += [f"  {verb} needs {description}" for verb, description in findings.lacks.items()]
+    if findings.command:
+        lines.append(f"{'type' if findings.error is None else 'if so, type'}: {findings.command}")
     return lines
 
 

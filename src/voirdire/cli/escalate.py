@@ -36,24 +36,25 @@ def escalate(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Choose which answers to accept, at a guaranteed agreement with people, and which to send to people.
+    """Choose the answers to accept, at a guaranteed agreement with people, and those to send to people.
 
     Parameters
     ----------
     table : TABLE|RUN
         The judges' answers: labels, votes or scores, or the folder of a saved fit.
     humans : FILE
-        People's answers to a random sample of what judges answered; repeatable. Or --people names judges of the table.
+        People's answers to a random sample of the judges' questions; repeatable. Or name people in the table by
+        --people.
     error
-        Largest share of accepted answers that people would give otherwise.
+        Largest acceptable share of accepted answers that differ from people's.
     prob
         Probability that this holds.
     cost_human
-        Price of one of people's answers: accept what costs least in all.
+        Price of one human answer; minimises the total cost.
     cost_error
-        Price of an error among accepted answers.
+        Price of one error among accepted answers.
     tolerance
-        Of scores: points that people's score may be away.
+        Scores: largest difference from people's score that is no error, in points.
     seed
         Seed of the fit.
     out : FILE.csv
@@ -80,14 +81,14 @@ def escalate(
     console.print_result(escalation.as_dict(), json, lambda: _show_escalation(escalation))
 
 
-def _show_escalation(found: Escalation) -> None:
-    console.print_sentence(found.sentence())
-    if found.cost is not None:
+def _show_escalation(escalation: Escalation) -> None:
+    console.print_sentence(escalation.sentence())
+    if escalation.cost is not None:
         cost_words = {"advised": "as advised", "people": "by people alone", "panel": "by the panel alone"}
         console.print_sentence(
             "Expected cost: "
-            + ", ".join(f"{cost:,.4g} {cost_words[key]}" for key, cost in found.cost.items())
+            + ", ".join(f"{cost:,.4g} {cost_words[key]}" for key, cost in escalation.cost.items())
             + "."
         )
-    for note in found.notes:
+    for note in escalation.notes:
         console.print_sentence(f"Note: {note}")

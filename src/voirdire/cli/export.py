@@ -23,7 +23,7 @@ def export(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Write a saved fit as another tool reads it: scores per sample with their uncertainty.
+    """Export a saved fit to another tool's format: scores per sample with their uncertainty.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def export(
     to : TOOL
         inspect (for its precomputed_scores), argilla, label-studio, deepeval, openai-evals, csv or parquet.
     out : PATH
-        A new file; of csv and parquet a folder.
+        A new file; for csv and parquet a folder.
     system : NAME
-        With inspect: whose scores, where there are several.
+        With inspect: the system to export, if there are several.
     overwrite
-        Replace what was exported before.
+        Replace a previous export.
     """
 
     path = write(load(run), to, out, system=system, overwrite=overwrite)

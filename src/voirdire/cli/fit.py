@@ -63,41 +63,40 @@ def fit(
         group). Rankings: judge, item, rank (and criterion, context, run). A table of votes and one of scores of the
         same items are fitted together.
     criteria : FILE
-        Votes on the criteria (the same columns, the items are criteria), or of scores and rankings (also beside votes)
-        their weights.
+        Votes on the criteria (the same columns, the items are criteria), or, if there are scores or rankings, the
+        criteria's weights.
     model : NAME|FILE
-        A model's name (see voirdire models) or a model file. By default the columns of the table choose, and the
-        output says which model, and why.
+        A model's name (see voirdire models) or a model file. By default the columns of the table determine the model;
+        the output names it with the reason.
     method
-        auto: laplace, and where that does not hold its draws moved until they are the posterior's (the result's
-        method is hmc, which only auto gives), or nuts; laplace: intervals at once; nuts: sample the posterior; map: the
-        mode, no intervals; adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or
-        crowd-bt).
+        auto: laplace; if its checks fail, Hamiltonian Monte Carlo from there (method hmc in the result), or nuts.
+        laplace: approximate intervals, fast. nuts: sample the posterior. map: posterior mode, no intervals. adam: the
+        estimator of the MAPLE paper, no prior, no intervals (votes, --model maple or crowd-bt).
     prior : SECTION.KEY=VALUE
         Change a number of the model's prior; repeatable.
     anchor_mode
-        joint: anchors beside the votes; cut: judges known by the anchors alone. Default: what predicts left-out anchors
-        best.
+        joint: votes and anchors inform all parameters; cut: only anchors inform the judges' parameters. Default: the
+        mode that predicts held-out anchors best.
     families : FILE
         Judges that share a base model: columns judge, family.
     by : COLUMN
-        Groups of contexts, such as category: what items are worth in each.
+        Break results down by this column, which groups contexts (such as category).
     classes : A,B,...
-        Labels that an item may truly be of; others are answers only.
+        Labels that can be the true class of an item; others are answers only.
     contexts
-        With --json: strengths in each context, too.
+        With --json: add the items' scores in each context.
     draws
-        Draws per chain of nuts (1000 if left out).
+        With nuts: draws per chain (1000 if left out).
     warmup
-        Warm-up per chain of nuts (500 if left out).
+        With nuts: warm-up draws per chain (500 if left out).
     chains
-        Chains of nuts (4 if left out).
+        With nuts: number of chains (4 if left out).
     sampler
-        What runs nuts (numpyro, Laplace-whitened, if left out).
+        With nuts: the sampler (numpyro, Laplace-whitened, if left out).
     device
-        Where these run: gpu needs voirdire[cuda]; auto takes one for large tables.
+        Device of the computation: gpu needs voirdire[cuda]; auto uses a GPU for large tables.
     phase : NAME
-        The phase of a run's or table's answers (default: a run's final one).
+        Phase of the answers to use (default: a run's final phase).
     overwrite
         Replace a fit saved in --out.
     """
@@ -138,13 +137,13 @@ def fit(
 
 
 def context_strengths(result: Fit) -> list[dict[str, Any]]:
-    """Strengths in each context, for JSON."""
+    """Return the items' scores in each context, for JSON."""
     strengths = result.contexts()
     return to_records({name: strengths[name].to_numpy() for name in strengths.columns})
 
 
 def fit_headline(result: Fit) -> str:
-    """Describe a fit in one line: the model, the method, the table."""
+    """Describe a fit in one line: model, method, table."""
 
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
@@ -194,7 +193,7 @@ def show_fit(result: Fit) -> None:
         shares = shown.class_share_table(content["shares"], result.prob)
         parts += [shares, shown.class_table(content["items"]), judges]
     else:
-        if not content.get("pairs"):  # of pairs that nothing links there is no ranking worth reading
+        if not content.get("pairs"):  # unconnected items have no meaningful ranking
             ranks = {} if decision is None or about_systems else decision.ranks
             parts.append(shown.ranking_table(content["items"], result.prob, unit=unit, ranks=ranks))
         parts += [judges, shown.criterion_table(content["criteria"], result.prob)]

@@ -48,26 +48,27 @@ def gate(
     ----------
     new : NEW
         Judges' answers about the new version: scores or labels. Or one table about both versions: with a column system,
-        or of votes between them.
+        or votes between the versions.
     old : OLD
-        The same judges' answers about the old version, to the same items.
+        The same judges' answers about the old version, for the same items.
     new_name : NAME
         The new version's name in a table about both.
     old_name : NAME
         The old version's name in a table about both.
     humans : FILE
         People's answers about both versions (column system, or votes) to a random sample of the items; repeatable. Or
-        --people names judges of the tables.
+        name people in the tables by --people.
     margin
-        How much worse the new version may be, in the unit of answers.
+        Largest acceptable deterioration of the new version, in the unit of the answers.
     loss
-        Instead of bounds: how much shipping may cost on average. Not valid at every look.
+        Instead of bounds: largest acceptable expected loss of shipping. Not valid for repeated looks.
     items
-        How many items are planned: bounds are narrowest there. Keep it at all looks.
+        Planned number of items, where the bounds are narrowest. Keep it the same at all looks.
     order
-        As items come in the table, for any number of looks; or by lot, for one look at a finished table.
+        Order of the items. table: as in the table, valid for any number of looks; random: for one look at a finished
+        table.
     seed
-        Seed of the lot.
+        Seed of the random order.
     prob
         Coverage of the interval, over all looks together.
     markdown : FILE|-
@@ -75,7 +76,7 @@ def gate(
     badge : FILE
         Write a badge (SVG) to this file.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
 
     if badge is not None and badge.suffix.lower() != ".svg":
@@ -101,19 +102,19 @@ def gate(
     raise typer.Exit(EXIT_CODES[verdict["verdict"]])
 
 
-def _show_gate(found: dict[str, Any]) -> None:
+def _show_gate(verdict: dict[str, Any]) -> None:
     from rich.text import Text
 
     out = console.stdout_console()
-    out.print(Text(verdict_sentence(found, console.printable_text), style="bold"))
+    out.print(Text(verdict_sentence(verdict, console.printable_text), style="bold"))
     cells = {
-        "compared": found["what"],
-        "new - old": f"{found['difference']:+.3f}",
-        f"{100 * found['prob']:g}% interval": f"[{found['low']:+.3f}, {found['high']:+.3f}]",
-        f"{found['unit']}s": f"{found['n']:,}",
-        "judges": f"{len(found['judges']):,}",
-        **({"people": f"{found['humans']:,}"} if found["humans"] else {}),
+        "compared": verdict["what"],
+        "new - old": f"{verdict['difference']:+.3f}",
+        f"{100 * verdict['prob']:g}% interval": f"[{verdict['low']:+.3f}, {verdict['high']:+.3f}]",
+        f"{verdict['unit']}s": f"{verdict['n']:,}",
+        "judges": f"{len(verdict['judges']):,}",
+        **({"people": f"{verdict['humans']:,}"} if verdict["humans"] else {}),
     }
     out.print(console.fill_table(console.empty_table(box=None, pad_edge=False), [cells], ["compared"]))
-    out.print(Text(found["rule"]))
-    out.print(Text(console.printable_text(f"Note: {found['note']}.")))
+    out.print(Text(verdict["rule"]))
+    out.print(Text(console.printable_text(f"Note: {verdict['note']}.")))

@@ -20,7 +20,7 @@ def import_(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Turn files of other tools into tables of answers; what is refused is listed with its reason.
+    """Convert files of other tools to tables of answers; refused rows are listed with the reason.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def import_(
     out : DIR
         Write the tables into this new or empty folder.
     overwrite
-        Replace tables imported before.
+        Replace previously imported tables.
     """
     conversion = import_files(files, out, reading.reading, overwrite=overwrite)
     result = {

@@ -66,9 +66,9 @@ def metaeval(
     ----------
     table : SCORES...
         Scores as CSV, Parquet or JSONL: judge, score, and item or context and system (and criterion); or folders of
-        runs of collect, or of fits, whose ranking is the metric. Several are named by protocol or file.
+        runs of collect, or of fits (the metric is the fit's ranking). Several inputs are named by protocol or file.
     human : A,B,...
-        The judge who is people; of several, annotators, the mean is taken. Repeatable.
+        Judges who are people; of several, the mean is used. Repeatable.
     humans : FILE
         People's scores: item, score (and judge, criterion, context).
     metric : A,B,...
@@ -76,15 +76,15 @@ def metaeval(
     measures : A,B,...
         Coefficients; repeatable. Default: those of the level.
     level
-        Over all items, within contexts, or over systems.
+        Correlate over all items, within contexts, or over systems.
     average
-        How contexts are averaged.
+        Average over contexts: of the coefficients, or by Fisher's z.
     unit
-        What is resampled (default: context, or both for level system; item if no context has several).
+        Resampled unit (default: context, or both for level system; item if no context has several items).
     adjustment
-        With --compare: how p-values are adjusted (default: holm).
+        With --compare: adjustment of p-values (default: holm).
     permutations
-        With --compare: rearrangements (default: 10000).
+        With --compare: number of permutations (default: 10000).
     phase : NAME
         The phase to use, if there are phases.
     draws : FILE
@@ -98,16 +98,17 @@ def metaeval(
     overwrite
         Replace rows saved in --out.
     table_
-        Metrics by criteria and coefficients as papers print them, the best marked, ~ where one cannot be told from it.
+        Print a table for a paper: metrics by criteria and coefficients; the best is marked, ~ marks those not
+        distinguishable from it.
     table_file : FILE
         Write that table to a new .html, .tex, .md or .csv file.
 
     Questions
     ---------
     compare
-        Which of two metrics agrees better: paired bootstrap, permutation test, Williams' test.
+        Compare pairs of metrics: paired bootstrap, permutation test, Williams' test.
     ceiling
-        How well any metric can do: each --human against the mean of the others.
+        Human ceiling: correlation of each --human with the mean of the others.
     """
 
     check_output_path(out, overwrite)
@@ -120,7 +121,7 @@ def metaeval(
         check_metric_file(table_file)
     table_options = TableOptions(
         replace(reading.reading, where=None, people=())
-    )  # beside_people has rows left out
+    )  # combine_score_tables filters rows
     tables: list[Any] = [_read_metric(path, table_options, humans) for path in table]
     scores, row_filter = tables[0], reading.reading.where
     human = split_commas(human) or list(reading.reading.people)
@@ -184,7 +185,7 @@ def metaeval(
 
 
 def _read_metric(path: Path, reading: TableOptions, humans: Path | None) -> Any:
-    """A table or a run as it is read; of the folder of a fit the scores of its ranking, under the folder's name."""
+    """Read a table or a run; for a fit's folder, the scores of its ranking with the folder's name as judge."""
     if not path.is_dir() or run_folder(path) is not None:
         return reading.table(path, [humans])
     fit: Any = load(path)

@@ -40,9 +40,9 @@ def models(
     console.print_result(catalogue.model_card(model), json, lambda: _show_card(model))
 
 
-def _list_models(found: dict[str, Model]) -> None:
+def _list_models(all_models: dict[str, Model]) -> None:
     out = console.stdout_console()
-    rows = [{"model": name, "what it is": model.title} for name, model in found.items()]
+    rows = [{"model": name, "what it is": model.title} for name, model in all_models.items()]
     out.print(console.fill_table(_plain_table(), rows, list(rows[0])))
     out.print("\nvoirdire models NAME shows a card: equation, priors, identifiability, source.")
 

@@ -1,7 +1,4 @@
-"""The verb ``next``.
-
-The verb ``next`` of a fit of rankings.
-"""
+"""The verb ``next``, for comparisons and rankings."""
 
 from __future__ import annotations
 
@@ -34,10 +31,10 @@ if TYPE_CHECKING:
 QUESTION_COLUMNS = ("judge", "criterion", "context")
 
 
-def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, json: bool) -> None:
-    """Choose rankings to ask for, write them as a table to fill in, and show them."""
-    rankings = result.next_rankings(**how)
-    respondent = how.get("who", "judge")
+def propose_rankings(result: RankingsFit, options: dict[str, Any], out: Path | None, json: bool) -> None:
+    """Choose the next rankings to ask for, write them as a form to fill in, and show them."""
+    rankings = result.next_rankings(**options)
+    respondent = options.get("who", "judge")
     if out is not None:
         form = _ranking_form(rankings, result, respondent)
         write_file(out, form.to_csv(index=False))
@@ -48,27 +45,27 @@ def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None,
             f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){context_note}"
         )
     rows = [row | {"items": list(row["items"])} for row in rankings.to_dict("records")]
-    content = _as_dict(rankings, result.model.name, respondent, how["seed"]) | {"rankings": rows}
+    content = _as_dict(rankings, result.model.name, respondent, options["seed"]) | {"rankings": rows}
     console.print_result(content, json, lambda: _show_rankings(rankings, respondent))
 
 
-def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
-    """Form with one row an item; each ranking has a run of its own, new to the table. Opened in spreadsheets."""
-    columns = ["judge", *(name for name in QUESTION_COLUMNS[1:] if name in found)]
-    if who == "person" or found["judge"].isna().all():
+def _ranking_form(rankings: pd.DataFrame, result: RankingsFit, respondent: str) -> pd.DataFrame:
+    """Return a form with one row per item and a new run per ranking; cells are safe in spreadsheets."""
+    columns = ["judge", *(name for name in QUESTION_COLUMNS[1:] if name in rankings)]
+    if respondent == "person" or rankings["judge"].isna().all():
         columns.remove("judge")
-    if "criterion" in columns and found["criterion"].isna().all():
+    if "criterion" in columns and rankings["criterion"].isna().all():
         columns.remove("criterion")
-    form = found[[*columns, "items"]].assign(run=[f"next-{number}" for number in found["place"]])
+    form = rankings[[*columns, "items"]].assign(run=[f"next-{number}" for number in rankings["place"]])
     form = form.explode("items", ignore_index=True).rename(columns={"items": "item"})
-    if who == "person":
+    if respondent == "person":
         form["item"] = [escape_formula_cell(name, {*result.problem.items}) for name in form["item"]]
     return form.assign(rank="")
 
 
-def _show_rankings(found: pd.DataFrame, who: str) -> None:
-    names = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
-    if "context" in found and "context" not in names:
+def _show_rankings(rankings: pd.DataFrame, respondent: str) -> None:
+    names = [name for name in QUESTION_COLUMNS if name in rankings and rankings[name].notna().any()]
+    if "context" in rankings and "context" not in names:
         names.append("context")
     rows = [
         {name: row[name] or ("a new one" if name == "context" else "") for name in names}
@@ -77,21 +74,21 @@ def _show_rankings(found: pd.DataFrame, who: str) -> None:
             "gain": f"{row['gain']:.2f}",
             "alone": f"{row['information']:.2f}",
         }
-        for row in found.to_dict("records")
+        for row in rankings.to_dict("records")
     ]
-    _show_table(found, f"Rankings to ask for, from a {who}", rows, [*names, "items"], "rankings")
+    _show_table(rankings, f"Rankings to ask for, from a {respondent}", rows, [*names, "items"], "rankings")
 
 
 def _show_table(
-    found: pd.DataFrame, title: str, rows: list[dict[str, str]], words: list[str], called: str
+    questions: pd.DataFrame, title: str, rows: list[dict[str, str]], words: list[str], answer_words: str
 ) -> None:
     out = console.stdout_console()
-    table = console.empty_table(f"{title}, to learn about {_ABOUT_WORDS[found.attrs['about']]}")
+    table = console.empty_table(f"{title}, to learn about {_ABOUT_WORDS[questions.attrs['about']]}")
     out.print(console.fill_table(table, rows, words))
-    before, after = found.attrs["entropy"], found.attrs["left"]
+    before, after = questions.attrs["entropy"], questions.attrs["left"]
     out.print(
-        f"gain, alone: bits of entropy, summed over {_SUMMED_WORDS[found.attrs['about']]}, of which one answer can "
-        f"tell of many at once; now {before:.1f} bits, expected after all {called} {after:.1f}"
+        f"gain, alone: expected reduction of entropy in bits, summed over {_SUMMED_WORDS[questions.attrs['about']]} "
+        f"(one answer may inform several); now {before:.1f} bits, expected after all {answer_words} {after:.1f}"
     )
 
 
@@ -126,25 +123,25 @@ def next(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Choose which comparisons, or rankings, to ask for next: those that are expected to tell most.
+    """Choose the comparisons or rankings to ask for next: those with the largest expected information gain.
 
     Parameters
     ----------
     votes : VOTES [SCORES]|RANKINGS
-        Votes, perhaps with scores of the same items, or rankings, as for voirdire fit, or the folder of a saved fit.
+        Votes (and scores of the same items) or rankings, as for voirdire fit, or the folder of a saved fit.
     count
-        How many; they are chosen together (default: 10 comparisons, 5 rankings).
+        Number of questions, chosen jointly (default: 10 comparisons, 5 rankings).
     who
-        Who is to answer them (default: a person; of rankings a judge).
+        Respondent (default: a person; for rankings a judge).
     size
-        Of rankings: how many items in each (default: as many as most have).
+        Rankings: items per ranking (default: the most common number in the table).
     for_
         The old name of --who.
     about
-        What is to become surer: the ranking, which item is the best, or which judges to trust. Default: the judges of a
-        person, where the model tells them apart, else the ranking.
+        Target of the information gain: the ranking, the best item, or the judges' reliability. Default: the judges if a
+        person answers and the model estimates judges separately, else the ranking.
     repeats
-        Whether to ask again what was answered (default: where the model leaves contexts out).
+        Allow questions that were answered before (default: only if the model ignores contexts).
     criteria : FILE
         Votes on the criteria.
     model : NAME|FILE
@@ -152,7 +149,7 @@ def next(
     families : FILE
         Judges that share a base model: judge, family.
     out : FILE.csv
-        Write them to a new file, with an empty column winner to fill in.
+        Write the questions to a new file, with an empty column winner (or rank) to fill in.
     """
     if for_ is not None:
         console.print_note("--for is --who now; the old name goes with the next release")
@@ -230,29 +227,33 @@ def next(
     console.print_result(content, json, lambda: _show_questions(comparisons, respondent))
 
 
-def _answer_form(found: pd.DataFrame, who: Respondent, known: set[str]) -> pd.DataFrame:
-    """Form to be answered: of votes, or of anchors, then without judge. Opened in spreadsheets."""
-    columns = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
-    form = found[["first", "second", *columns]].copy()
-    if who == "person":
-        form = form.map(lambda name: escape_formula_cell(name, known) if isinstance(name, str) else name)
+def _answer_form(comparisons: pd.DataFrame, respondent: Respondent, known_names: set[str]) -> pd.DataFrame:
+    """Return a form of comparisons to fill in; for a person, cells are safe in spreadsheets."""
+    columns = [name for name in QUESTION_COLUMNS if name in comparisons and comparisons[name].notna().any()]
+    form = comparisons[["first", "second", *columns]].copy()
+    if respondent == "person":
+        form = form.map(
+            lambda name: escape_formula_cell(name, known_names) if isinstance(name, str) else name
+        )
     form.insert(2, "winner", "")
-    return form.assign(information=found["information"], gain=found["gain"])
+    return form.assign(information=comparisons["information"], gain=comparisons["gain"])
 
 
-def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, Any]:
-    about, entropy, entropy_left = (found.attrs[name] for name in ("about", "entropy", "left"))
-    request = {"model": model, "who": who, "about": about, "seed": seed}
+def _as_dict(questions: pd.DataFrame, model: str, respondent: str, seed: int) -> dict[str, Any]:
+    about, entropy, entropy_left = (questions.attrs[name] for name in ("about", "entropy", "left"))
+    request = {"model": model, "who": respondent, "about": about, "seed": seed}
     return request | {"entropy": entropy, "entropy_after": entropy_left}
 
 
-def _show_questions(found: pd.DataFrame, who: str) -> None:
-    names = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
+def _show_questions(comparisons: pd.DataFrame, respondent: str) -> None:
+    names = [name for name in QUESTION_COLUMNS if name in comparisons and comparisons[name].notna().any()]
     rows = []
-    for row in found.to_dict("records"):
+    for row in comparisons.to_dict("records"):
         votes = f"{row['votes_first']}:{row['votes_second']}"
         votes += f" ({row['votes_tie']} tie{'s' if row['votes_tie'] > 1 else ''})" if row["votes_tie"] else ""
         line = {name: row[name] or "" for name in (*names, "first", "second")}
         line |= {"gain": f"{row['gain']:.2f}", "alone": f"{row['information']:.2f}"}
         rows.append(line | {"p(first)": f"{row['p_first']:.2f}", "votes": votes})
-    _show_table(found, f"Comparisons to send to a {who}", rows, [*names, "first", "second"], "answers")
+    _show_table(
+        comparisons, f"Comparisons to send to a {respondent}", rows, [*names, "first", "second"], "answers"
+    )

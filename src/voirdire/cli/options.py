@@ -1,53 +1,53 @@
-"""Options of the verbs: their texts are those of docstrings, as parameters of any function are described.
+"""Options of the verbs. Their help texts are parameter entries of docstrings.
 
-A verb is a function under :func:`declare_options`. Its parameters before ``*`` are arguments, the others options, and
-its docstring describes each: after the name and a colon stands the word for its value, below it the help; a section of
-another title than Parameters is a panel of the help. What the docstring leaves out is described here:
+A verb is a function decorated with :func:`declare_options`. Its parameters before ``*`` are arguments, the others are
+options. Its docstring describes each of them as ``name : METAVAR`` with the help below. A section with another title
+than Parameters becomes a panel of the help. Options that the verb's docstring leaves out are described here:
 
 Shared
 ------
 about
-    Results about what the panel stands in for (truth, experts, people: of labels the default), or about the panel
-    alone.
+    target: results about the quantity that the panel is a proxy for (truth, experts, people; default for labels);
+    panel: about the panel itself.
 anchors : FILE
     People's answers to some comparisons: first, second, winner; or to some items: item, label; item, score; item, rank.
-    Of several people: a column person, or one file each.
+    Several people: a column person, or one file each.
 cluster : ADDRESS
-    Address of a Dask scheduler, in the place of --jobs: its workers share the work (tcp://HOST:8786).
+    Address of a Dask scheduler, instead of --jobs: its workers share the work (tcp://HOST:8786).
 covariates : FILE|NAME,...
-    What is held fixed when items are compared (length, style): a table with columns item, optionally context, and
-    numbers; or names of which votes have columns NAME_first and NAME_second, scores and rankings NAME.
+    Covariates to adjust for (length, style): a table with columns item, optionally context, and numbers; or columns of
+    the answers: NAME_first and NAME_second of votes, NAME of scores and rankings.
 families : FILE
     Families of judges: columns judge, family.
 format
-    Of --out: html, md or latex (default: by the file's ending).
+    Format of --out: html, md or latex (default: by the file's ending).
 humans : FILE
-    People's answers of the same kind; repeatable. Or --people names judges of the table.
+    People's answers of the same kind; repeatable. Or name people in the table by --people.
 item_families : FILE
-    Families of items, columns item, family: with --families how much judges favour their own.
+    Families of items: columns item, family. With --families: estimates how much judges favour their own family.
 jobs
-    Threads that share the work.
+    Number of threads.
 json
     One JSON object on stdout, nothing else.
 judges
-    Of votes, scores and rankings: judges are language models, which stand in for people (--about target), or people
+    Votes, scores and rankings: models (judges are language models, a proxy for people: --about target), or people
     (--about panel).
 model : NAME|FILE
-    As of fit.
+    As for voirdire fit.
 order
-    Whether first was shown first; unknown: no model of positions.
+    shown: first was shown first; unknown: the model has no position effects.
 out : DIR
     Save the fit to this new or empty folder.
 over
-    Of answers in several contexts: scores over contexts like these, or over these alone.
+    With several contexts: scores averaged over new contexts like these, or over these contexts only.
 overwrite
-    Replace the file if it is there.
+    Replace the file if it exists.
 prob
     Probability of the intervals.
 resamples
     Number of resamples.
 seconds : S
-    About how long chains of auto may take (30 if left out).
+    Approximate time limit for the chains of --method auto (30 if left out).
 seed
     Seed of the draws.
 strict
@@ -55,11 +55,10 @@ strict
 table : TABLE
     The judges' answers: votes, labels or scores.
 terms : SUM
-    In the place of a model, of votes, scores and rankings: the sum that answers depend on, such as 'item + item:context
-    + judge:item + judge:length': item, judge, context, criterion, run, time, group, family, covariates, columns of the
-    table.
+    Instead of a model, for votes, scores and rankings: a linear predictor such as 'item + item:context + judge:item +
+    judge:length', of item, judge, context, criterion, run, time, group, family, covariates, columns of the table.
 without_own_family
-    Leave out answers of a judge about an item of its own family.
+    Leave out a judge's answers about items of its own family.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ Method = Literal["auto", "laplace", "nuts", "map", "adam"]
 
 
 def matching_models(typed: str) -> list[str]:
-    """Model names that begin with the typed text, for completion."""
+    """Return model names that begin with the typed text, for completion."""
     return [name for name in model_names() if name.startswith(typed)]
 
 
@@ -101,7 +100,7 @@ Quick = Annotated[
 
 
 class _ParameterText(NamedTuple):
-    """Text of a docstring about a parameter: the word for its value, the help, the panel of the help."""
+    """Docstring entry of a parameter: the metavar, the help, the panel of the help."""
 
     metavar: str | None = None
     help: str | None = None
@@ -124,7 +123,7 @@ _SHARED_TEXTS = _read_texts(__doc__ or "")  # none under python -OO
 def described_parameters(
     function: Callable[..., Any], further: dict[str, _ParameterText] | None = None
 ) -> Iterator[inspect.Parameter]:
-    """Parameters of a function as Typer takes them: each with what its docstring, or ``further``, says of it."""
+    """Yield a function's parameters for Typer, each with its help from the docstring or from ``further``."""
     hints = get_type_hints(function, include_extras=True)
     texts = _SHARED_TEXTS | _read_texts(inspect.getdoc(function) or "") | (further or {})
     for name, parameter in inspect.signature(function).parameters.items():
@@ -135,22 +134,22 @@ def described_parameters(
         )
         for key, value in texts.get(name, _ParameterText())._asdict().items():
             setattr(info, key, value or getattr(info, key))
-        info.readable = False  # what reads it says why it cannot be read
+        info.readable = False  # the reader of the file reports unreadable files
         if parameter.default is False and not metadata:
-            info.param_decls = (f"--{name.replace('_', '-')}",)  # without its contrary
+            info.param_decls = (f"--{name.replace('_', '-')}",)  # without --no-...
         yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
 
 
 def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a verb: see the top of this module.
 
-    A parameter whose class is `FitOptions` or has a function ``from_options`` stands for the options that these have,
-    described in their docstring or the verb's, and gets what they make of them.
+    A parameter of class `FitOptions`, or of a class with a function ``from_options``, is expanded into the options of
+    that class, described in its docstring or in the verb's. The verb receives the object built from these options.
 
     Parameters
     ----------
     without : str
-        Of these, options that the verb has for something else.
+        Expanded options to omit, as the verb does not have them or uses their names otherwise.
     """
 
     def declare(verb: Callable[..., None]) -> Callable[..., None]:
@@ -188,7 +187,7 @@ def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[.
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """Options of a fit that `fit` and `board` have."""
+    """Options of a fit, shared by `fit` and `board`."""
 
     model: ModelName = None
     terms: str | None = None
@@ -233,7 +232,7 @@ class FitOptions:
 
 
 def load_companion(module: str) -> Any:
-    """A module of ``voirdire_studies`` or ``voirdire_repro``, which only the verbs of their own need.
+    """Import a module of ``voirdire_studies`` or ``voirdire_repro``; only a few verbs need them.
 
     Raises
     ------
@@ -258,7 +257,7 @@ def load_companion(module: str) -> Any:
 
 
 def without_none(**options: Any) -> dict[str, Any]:
-    """Options that were given.
+    """Return the options that are not None.
 
     Examples
     --------

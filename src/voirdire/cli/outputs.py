@@ -1,4 +1,4 @@
-"""Files that verbs write, Markdown that may go to stdout, and the exit at failed checks."""
+"""Output files of verbs, Markdown on stdout, and the exit code of failed checks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FAILED_CHECK_CODE = 3
 
 
 def check_page(out: Path | None, format: str | None, *, overwrite: bool) -> str:
-    """The format of a page that ``--out`` may ask for; raise where it cannot be written, before any work is done.
+    """Return the format of the page for ``--out``; raise if it cannot be written, before any work is done.
 
     Raises
     ------
     typer.BadParameter
-        There is no page to overwrite, or to have a format.
+        ``overwrite`` or ``format`` is given without ``out``.
     InputError
-        As `check_output`.
+        See `check_output`.
     """
     if out is None and (overwrite or format is not None):
         raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
@@ -35,13 +35,13 @@ def check_page(out: Path | None, format: str | None, *, overwrite: bool) -> str:
 
 
 def write_page(out: Path | None, page: Callable[[], Page], format: str) -> None:
-    """Write a page where there is a path for it."""
+    """Write a page, unless ``out`` is None."""
     if out is not None:
         write_file(out, render_page(page(), format))
 
 
 def exit_at_failed_checks(fit: Any) -> None:
-    """Print the failed checks of a fit, and exit, if there are any."""
+    """Print the failed checks of a fit and exit, if there are any."""
     if fit.level == "fail":
         failed = ", ".join(check.check for check in fit.all_checks if check.level == "fail")
         console.print_error(f"failed checks: {failed}")
@@ -51,14 +51,14 @@ def exit_at_failed_checks(fit: Any) -> None:
 def check_files(
     markdown: str | None, others: Mapping[str, Path | None], *, json: bool, overwrite: bool
 ) -> list[Path]:
-    """Files that are to be written, each of which may be; ``others`` are by option, ``markdown`` is "-" for stdout.
+    """Return the files to write; ``others`` holds paths by option, ``markdown`` is "-" for stdout.
 
     Raises
     ------
     typer.BadParameter
-        Two things for stdout, or nothing to overwrite.
+        Both JSON and Markdown go to stdout, or there is no file to overwrite.
     InputError
-        A file is there, or cannot be written.
+        A file exists, or cannot be written.
     """
     if json and markdown == "-":
         raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
@@ -72,7 +72,7 @@ def check_files(
 
 
 def write_outputs(
-    found: dict[str, Any],
+    result: dict[str, Any],
     markdown: str | None,
     contents: Mapping[Path | None, Callable[[], str]],
     as_markdown: Callable[[], str],
@@ -80,7 +80,7 @@ def write_outputs(
     *,
     json: bool,
 ) -> None:
-    """Write files, each where there is a path, and print JSON, Markdown or what ``show`` prints."""
+    """Write the files whose path is not None; print JSON, print Markdown, or call ``show``."""
     if markdown not in (None, "-"):
         contents = {Path(str(markdown)): as_markdown, **contents}
     files = {path: content for path, content in contents.items() if path is not None}
@@ -91,4 +91,4 @@ def write_outputs(
         for path in files:
             console.print_saved(path, True)
     else:
-        console.print_result(found, json, lambda: show(found), *files)
+        console.print_result(result, json, lambda: show(result), *files)

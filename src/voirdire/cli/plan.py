@@ -46,46 +46,46 @@ def plan(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot differ.
+    """Plan a collection: the number of answers for a wanted precision, or to distinguish two items of a pilot.
 
     Parameters
     ----------
     table : [TABLE...]
-        With --apart: a pilot, as fit takes it.
+        With --apart: a pilot table, as fit takes it.
     apart : A,B|top
-        How many more answers until these two items (top: the first two) are distinguishable.
+        Number of further answers until these two items (top: the first two) are distinguishable.
     margin
-        With --apart: the smallest difference of scores that matters; to know of less will do.
+        With --apart: smallest difference of scores that matters; a proof that it is smaller also suffices.
     items
         Number of items.
     judge : NAME=RELIABILITY[:PRICE]
-        Of votes: an expected judge, its reliability (above 0.5) and its price per vote; repeatable.
+        Votes: an expected judge, its reliability (above 0.5) and its price per vote; repeatable.
     rankings : SIZE
-        Plan rankings of so many items instead of votes.
+        Plan rankings of this many items instead of votes.
     judges
-        Of rankings: number of judges.
+        Rankings: number of judges.
     width
-        Of rankings: wanted width of 90% intervals, in log-odds (default: 1).
+        Rankings: wanted width of 90% intervals, in log-odds (default: 1).
     contexts
-        Of rankings: how many contexts (prompts) there may be.
+        Rankings: largest possible number of contexts (prompts).
     context_spread
-        Of rankings: expected sd of an item between contexts, in log-odds.
+        Rankings: expected sd of an item between contexts, in log-odds.
     taste_spread
-        Of rankings: expected sd of an item between judges, in log-odds.
+        Rankings: expected sd of an item between judges, in log-odds.
     criteria
-        Of votes: number of criteria (default: 1).
+        Votes: number of criteria (default: 1).
     target
-        Of votes: wanted share of rightly ordered pairs of items (default: 0.9).
+        Votes: wanted share of item pairs in the right order (default: 0.9).
     price
-        Price per ranking, or per vote of judges without one of their own.
+        Price per ranking, or per vote of judges without a price.
     spread
         Expected sd of the items' strengths, in log-odds.
     replicates
-        Simulated panels per candidate (default: 20, of rankings 5).
+        Simulated panels per candidate (default: 20, rankings 5).
     seed
         Seed.
     jobs
-        Of votes: processes (default: 1).
+        Votes: processes (default: 1).
     """
     plan_options = without_none(
         items=items, judge=judge or None, rankings=rankings, judges=judges, target=target
@@ -186,7 +186,7 @@ def _plan_from_pilot(
     console.print_result(result, json, show_plan)
 
 
-def _read_judges(given: list[str], price: float) -> dict[str, dict[str, float]]:
+def _read_judges(texts: list[str], price: float) -> dict[str, dict[str, float]]:
     def read_judge(_: str, numbers: str) -> dict[str, float]:
         reliability, colon, price_text = numbers.partition(":")
         return {
@@ -195,4 +195,4 @@ def _read_judges(given: list[str], price: float) -> dict[str, dict[str, float]]:
         }
 
     form = "NAME=RELIABILITY[:PRICE]; write for example gpt=0.8:0.002"
-    return read_pairs("--judge", given, form, read_judge, last=True)
+    return read_pairs("--judge", texts, form, read_judge, last=True)

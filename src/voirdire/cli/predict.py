@@ -34,19 +34,19 @@ def predict(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Predict answers by a saved fit: what its judges would say, or what people would, with intervals.
+    """Predict answers of judges, or of people, by a saved fit, with intervals.
 
     Parameters
     ----------
     run : RUN
         A fit that fit or update saved with --out.
     table : TABLE
-        A row for each question, as fit takes them; no column of answers is needed, and of people no judge.
+        A row for each question, as fit takes them, without answers; for people without judges.
     about
-        panel: what its judges answer (default). target: what people would, with intervals that hold how far panels are
-        from people. Of labels the default is what the fit is about.
+        panel: the judges' answers (default). target: people's answers; the intervals include the difference between
+        panel and people. Labels: the default is the fit's own setting.
     out : FILE.csv
-        Write them to a new file.
+        Write the predictions to a new file.
     """
     check_new_file(out)
     fit = load(run)
@@ -60,13 +60,13 @@ def predict(
     console.print_result(result, json, lambda: _show_predictions(predictions, TITLES[subject]))
 
 
-def _show_predictions(found: pd.DataFrame, title: str) -> None:
-    words = [str(name).replace("_", " ") for name in found if found[name].dtype.kind != "f"]
+def _show_predictions(predictions: pd.DataFrame, title: str) -> None:
+    words = [str(name).replace("_", " ") for name in predictions if predictions[name].dtype.kind != "f"]
     rows = [
         {
             str(name).replace("_", " "): f"{cell:.2f}" if isinstance(cell, float) else cell
             for name, cell in row.items()
         }
-        for row in found.to_dict("records")
+        for row in predictions.to_dict("records")
     ]
     console.stdout_console().print(console.fill_table(console.empty_table(title), rows, words))

@@ -32,26 +32,27 @@ def prompts(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Show prompts that a run sent, those of every step of a protocol, its templates; or which prompts tell most.
+    """Show the prompts of a run, or the prompts or templates of a protocol; or find the most informative prompts.
 
     Parameters
     ----------
     what : RUN|PROTOCOL
         The folder of a run of collect, or a protocol's name.
     table : TABLE
-        Of votes, scores or labels with a column context: which prompts tell items apart, and how few keep the ranking.
+        Votes, scores or labels with a column context: find the prompts that distinguish items best, and the smallest
+        subset that keeps the ranking.
     keep
-        Of --telling: Kendall's tau with the whole ranking.
+        With --telling: Kendall's tau between the subset's ranking and the full ranking.
     seed
-        Of --telling: seed of the halves of judges.
+        With --telling: seed of the split of the judges into halves.
     panel : PANEL.toml
-        Of a protocol: fill its prompts for this panel.
+        With a protocol: fill in its prompts for this panel.
     items : ITEMS
-        Of a protocol: for these items.
+        With a protocol: fill in its prompts for these items.
     own : DIR
         Templates that replace those of the same name.
     limit
-        How many to show (default: 5; of a protocol's prompts 1 of each step).
+        Number of prompts to show (default: 5; for a protocol 1 of each step).
     """
 
     if (what is None) == (table is None):
@@ -82,8 +83,8 @@ def _show_templates(texts: dict[str, str]) -> None:
         print(f"== {console.printable_text(name)}\n{console.printable_lines(text)}\n")
 
 
-def _show_prompts(kept: list[Any]) -> None:
-    for prompt in kept:
+def _show_prompts(shown: list[Any]) -> None:
+    for prompt in shown:
         print("==", *map(console.printable_text, filter(None, (prompt.step, prompt.judge, prompt.key))))
         for name in ("system", "user", "answer"):
             if getattr(prompt, name):
@@ -91,28 +92,28 @@ def _show_prompts(kept: list[Any]) -> None:
         print()
 
 
-def _show_prompt_choice(found: dict[str, Any], limit: int) -> None:
-    sizes, total = found["sizes"], len(found["sizes"])
-    subset = sizes[found["smallest"] - 1]
+def _show_prompt_choice(choice: dict[str, Any], limit: int) -> None:
+    sizes, total = choice["sizes"], len(choice["sizes"])
+    subset = sizes[choice["smallest"] - 1]
     console.print_sentence(
-        f"{found['smallest']} of {total} prompts keep the ranking: tau {subset['tau']:.2f} with that by all (at random "
-        f"{subset['random']:.2f}), in answers by which they were not chosen."
+        f"{choice['smallest']} of {total} prompts keep the ranking: tau {subset['tau']:.2f} with the ranking by all "
+        f"prompts (random prompts: {subset['random']:.2f}), on held-out answers."
     )
-    console.print_sentence(f"They are: {', '.join(found['chosen'])}.")
+    console.print_sentence(f"They are: {', '.join(choice['chosen'])}.")
     half = sizes[total // 2 - 1]
     console.print_sentence(f"Half of them: tau {half['tau']:.2f} (at random {half['random']:.2f}).")
     console.print_sentence(
-        f"Between two halves of the {found['halves']} the ranking by all prompts has tau {found['ceiling']:.2f}: as "
-        "far as that is from 1, more answers are needed, whatever the prompts."
+        f"Between two halves of the {choice['halves']} the ranking by all prompts has tau {choice['ceiling']:.2f}. "
+        "Only more answers, not other prompts, bring this closer to 1."
     )
-    if alike_prompts := [row["prompt"] for row in found["prompts"] if row["alike"]]:
+    if alike_prompts := [row["prompt"] for row in choice["prompts"] if row["alike"]]:
         console.print_sentence(
-            f"All items are alike, as far as answers tell, in: {', '.join(alike_prompts)}."
+            f"The answers show no difference between items in: {', '.join(alike_prompts)}."
         )
     console.print_sentence(
-        "Prompts of which one answer tells most (bits), and how far items are apart in them:"
+        "Prompts with the most information per answer (bits), and the sd of the items in them:"
     )
-    for row in found["prompts"][:limit]:
+    for row in choice["prompts"][:limit]:
         sentence = (
             f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
         )

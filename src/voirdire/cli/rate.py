@@ -32,13 +32,13 @@ def rate(
         The judges' answers: labels or scores.
     humans : FILE
         People's labels or scores of a random sample of the items; with a column person, or a file for each person;
-        repeatable. Or --people names judges of the table.
+        repeatable. Or name people in the table by --people.
     by : COLUMN
-        The rate in each group of this column, too.
+        Add the rate in each group of this column.
     judge : A,B,...
         Judges to use; repeatable. Default: all.
     margin
-        How many human answers until the interval is this far to both sides.
+        Wanted half-width of the interval, for the number of human answers needed.
     prob
         Coverage of the intervals.
     """
@@ -56,44 +56,44 @@ def rate(
     console.print_result(estimate, json, lambda: _show_rate(estimate))
 
 
-def _show_rate(found: dict[str, Any]) -> None:
+def _show_rate(estimate: dict[str, Any]) -> None:
     from rich.text import Text
 
     out = console.stdout_console()
-    level = f"{100 * found['prob']:g}%"
-    title = f"People would call {_rate_interval(found, level)} of the items good."
+    level = f"{100 * estimate['prob']:g}%"
+    title = f"People would call {_rate_interval(estimate, level)} of the items good."
     out.print(Text(title, style="bold"))
     out.print(
-        f"{found['humans']:,} of {found['items']:,} items have human answers; estimator: {found['estimator']}."
+        f"{estimate['humans']:,} of {estimate['items']:,} items have human answers; estimator: {estimate['estimator']}."
     )
-    needed = found["needed"]
-    margin = f"To know it to +-{found['margin']:g}"
+    needed = estimate["needed"]
+    margin = f"To know it to +-{estimate['margin']:g}"
     if needed is None:
         out.print(f"{margin} takes human answers to more items than the table has.")
-    elif needed > found["humans"]:
+    elif needed > estimate["humans"]:
         out.print(f"{margin} takes about {needed:,} human answers in all.")
     else:
         out.print(f"{margin} takes no more human answers.")
-    for row in found["by"]:
+    for row in estimate["by"]:
         value = "not known" if row["rate"] is None else _rate_interval(row, level)
         sentence = (
             f"{row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
         )
         console.print_sentence(sentence, indent=2)
-    for row in found["differences"]:
+    for row in estimate["differences"]:
         interval_text = (
             f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
         )
         contexts_text = f"{row['contexts']:,} contexts, paired" if row["contexts"] else "no context in common"
         console.print_sentence(f"{row['a']} less {row['b']}: {interval_text} ({contexts_text})", indent=2)
     out.print("By other estimators:")
-    for row in found["estimators"]:
-        if row["estimator"] != found["estimator"]:
+    for row in estimate["estimators"]:
+        if row["estimator"] != estimate["estimator"]:
             value = "not defined" if row["rate"] is None else _rate_interval(row, level)
             out.print(f"  {row['estimator']}: {value}")
-    out.print(Text(console.printable_text(found["rule"])))
-    if found["note"]:
-        out.print(Text(console.printable_text(f"Note: {found['note']}.")))
+    out.print(Text(console.printable_text(estimate["rule"])))
+    if estimate["note"]:
+        out.print(Text(console.printable_text(f"Note: {estimate['note']}.")))
 
 
 def _rate_interval(row: dict[str, Any], level: str) -> str:

@@ -1,4 +1,4 @@
-"""Options of how tables are read: the same for every verb that reads some."""
+"""Options for reading tables, shared by all verbs that read tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from voirdire.tables.run_folders import run_folder
 Texts = list[str] | None
 T = TypeVar("T")
 
-#: Endings of files; what stands before a colon is else part of the name of a judge, as in ``llama3.1:8b``.
+#: File name endings. They tell ``FILE:NAME`` from a judge's name with a colon, such as ``llama3.1:8b``.
 _FILE_ENDINGS = {
     ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".gz", ".zst", ".eval", ".zip",
 }  # fmt: skip
@@ -68,50 +68,50 @@ class TableOptions:
         people: Texts = None,
         degrees: bool = False,
     ) -> TableOptions:
-        """Options of the command line together.
+        """Collect the options of the command line.
 
         How tables are read
         -------------------
         tool : TOOL
             The tool that wrote the file.
         map : A=B,...
-            Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).
+            Columns of the table: judge=grader,first=model_a,...; or a .toml file with saved reading options.
         winners : A=B,...
-            What winners mean: 1=first,0=second,draw=tie.
+            Meaning of the winner column's values: 1=first,0=second,draw=tie.
         wide : WHAT
-            What the columns of a table are: judge, criterion, counts, lists of answers, or pairs of a judge and a
-            criterion, of one row an item; item, of one row a judge.
+            Content of the columns of a wide table. One row per item: judge, criterion, counts, lists of answers, or
+            pairs of a judge and a criterion. One row per judge: item.
         columns : A,B,...
-            Which of them, where not all.
+            With --wide: columns to use (default: all).
         leave_out : A,B,...
-            Columns of the table that are not read, such as a criterion that is none.
+            Columns to ignore, such as one that looks like a criterion but is none.
         settings : KEY=VALUE
-            What a file does not say: baseline, judge (of one file: judge=FILE:NAME), system, questions (a,b).
+            Facts that the file lacks: baseline, judge (for one file: judge=FILE:NAME), system, questions (a,b).
         sheet : NAME
             The sheet of a spreadsheet.
         sep
-            What separates columns; default: found out.
+            Column separator (default: detected).
         kind : KIND
-            Which table: votes, scores, labels or rankings.
+            Kind of the table: votes, scores, labels or rankings.
         where : COLUMN=VALUE
-            Only rows that hold this (COLUMN!=VALUE: that do not); repeatable.
+            Use only rows with this value (COLUMN!=VALUE: without it); repeatable.
         positive : LABEL
-            The label that is a success.
+            The label that counts as success.
         levels : A,B,...
-            All labels there may be, lowest first, or the levels of the scores' scale.
+            All possible labels, lowest first, or the levels of the scores' scale.
         label_sets : SEP|lists|rows
-            How several labels of an item are written: what separates them in a cell, lists, or a row each.
+            Notation of several labels per item: the separator within a cell, lists, or one row per label.
         no_label : CELL
-            The cell that says that no label applies: none, or '' for empty ones (with --label-sets).
+            Cell that means that no label applies: none, or '' for empty cells (with --label-sets).
         people : A,B,...
             Judges of the table who are people.
         degrees
-            How sure judges were counts, where a tool's file says it.
+            Weight votes by the judges' confidence, where a tool's file gives it.
 
         Raises
         ------
         InputError
-            One is not written as it is to be, or says what there is not.
+            An option has the wrong form, or names something that does not exist.
         """
         files = [text for text in map or [] if text.endswith(".toml") and "=" not in text]
         reading = Reading(
@@ -138,7 +138,7 @@ class TableOptions:
         )
 
     def _check_role(self, path: Path, role: str) -> None:
-        """Raise where a file is given as judges' answers and as people's."""
+        """Raise if a file is given both as judges' answers and as people's."""
         if self._given.setdefault(os.path.realpath(path), role) != role:
             raise InputError(
                 f"file {str(path)!r} is given as judges' answers and as people's; judges of a table who are people are "
@@ -147,21 +147,21 @@ class TableOptions:
 
     @property
     def levels(self) -> list[str] | None:
-        """Labels there may be, or levels of scores."""
+        """Possible labels, or levels of scores."""
         return None if self.reading.levels is None else list(self.reading.levels)
 
     def tables(
         self, paths: Sequence[Path], further: Iterable[Path | None] = (), *, phase: str | None = None
     ) -> list[Any]:
-        """Tables of judges' answers: files as they are where nothing is said of them, else as they are to be read.
+        """Return tables of judges' answers: paths where no reading option applies, else tables that have been read.
 
         Parameters
         ----------
         paths : sequence of Path
         further : iterable of Path or None
-            Further tables of the command, whose columns a mapping may name, too.
+            Further tables of the command. ``--map`` may name their columns, too.
         phase : str, optional
-            The phase of answers that is meant, where there are some.
+            Phase to select, where the answers have phases.
         """
         for path in paths:
             self._check_role(path, "judges")
@@ -182,12 +182,12 @@ class TableOptions:
     def together(
         self, path: Path, further: Iterable[Path | None] = (), without: Iterable[Path | None] = ()
     ) -> Any:
-        """Read a table, or all tables of a folder as one, in the order of their names, but those left out.
+        """Read a table, or join all tables of a folder in the order of their names, except ``further``, ``without``.
 
         Raises
         ------
         InputError
-            There are none.
+            The folder has no table.
         """
         if not path.is_dir() or run_folder(path) is not None:
             return self.table(path, further)
@@ -207,7 +207,7 @@ class TableOptions:
         return read_as(tables, self.reading)
 
     def questions(self, path: Path) -> Any:
-        """Read a table of questions, which needs no column of answers."""
+        """Read a table of questions; it needs no column of answers."""
         reading, answers = self.reading, set(ANSWER_COLUMNS.values())
         renamed = reading.map or {}
         allowed = {"map", "sep", "sheet", "where", "leave_out"}
@@ -246,7 +246,7 @@ class TableOptions:
         return frame.drop(columns=hidden).rename(columns={name: role for role, name in renamed.items()})
 
     def people(self, path: Path | None) -> Any:
-        """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""
+        """Return a table of people's answers, named or not; the path where no reading option applies."""
         if path is None:
             return None
         check_no_judge(path)
@@ -257,11 +257,11 @@ class TableOptions:
         return read_as(path, reading, unnamed=True).table if reading.set_options else path
 
     def people_tables(self, paths: Sequence[Path] | None) -> Any:
-        """Answers that a repeatable option for people's gave: the one table, or all of them; None without."""
+        """Return the tables of people's answers of a repeatable option: one table, a list, or None without any."""
         tables = [self.people(path) for path in paths or ()]
         return tables[0] if len(tables) == 1 else tables or None
 
-    def _read_file(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
+    def _read_file(self, path: Path, other_columns: set[str], phase: str | None) -> Any:
         reading = self.reading.of_file(str(path))
         if run_folder(path) is not None:
             if excess := sorted(
@@ -275,41 +275,41 @@ class TableOptions:
                 reading.where,
                 answer=None if reading.table is None else ANSWER_COLUMNS[reading.table],
             )
-        if reading.map and elsewhere:
+        if reading.map and other_columns:
             own_columns = _file_columns(path)
             reading = replace(
                 reading,
                 map={
                     role: name
                     for role, name in reading.map.items()
-                    if name in own_columns or name not in elsewhere
+                    if name in own_columns or name not in other_columns
                 },
             )
-        if reading.leave_out and elsewhere:
+        if reading.leave_out and other_columns:
             own_columns = _file_columns(path)
             left_out = tuple(
-                name for name in reading.leave_out if name in own_columns or name not in elsewhere
+                name for name in reading.leave_out if name in own_columns or name not in other_columns
             )
             reading = replace(reading, leave_out=left_out)
-        if fitting_options(self.reading, [*elsewhere]).winners:
+        if fitting_options(self.reading, [*other_columns]).winners:
             reading = replace(reading, winners=fitting_options(self.reading, _file_columns(path)).winners)
         answers = read_as(path, reading)
         return answers if phase is None else select_rows(answers, phase)
 
 
 def _file_columns(path: Path) -> tuple[str, ...]:
-    """The columns of a file under its own names; none where it is no table."""
+    """Return the column names of a file; empty if it is no table."""
     if path.is_dir():
         return ()
     with open_source(path) as source:
         return source.columns() if source.head.shape in ("records", "table") else ()
 
 
-def _read_settings(given: list[str]) -> dict[str, Any] | None:
-    """Settings that ``--set`` gives; judges of single files are ``judge=FILE:NAME``."""
+def _read_settings(texts: list[str]) -> dict[str, Any] | None:
+    """Parse the settings of ``--set``; ``judge=FILE:NAME`` sets the judge of one file."""
     judges: dict[str, str] = {}
     pairs = []
-    for text in given:
+    for text in texts:
         name, _, value = text.partition("=")
         file, colon, judge = value.rpartition(":")
         if name.strip() == "judge" and colon and Path(file).suffix.lower() in _FILE_ENDINGS:
@@ -324,8 +324,8 @@ def _read_settings(given: list[str]) -> dict[str, Any] | None:
     return settings or None
 
 
-def split_commas(given: Sequence[str] | None) -> list[str]:
-    """Names that are given in several options or with commas between them; quotation marks keep a comma in a name.
+def split_commas(texts: Sequence[str] | None) -> list[str]:
+    """Split option values at commas; quotation marks keep a comma within a name.
 
     Examples
     --------
@@ -334,25 +334,25 @@ def split_commas(given: Sequence[str] | None) -> list[str]:
     >>> split_commas(['"Smith, Ann", Bob'])
     ['Smith, Ann', 'Bob']
     """
-    return [name for text in given or () for name in read_list("", text)]
+    return [name for text in texts or () for name in read_list("", text)]
 
 
-def _given_once(option: str, given: Texts) -> Texts:
-    """Values of an option that may be given once only, as their order matters."""
-    if given is not None and len(given) > 1:
+def _given_once(option: str, values: Texts) -> Texts:
+    """Return the values of an option; raise if it is repeated, as the order of its values matters."""
+    if values is not None and len(values) > 1:
         raise InputError(
-            f"{option} is given {len(given)} times; give it once, with commas between: {option} A,B,..."
+            f"{option} is given {len(values)} times; give it once, with commas between: {option} A,B,..."
         )
-    return given
+    return values
 
 
-def key_values(option: str, given: Sequence[str]) -> dict[str, str]:
-    """KEY=VALUE settings.
+def key_values(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Parse KEY=VALUE settings.
 
     Raises
     ------
     InputError
-        One is no pair, or a key is given twice.
+        A setting is not a pair, or a key is given twice.
 
     Examples
     --------
@@ -365,12 +365,12 @@ def key_values(option: str, given: Sequence[str]) -> dict[str, str]:
             raise ValueError
         return value
 
-    return read_pairs(option, given, "KEY=VALUE", keep_text)
+    return read_pairs(option, texts, "KEY=VALUE", keep_text)
 
 
 def read_pairs(
     option: str,
-    given: Sequence[str],
+    texts: Sequence[str],
     form: str,
     read: Callable[[str, str], T],
     *,
@@ -382,24 +382,24 @@ def read_pairs(
     Parameters
     ----------
     option : str
-    given : sequence of str
+    texts : sequence of str
     form : str
-        How one is to be written, for messages.
+        Expected form, for messages.
     read : callable
-        From a key and its value to what is kept; raises ValueError where they are not of the form.
+        Converts a key and its text to a value; raises ValueError if they do not have the form.
     last : bool
-        Whether keys may hold equals signs, and values none.
+        True if keys may contain equals signs, and values none.
     name : callable
-        From a key to how messages name it.
+        Converts a key to its name in messages.
 
     Raises
     ------
     InputError
-        One is not of the form, or a key is given twice.
+        A text does not have the form, or a key is given twice.
     """
     pairs: dict[str, T] = {}
     problems = []
-    for text in given:
+    for text in texts:
         key, equals, value = text.rpartition("=") if last else text.partition("=")
         key = key.strip()
         try:

@@ -29,23 +29,23 @@ def replace(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know.
+    """Test whether a judge or the panel may replace people, or how many more human answers are needed to decide.
 
     Parameters
     ----------
     humans : FILE
-        People's answers with a column person (or judge), or a file for each person; repeatable. Or --people names
-        judges of the table.
+        People's answers with a column person (or judge), or a file for each person; repeatable. Or name people in the
+        table by --people.
     margin
-        By how much a judge may fall short of people.
+        Non-inferiority margin: largest acceptable shortfall of a judge's agreement compared with people's.
     bar
-        With one person an item: how well people are known to agree with each other.
+        With one person per item: known agreement of people with each other.
     epsilon
-        Of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd.
+        Parameter of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd.
     measure
-        Of agreement: equality (votes, labels), weighted (levels in order), distance (other scores).
+        Measure of agreement: equality (votes, labels), weighted (ordered levels), distance (other scores).
     judge : A,B,...
-        Judges to look at; repeatable. Default: all.
+        Judges to test; repeatable. Default: all.
     prob
         Coverage of the intervals.
     """
@@ -112,7 +112,7 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
         console.stdout_console().print(Text(console.printable_text(note)))
     console.print_sentence(
         f"People answered {max(row['n'] for row in rows):,} of {max(row['units'] for row in rows):,} units. The column "
-        "more: how many further units they must answer until it is known ('all': even all units are too few)."
+        "more: number of further units that people must answer for a verdict ('all': even all units are too few)."
     )
 
 

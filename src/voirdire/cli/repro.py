@@ -34,42 +34,42 @@ def repro(
     page: bool = False,
     json: bool = False,
 ) -> None:
-    """Check published numbers: published, ours, tolerance, verdict; or draw, or run, what a paper did.
+    """Check a paper's published numbers (published, ours, tolerance, verdict), draw its figures, or repeat its runs.
 
     Parameters
     ----------
     paper : [PAPER]
-        One paper's system; without it, all.
+        One paper's system; without it, all systems.
     results : DIR
         Tables of your own runs: DIR/SYSTEM/RUN/TABLE.csv.
     offline
-        Do not look for public data.
+        Do not download public data.
     rerun
-        Simulate anew what claims rest on, instead of reading kept results.
+        Repeat the simulations behind the claims, instead of reading stored results.
     replicates
-        Of each simulation, with --rerun.
+        With --rerun: replicates of each simulation.
     jobs
-        Processes that simulate, with --rerun.
+        With --rerun: number of processes.
     strict
-        Exit with 1 where a verdict is not explained, or something was changed.
+        Exit with 1 if a verdict is not explained, or something was changed.
     figures : DIR
-        Draw the paper's figures into DIR instead.
+        Instead of checking: draw the paper's figures into DIR.
     tables : DIR
-        Write the paper's tables, and with --results ours, into DIR as CSV, LaTeX and HTML instead.
+        Instead of checking: write the paper's tables, and with --results ours, into DIR as CSV, LaTeX and HTML.
     run : NAME
-        Collect and compute a run of the paper instead.
+        Instead of checking: collect and compute a run of the paper.
     data : FILE
-        The run's data set, where none can be fetched.
+        With --run: the data set, if it cannot be downloaded.
     panel : FILE
-        Judges instead of the run's panel.toml.
+        With --run: a panel file that replaces the run's panel.toml.
     limit
-        Only the run's first items; no result.
+        With --run: use only the first items, as a test without a result.
     smoke
-        The run on invented items with very small local models; no result.
+        With --run: use invented items and very small local models, as a test without a result.
     out : DIR
-        The run's journal and tables, or a rerun's simulations; what was stopped goes on.
+        Folder of the run's journal and tables, or of a rerun's simulations; the same folder resumes a stopped run.
     page
-        The page of all claims and runs as Markdown.
+        Print the page of all claims and runs as Markdown.
     """
     companion = load_companion("voirdire_repro.verb")
     if page:

@@ -1,4 +1,4 @@
-"""Rows of ``agree`` and ``metaeval`` on stdout: a table for people, or JSON."""
+"""Output of the rows of ``agree`` and ``metaeval``: a terminal table or JSON."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-_DROPPED_COLUMN = "humans alone"  # the column that gives way to names
-_MAX_NAME_LETTERS = 30  # characters of names that are said once below the table
+_DROPPED_COLUMN = "humans alone"  # column omitted when names need the room
+_MAX_NAME_LETTERS = 30  # longer names, equal in all rows, are printed once below the table
 
 
 def call_verb(
@@ -39,19 +39,19 @@ def call_verb(
     verb : callable
         A function of `voirdire.agreement`.
     first : sequence
-        Its arguments by place.
+        Positional arguments.
     options : dict
-        By option its keyword and its value, None where it was not given; ``measure`` stands for a verb of one
-        measure.
+        Keyword and value by option; None if the option is not given. For a verb of one measure, ``--measures`` becomes
+        its keyword ``measure``.
     settings : dict
-        How to resample.
+        Resampling settings.
     question : str
-        The option that asks for this verb, for messages.
+        The option that selects this verb, for messages.
 
     Raises
     ------
     typer.BadParameter
-        For an option that the verb does not take.
+        The verb does not take an option.
     """
     parameters = inspect.signature(verb).parameters
     keywords: dict[str, Any] = {}
@@ -71,24 +71,23 @@ def call_verb(
     return verb(*first, **keywords, **resampling)
 
 
-def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
+def print_rows(result_rows: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
     """Print a result: as JSON ``{"rows": [...]}``, or as a table.
 
     Parameters
     ----------
-    found : pandas.DataFrame
-        Rows with the columns of `voirdire.agreement.coefficients.rows.COLUMNS` and others, such as those of estimates
-        with human answers, or those of comparisons.
+    result_rows : pandas.DataFrame
+        Rows with the columns of `voirdire.agreement.coefficients.rows.COLUMNS`, and further ones for estimates with
+        human answers or for comparisons.
     title : str
         The table's heading.
     json : bool
-        Whether to print JSON.
+        True prints JSON.
     partner : bool
-        Whether the table shows the last judge of each row, who is the same throughout where the title names
-        them.
+        True shows the last judge of each row; False where the title names that judge.
     """
-    with_humans, is_comparison = "human_value" in found, "difference" in found
-    rows = json_rows(found, found.columns)
+    with_humans, is_comparison = "human_value" in result_rows, "difference" in result_rows
+    rows = json_rows(result_rows, result_rows.columns)
     if json:
         console.print_json({"rows": rows})
         return
@@ -99,7 +98,7 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
             "humans": lambda row: f"{row['n']:,} of {row['units']:,}",
             "worth": lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}",
         }
-        # a table for each measure: beside its name there would be no room for the judges'
+        # one table per measure: a column of measures would leave no room for the judges' names
         for measure in dict.fromkeys(row["measure"] for row in rows):
             measure_rows = [row for row in rows if row["measure"] == measure]
             _show_rows(measure_rows, f"{measure}: {title}", shown, True, False)
@@ -111,19 +110,19 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
             for row in rows
         ]
         shown = {"difference": shown["value"], "interval": _interval_text}
-        if "p_ahead" in found:
+        if "p_ahead" in result_rows:
             shown["ahead"] = lambda row: "" if row["p_ahead"] is None else f"{100 * row['p_ahead']:.3g}%"
-        adjusted = [name for name in found.columns if name.endswith("_adjusted")]
-        shown |= {name.removesuffix("_adjusted"): partial(_p_value_text, of=name) for name in adjusted}
+        adjusted = [name for name in result_rows.columns if name.endswith("_adjusted")]
+        shown |= {name.removesuffix("_adjusted"): partial(_p_value_text, column=name) for name in adjusted}
         title += ", p-values adjusted for all rows" if adjusted and len(rows) > 1 else ""
-    if "paired" in found:
+    if "paired" in result_rows:
         shown["paired"] = lambda row: "yes" if row["paired"] else "no"
     _show_rows(rows, title, shown | {"n": lambda row: f"{row['n']:,}"}, partner)
 
 
-def print_metrics(found: pd.DataFrame, title: str) -> None:
+def print_metrics(result_rows: pd.DataFrame, title: str) -> None:
     """Print :func:`voirdire.agreement.metric_table` of the rows of ``metaeval``."""
-    table = metric_table(found)
+    table = metric_table(result_rows)
     heads = ["metric", *(" ".join(filter(None, names)) for names in table.columns)]
     rows = [
         dict(zip(heads, (metric, *cells), strict=True))
@@ -142,14 +141,14 @@ def _show_rows(
     optional = [name for name in ("judge", "criterion", "level") if len({row.get(name) for row in rows}) > 1]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
     judges = [_judges_text(row["judges"] if partner else row["judges"][:-1]) for row in rows]
-    # many judges, the same in every row, would leave the other columns no room
+    # long names, the same in every row, would leave the other columns no room
     same_judges = len(set(judges)) == 1 and len(judges[0]) > _MAX_NAME_LETTERS
     lines = []
     for row, names in zip(rows, judges, strict=True):
         line = {"measure": row["measure"]} if measure else {}
         line |= {} if same_judges else {"judges": names}
         line |= {name: row[name] or "" for name in optional}
-        # in 80 columns there is room for the one or for the other
+        # 80 columns have room for the optional columns or for this one
         line |= {
             name: cell(row) for name, cell in shown.items() if not (optional and name == _DROPPED_COLUMN)
         }
@@ -164,7 +163,7 @@ def _show_rows(
 
 
 def check_output_path(out: Path | None, overwrite: bool) -> None:
-    """Raise where rows could not be saved, before any work is done."""
+    """Raise if rows could not be saved, before any work is done."""
     if out is not None:
         check_new_folder(out, ROWS_LAYOUT, overwrite=overwrite)
     elif overwrite:
@@ -172,20 +171,20 @@ def check_output_path(out: Path | None, overwrite: bool) -> None:
 
 
 def save_result_rows(
-    found: pd.DataFrame, out: Path, kind: str, asked: dict[str, Any], overwrite: bool, json: bool
+    result_rows: pd.DataFrame, out: Path, kind: str, settings: dict[str, Any], overwrite: bool, json: bool
 ) -> None:
-    """Save rows, as :func:`voirdire.report.sources.save_rows`, and say where; of comparisons the differences."""
-    if "difference" in found:
-        names = [name for name in ("judge", "a", "b") if name in found]
-        judges: Any = [tuple(row) for row in found[names].to_numpy().tolist()]
-        found = found.assign(
-            measure="difference_in_" + found["measure"],
+    """Save rows by :func:`voirdire.report.sources.save_rows` (for comparisons: differences), and print the path."""
+    if "difference" in result_rows:
+        names = [name for name in ("judge", "a", "b") if name in result_rows]
+        judges: Any = [tuple(row) for row in result_rows[names].to_numpy().tolist()]
+        result_rows = result_rows.assign(
+            measure="difference_in_" + result_rows["measure"],
             judges=judges,
-            value=found["difference"],
+            value=result_rows["difference"],
             level="a - b",
         )
-        kind = "agree"  # whose page shows any rows
-    save_rows(found, out, kind, asked, overwrite=overwrite)
+        kind = "agree"  # the report of agree shows any rows
+    save_rows(result_rows, out, kind, settings, overwrite=overwrite)
     console.print_saved(out, json)
 
 
@@ -197,10 +196,10 @@ def _number_text(value: float | None) -> str:
     return "undefined" if value is None else f"{value:z.3f}"
 
 
-def _p_value_text(row: dict[str, Any], of: str) -> str:
-    return "" if row[of] is None else f"{row[of]:.3g}"
+def _p_value_text(row: dict[str, Any], column: str) -> str:
+    return "" if row[column] is None else f"{row[column]:.3g}"
 
 
-def _interval_text(row: dict[str, Any], of: str = "") -> str:
-    low, high = row[f"{of}low"], row[f"{of}high"]
+def _interval_text(row: dict[str, Any], prefix: str = "") -> str:
+    low, high = row[f"{prefix}low"], row[f"{prefix}high"]
     return "" if low is None else f"[{_number_text(low)}, {_number_text(high)}]"

@@ -1,4 +1,4 @@
-"""Tables of a fit for people: short, at most 80 columns wide where names are short."""
+"""Tables of a fit on the terminal: short, at most 80 columns wide if names are short."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ MAX_ROWS = 20
 _LEVEL_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
-def rate_table(found: Mapping[str, Any] | None, prob: float) -> RenderableType | None:
-    """Win rates against the item that all votes are about; None without one.
+def rate_table(reference: Mapping[str, Any] | None, prob: float) -> RenderableType | None:
+    """Return a table of win rates against the reference item, which all votes involve; None without one.
 
     Parameters
     ----------
-    found : mapping or None
+    reference : mapping or None
         ``reference`` of a board.
     prob : float
         Probability of the intervals.
     """
-    if found is None:
+    if reference is None:
         return None
     return _first_rows(
-        titled_table(f"Win rates against {printable_text(found['item'])}", prob),
-        found["rates"],
+        titled_table(f"Win rates against {printable_text(reference['item'])}", prob),
+        reference["rates"],
         lambda row: {
             "item": row["item"],
             "win rate": number_text(row["value"]),
@@ -50,9 +50,9 @@ def ranking_table(
     unit: str = "log-odds",
     title: str = "Items, best first",
     ranks: Mapping[str, tuple[int, int]] | None = None,
-    called: str = "item",
+    heading: str = "item",
 ) -> RenderableType | None:
-    """The best items: score, interval, ranks and probability of being best.
+    """Return a table of the best items: score, interval, ranks and probability of being best.
 
     Parameters
     ----------
@@ -61,17 +61,17 @@ def ranking_table(
     prob : float
         Probability of the intervals.
     unit : str
-        Of the scores; named where they are not in log-odds.
+        Unit of the scores; shown unless it is log-odds.
     title : str
     ranks : mapping, optional
-        Highest and lowest rank that is left open to an item.
-    called : str
-        What one of them is called.
+        Best and worst rank that an item may have.
+    heading : str
+        Heading of the names.
     """
     has_intervals = rows[0]["low"] is not None
 
     def row_cells(row: Row) -> dict[str, str]:
-        cells = {"rank": f"{row['rank']:.0f}", called: row["item"]}
+        cells = {"rank": f"{row['rank']:.0f}", heading: row["item"]}
         cells["score" if unit == "log-odds" else unit] = number_text(row["score"])
         if "unadjusted" in rows[0]:
             cells["unadjusted"] = number_text(row["unadjusted"])
@@ -84,19 +84,19 @@ def ranking_table(
         return cells | {"best": share_text(row["p_best"])}
 
     ranked = _first_rows(
-        titled_table(title, prob if has_intervals else None), rows, row_cells, [called], f"{called}s"
+        titled_table(title, prob if has_intervals else None), rows, row_cells, [heading], f"{heading}s"
     )
     return Group(ranked, Text(RANKS_NOTE)) if ranked is not None and has_intervals and ranks else ranked
 
 
 def covariate_table(
-    rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float, unit: str = "log-odds"
+    rows: Sequence[Row] | None, own_family_rows: Sequence[Row] | None, prob: float, unit: str = "log-odds"
 ) -> RenderableType | None:
-    """Effects of covariates, and of own families judge by judge; None where there are none."""
+    """Return a table of the effects of covariates, and of each judge's own family; None without covariates."""
     if not rows:
         return None
     entries = [(row["name"], row, f"{row['unit']:.4g}") for row in rows]
-    entries += [(f"  {row['judge']}", row, "") for row in own or () if row["judge"] is not None]
+    entries += [(f"  {row['judge']}", row, "") for row in own_family_rows or () if row["judge"] is not None]
     cells = [
         {
             "covariate": name,
@@ -110,7 +110,7 @@ def covariate_table(
 
 
 def term_table(rows: Sequence[Row] | None, prob: float, unit: str = "log-odds") -> RenderableType | None:
-    """Values of terms beside a model's own, those farthest from 0; None where there are none."""
+    """Return a table of additional terms, largest absolute value first; None without terms."""
     return _first_rows(
         titled_table(f"Terms, {unit}", prob),
         sorted(rows or (), key=lambda row: -abs(row["value"])),
@@ -131,34 +131,33 @@ def judge_table(
     heads: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
 ) -> Table | None:
-    """Judges by reliability, best first; of many only both ends. None where the model does not tell them apart.
+    """Return a table of judges, most reliable first; of many judges only the first and the last ones.
 
-    A value that the model fixes is shown as fixed.
-
-    Where the model estimates severity but no reliability, the most severe come first.
+    A value that the model fixes is shown as fixed. If the model estimates severity but no reliability, the most severe
+    judges come first. None if it estimates neither.
 
     Parameters
     ----------
     rows : sequence of mapping
         ``judges`` of a result.
     heads : mapping, optional
-        Headings by key, where they are not the key.
+        Headings by key, where they differ from the key.
     drop : sequence of str
         Columns to leave out.
     """
     candidates = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
-    # with votes and scores, a judge that gave none of one kind has gaps
+    # with votes and scores, a judge without answers of one kind has None there
     columns = [
         name for name in candidates if name not in drop and any(row.get(name) is not None for row in rows)
     ]
     if not {"reliability", "severity"} & set(columns):
         return None
-    # what fits a line: the reliability of judges that vote and score is their discrimination, said otherwise
+    # discrimination does not fit the line; with votes and scores it is a transform of reliability
     crowded = len(columns) > 3
     columns = [name for name in columns if name != "discrimination" or not crowded]
     main_column = columns[0]
     has_intervals = any(row[f"{main_column}_low"] is not None for row in rows)
-    # with intervals of anything there are draws, and what has none is fixed by the model
+    # any interval means that there are draws; a value without an interval is then fixed by the model
     has_draws = any(value is not None for row in rows for name, value in row.items() if name.endswith("_low"))
     counts = [name for name in ("votes", "scores") if name in rows[0]]
     column_heads = {name: (heads or {}).get(name, name.replace("_", " ")) for name in (*counts, *columns)}
@@ -183,7 +182,7 @@ def judge_table(
 
 
 def class_table(rows: Sequence[Row]) -> RenderableType | None:
-    """Items with their class, the least certain first.
+    """Return a table of items with their class, the least certain first.
 
     Parameters
     ----------
@@ -205,13 +204,13 @@ def class_table(rows: Sequence[Row]) -> RenderableType | None:
 
 
 def class_share_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
-    """Classes by share; None where the model has none."""
+    """Return a table of classes by share; None if the model has no shares."""
     names = ["criterion"] * (len({row["criterion"] for row in rows}) > 1) + ["class"]
     return _weight_table("Classes, by share", rows, prob, names, "share", "classes")
 
 
 def criterion_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
-    """Criteria by weight, largest first; None where there is only one."""
+    """Return a table of criteria by weight, largest first; None with one criterion."""
     ordered = sorted(rows, key=lambda row: -row["weight"])
     if len(rows) < 2:
         return None
@@ -219,7 +218,7 @@ def criterion_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
 
 
 def _weight_table(
-    title: str, rows: Sequence[Row], prob: float, names: Sequence[str], value: str, called: str
+    title: str, rows: Sequence[Row], prob: float, names: Sequence[str], value: str, row_name: str
 ) -> RenderableType | None:
     has_intervals = bool(rows) and rows[0]["low"] is not None
     return _first_rows(
@@ -229,12 +228,12 @@ def _weight_table(
             {name: row[name] for name in names} | {value: _with_interval(row[value], row["low"], row["high"])}
         ),
         names,
-        called,
+        row_name,
     )
 
 
 def model_checks_table(rows: Sequence[Row]) -> Table:
-    """Checks, worst first."""
+    """Return a table of checks, worst first."""
     order = list(_LEVEL_STYLES)[::-1]
     cells = [
         {
@@ -248,7 +247,7 @@ def model_checks_table(rows: Sequence[Row]) -> Table:
 
 
 def number_text(value: float) -> str:
-    """A number with two digits after the point, never minus zero.
+    """Format a number with two decimals, never as minus zero.
 
     Examples
     --------
@@ -270,7 +269,7 @@ def _with_interval(value: float | None, low: float | None, high: float | None) -
 
 
 def titled_table(title: str, prob: float | None = None) -> Table:
-    """An empty table under its title, as all of these are; with the probability of its intervals if there are any."""
+    """Return an empty table with a title; the title ends with the probability of the intervals, if any."""
     intervals = f" [{100 * prob:g}% interval]" if prob else ""
     return empty_table(title + intervals, show_edge=False, padding=(0, 1, 0, 0))
 
@@ -280,20 +279,20 @@ def _first_rows(
     rows: Sequence[Row],
     cells: Callable[[Row], Mapping[str, object]],
     words: Collection[str],
-    what: str,
+    row_name: str,
 ) -> RenderableType | None:
-    """The table with the cells of the first rows, and how many more there are; None where there are no rows."""
+    """Fill the table with the first rows, and add the number of further rows; None without rows."""
     if not rows:
         return None
     more_rows = len(rows) - MAX_ROWS
     fill_table(table, [cells(row) for row in rows[:MAX_ROWS]], words)
     if more_rows <= 0:
         return table
-    return Group(table, Text(f"and {more_rows} more {what}: --json and --out hold them all"))
+    return Group(table, Text(f"and {more_rows} more {row_name}: --json and --out hold them all"))
 
 
 def unconnected_pairs_table(rows: Sequence[Row]) -> RenderableType | None:
-    """Unconnected pairs, the least certain first; None where there are none."""
+    """Return a table of unconnected pairs, the least certain first; None without pairs."""
     return _first_rows(
         titled_table("Pairs, least certain first"),
         sorted(rows, key=lambda row: abs(row["p_first"] - 0.5)),
@@ -307,7 +306,7 @@ def unconnected_pairs_table(rows: Sequence[Row]) -> RenderableType | None:
 
 
 def people_table(rows: Sequence[Row]) -> Table | None:
-    """People who gave anchors of scores, beside the judges; None without."""
+    """Return a table of the people who gave anchors of scores; None without people."""
     if not rows:
         return None
     names = [name for name in ("severity", "discrimination", "noise") if name in rows[0]]
@@ -321,7 +320,7 @@ def people_table(rows: Sequence[Row]) -> Table | None:
 
 
 def anchor_method_table(rows: Sequence[Row]) -> Table | None:
-    """Table of how well each way to use anchors predicts those left out; None where nothing was compared."""
+    """Return held-out log loss and accuracy of each method of using anchors; None if none were compared."""
     if not rows:
         return None
     cells = [

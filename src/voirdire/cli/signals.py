@@ -1,8 +1,9 @@
-"""Ctrl-C and SIGTERM end a command within a moment, also while compiled code holds the main thread.
+"""Handling of Ctrl-C and SIGTERM: ends a command at once, even while compiled code runs in the main thread.
 
-Python runs a signal's handler in the main thread, once it is back from compiled code, and an exception raised there
-goes through whatever is under way: JAX ends in a segmentation fault, or swallows it. So a thread reads what the
-signal itself writes (`signal.set_wakeup_fd`), removes what is half written, says so and ends the process.
+Python runs a signal's handler in the main thread, only after compiled code has returned. An exception raised there
+interrupts running code: JAX crashes with a segmentation fault, or swallows the exception. Therefore a second thread
+reads the bytes that signals write (`signal.set_wakeup_fd`), removes unfinished files, prints a message and ends the
+process.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from voirdire import drafts
 from voirdire.early_signals import NOTHING_LEFT_NOTE, SIGNAL_NAMES, print_stop_message
 from voirdire.infer import stopping
 
-_GRACE_SECONDS = 2.0  # seconds after which the main thread ends the process itself
+_GRACE_SECONDS = 2.0  # seconds until the main thread itself ends the process
 _notes: list[str] = []
 _mask: list[set[int]] = []
 _ending = threading.Lock()
@@ -29,8 +30,8 @@ _ending = threading.Lock()
 def handle_signals() -> Iterator[None]:
     """End the process with exit code 130 on Ctrl-C and 143 on SIGTERM, with a line on stderr.
 
-    A signal that the process was started to ignore (``nohup``) stays ignored. At the end of the block signals are
-    handled as before it (see `voirdire.early_signals`). Elsewhere than in the main thread the block changes nothing.
+    A signal ignored since the start of the process (``nohup``) stays ignored. The end of the block restores the
+    handlers (see `voirdire.early_signals`). Outside the main thread the block changes nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -39,11 +40,11 @@ def handle_signals() -> Iterator[None]:
     handled = [number for number in SIGNAL_NAMES if old_handlers[number] is not signal.SIG_IGN]
     reader, writer = socket.socketpair()
     writer.setblocking(False)
-    # a signal to a child must not reach this process through the socket that both hold
+    # a signal to a child must not reach this process through the inherited socket
     os.register_at_fork(
         before=_block_signals, after_in_child=_reset_in_child, after_in_parent=_unblock_signals
     )
-    # while handlers change, signals wait: one that two of them saw would be said twice
+    # defer signals while handlers change: two handlers would report one signal twice
     with _defer_signals():
         threading.Thread(target=_watch_signals, args=(reader,), daemon=True).start()
         signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
@@ -61,7 +62,7 @@ def handle_signals() -> Iterator[None]:
 
 @contextmanager
 def leave_signals_alone() -> Iterator[None]:
-    """Leave signals to the block, which handles them: Ctrl-C is a KeyboardInterrupt, SIGTERM ends it."""
+    """Restore Python's handlers within the block: Ctrl-C raises KeyboardInterrupt, SIGTERM ends the process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -81,7 +82,7 @@ def leave_signals_alone() -> Iterator[None]:
 
 @contextmanager
 def print_note_at_stop(note: str) -> Iterator[None]:
-    """Say ``note`` if a signal ends the block: what is kept, and how to go on."""
+    """Print ``note`` (saved results, how to resume) if a signal ends the block."""
     _notes.append(note)
     try:
         yield
@@ -91,7 +92,7 @@ def print_note_at_stop(note: str) -> Iterator[None]:
 
 @contextmanager
 def keep_draws_at_stop() -> Iterator[None]:
-    """Let the first Ctrl-C end the chains of a fit in the block, if any run, and no more."""
+    """Let the first Ctrl-C in the block end only the running chains of a fit, if there are any."""
     stopping.REPLACEABLE_HANDLERS.add(_hold_thread)
     try:
         yield
@@ -106,21 +107,21 @@ def _watch_signals(reader: socket.socket) -> None:
 
 
 def _hold_thread(number: int, _frame: object) -> None:
-    """Hold the main thread while the watching thread cleans up, but not within an atomic step."""
+    """Block the main thread while the watching thread cleans up, except within an atomic step."""
     if not drafts.in_atomic_step():
         time.sleep(_GRACE_SECONDS)
         _end_process(number)
 
 
 def _end_process(number: int) -> None:
-    _ending.acquire()  # whoever comes second waits for the end
+    _ending.acquire()  # a second thread waits here until the process ends
     drafts.discard_drafts()
     print_stop_message(number, _notes[-1] if _notes else NOTHING_LEFT_NOTE)
     os._exit(128 + number)
 
 
 def _reset_handlers() -> None:
-    """Restore the default handlers, as in a child process."""
+    """Restore Python's default handlers; also used in a child process."""
     if signal.getsignal(signal.SIGINT) is _hold_thread:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) is _hold_thread:

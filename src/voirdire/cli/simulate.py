@@ -39,30 +39,30 @@ def simulate(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many does it bear?
+    """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes, to test its robustness.
 
     Parameters
     ----------
     study : STUDY
-        A study's name or a study file (.toml); without it, the studies are listed.
+        A study's name or a study file (.toml); without it, lists the studies.
     votes : FILE
         Instead of a study: a panel's votes, to which --add adds judges.
     add : KIND:COUNTS
         Synthetic judges: position-first:1..20, random:1,2,5, one-coin(eta=0.6):1..10; repeatable.
     models : A,B,...
-        Models of --votes (default: majority vote, one coin, two coins).
+        With --votes: models to test (default: majority vote, one coin, two coins).
     least
-        Concordance with the panel's own ranking that is to stay, of --votes (default: 0.9).
+        With --votes: least acceptable concordance with the panel's own ranking (default: 0.9).
     seed
-        Seed of the judges added to --votes (default: 0).
+        With --votes: seed of the added judges (default: 0).
     replicates
-        Instead of the study's number (of --votes: 5).
+        Number of replicates (default: the study's number; with --votes 5).
     jobs
         Processes.
     out : DIR
-        Keep finished batches and results.csv here; a stopped run goes on.
+        Folder of finished batches and results.csv; give the same folder to resume a stopped run.
     page
-        The page of all studies and their results as Markdown.
+        Print the page of all studies and their results as Markdown.
     """
     votes_options: dict[str, object] = {"--add": add, "--models": models, "--least": least, "--seed": seed}
     if votes is not None:
@@ -124,14 +124,17 @@ def simulate(
     console.print_result(result.as_dict(), json, show_study, out)
 
 
-def _show_robustness(found: Robustness) -> None:
+def _show_robustness(robustness: Robustness) -> None:
     console.stdout_console().print(
-        f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
+        f"Judges added to a panel of {robustness.judges} with {robustness.votes:,} votes: agreement with its own "
+        "ranking"
     )
-    print(readable_table(found.table.rename(columns={"concordance": "mean"})))
-    for row in found.bears.to_dict("records"):
+    print(readable_table(robustness.table.rename(columns={"concordance": "mean"})))
+    for row in robustness.bears.to_dict("records"):
         count_text = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
-        sentence = f"{row['model']} bears {count_text} {row['added']} (concordance {found.least:g} or more)"
+        sentence = (
+            f"{row['model']} bears {count_text} {row['added']} (concordance {robustness.least:g} or more)"
+        )
         print(console.printable_text(sentence))
 
 
@@ -142,10 +145,7 @@ def _saved_batches_note(out: Path | None) -> str:
 
 
 def readable_table(table: pd.DataFrame) -> str:
-    """A table of results as text: columns that never vary are left out, but where none does.
-
-    Numbers have four digits.
-    """
+    """Format a table of results as text, with four decimals. Leaves out constant columns, unless all are constant."""
     varying = [name for name in table.columns if len(set(table[name].astype(str))) > 1 or name == "mean"]
     shown = table[varying or list(table.columns)].to_string(
         index=False, float_format=lambda value: f"{value:.4f}", na_rep=""

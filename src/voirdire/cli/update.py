@@ -30,20 +30,20 @@ def update(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Bring a saved fit up to date with new answers, for what these cost: items, judges, criteria, checks.
+    """Update a saved fit with new answers, without fitting all answers again: items, judges, criteria, checks.
 
     Parameters
     ----------
     fitted : RUN
         A fit that fit or update saved with --out.
     table : TABLE [TABLE]
-        New answers, as fit takes them: of judges, items and contexts that are known or new.
+        New answers, as fit takes them; judges, items and contexts may be known or new.
     criteria : FILE
         New votes on the criteria, or all weights.
     board : FILE
-        Write the board as it is now (HTML, md, tex).
+        Write the updated board (HTML, md, tex).
     overwrite
-        Replace what is in --out (RUN itself, too) and --board.
+        Replace the content of --out (may be RUN itself) and --board.
     """
     if overwrite and out is None and board is None:
         raise typer.BadParameter("--overwrite is for --out and --board")

@@ -36,17 +36,17 @@ def watch(
     json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Watch judges at every look: did one change? (exit codes 0 no, 4 yes, 5 too few answers).
+    """Test for a change of a judge, valid at every look (exit codes 0 no change, 4 change, 5 too few answers).
 
     Parameters
     ----------
     table : TABLE|FOLDER
-        All answers so far (votes, labels, scores), in the order in which they came or with a column time. Of a folder
-        all tables, by name.
+        All answers so far (votes, labels, scores), in order of time or with a column time. Of a folder, all tables in
+        the order of their names.
     state : FILE
-        Keep a digest of the answers here: an answer that is gone or changed at the next look is an error.
+        Store a digest of the answers here: an answer that is missing or changed at the next look is an error.
     since : TIME
-        Only answers from this time on: begin anew after a change that is known.
+        Use only answers from this time on, to restart after a known change.
     alpha
         Probability of a false alarm, over all judges and looks together.
     out : FILE
@@ -54,7 +54,7 @@ def watch(
     markdown : FILE|-
         Write Markdown to this file (-: to stdout).
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
 
     files = check_files(markdown, {"--out": out}, json=json, overwrite=overwrite)
@@ -74,27 +74,27 @@ def watch(
     raise typer.Exit(EXIT_CODES[result["verdict"]])
 
 
-def _show_watch(found: dict[str, Any]) -> None:
+def _show_watch(result: dict[str, Any]) -> None:
     from rich.text import Text
 
     out = console.stdout_console()
-    out.print(Text(console.printable_text(watch_headline(found)), style="bold"))
-    for note in found["notes"]:
+    out.print(Text(console.printable_text(watch_headline(result)), style="bold"))
+    for note in result["notes"]:
         console.print_sentence(note)
-    for row in found["measures"]:
+    for row in result["measures"]:
         if row["found"]:
-            console.print_sentence(f"{row['judge']}: {change_sentence(row, found['prob'])}", indent=2)
+            console.print_sentence(f"{row['judge']}: {change_sentence(row, result['prob'])}", indent=2)
             console.print_sentence(row["note"], indent=4)
             if row["examples"]:
                 console.print_sentence(f"It differs in: {'; '.join(row['examples'])}.", indent=4)
-    for row in found["measures"]:
+    for row in result["measures"]:
         if row["found"] is False:
             console.print_sentence(
                 f"{row['judge']}: {row['what']} {row['value']:.2f}, n = {row['n']:,}: no change found.",
                 indent=2,
             )
-    unwatched = [row for row in found["measures"] if row["found"] is None]
+    unwatched = [row for row in result["measures"] if row["found"] is None]
     for measure_name, note in dict.fromkeys((row["what"], row["note"]) for row in unwatched):
         judges = ", ".join(row["judge"] for row in unwatched if row["what"] == measure_name)
         console.print_sentence(f"Not watched yet: {measure_name} ({judges}). {note}", indent=2)
-    console.print_sentence(found["rule"])
+    console.print_sentence(result["rule"])

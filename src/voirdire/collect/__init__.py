@@ -1,4 +1,4 @@
-"""Ask language models to judge, and keep what they answer as tables of votes, scores and labels."""
+"""Collection of judgements by language models, saved as tables of votes, scores and labels."""
 
 from __future__ import annotations
 

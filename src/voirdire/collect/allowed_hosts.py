@@ -1,10 +1,10 @@
-"""Hosts that a key may be sent to: a panel, which may be another person's file, names both.
+"""Hosts to which an API key may be sent. A panel may be another person's file, and names both keys and hosts.
 
-A key goes to a host where that is plain (a provider's own variable to the provider, anything to this machine), where
-the user says so (``--allow-key NAME=HOST``), or has said so before when asked on a terminal. What is answered there is
-kept in ``allowed-keys`` of the user's folder of settings, one ``NAME=HOST`` a line; it holds no key.
+A key is sent to a host if this is safe by default (a provider's own variable to the provider, any key to this machine),
+if the user allows it (``--allow-key NAME=HOST``), or if the user has confirmed it on the terminal before. Confirmed
+hosts are saved in the file ``allowed-keys`` of the user's settings folder, one ``NAME=HOST`` per line, without keys.
 
-Texts that look like keys in a panel: fields that are named for one, and texts that have the form of one.
+Also finds texts in a panel that look like keys, by the name of their field or by their form.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SECRET_FIELDS = {
 _SECRET_SUFFIXES = (
     "apikey", "accesskey", "privatekey", "secretkey", "secret", "password", "authtoken", "accesstoken", "apitoken",
 )  # fmt: skip
-#: Forms in which known providers write their keys.
+#: Forms of known providers' keys.
 _KEY_PATTERN = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk|gsk|xai|pplx|nvapi|r8|tgp|csk|fw)[-_][A-Za-z0-9_-]{12,}"
     r"|(?:hf|ghp|gho|ghs|ghu|github_pat|glpat)[-_][A-Za-z0-9_-]{16,}"
@@ -39,15 +39,15 @@ _KEY_PATTERN = re.compile(
 
 
 def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator[tuple[str, str]]:
-    """Find texts that look like keys: the field of each, and the text.
+    """Find texts that look like keys; yield the field path and the text of each.
 
     Parameters
     ----------
     value : TOML value
     place : str
-        What it is called.
+        Path of the value.
     by_name : bool
-        Whether a field's name counts too, not only the form of its text.
+        True checks the field's name, too, not only the form of its text.
 
     Examples
     --------
@@ -76,20 +76,20 @@ def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator
         yield place, value
 
 
-def remove_secrets(text: str, found: list[tuple[str, str]]) -> str:
-    """Replace the keys that were found in a message.
+def remove_secrets(text: str, leaks: list[tuple[str, str]]) -> str:
+    """Redact found keys, and texts that look like keys, in a message.
 
     Examples
     --------
     >>> remove_secrets("model is 'abc'", [("model", "abc")])
     "model is '[key]'"
     """
-    for secret in sorted((leak for _, leak in found if leak), key=len, reverse=True):
+    for secret in sorted((leak for _, leak in leaks if leak), key=len, reverse=True):
         text = text.replace(repr(secret)[1:-1], KEY_MASK).replace(secret, KEY_MASK)
     return _KEY_PATTERN.sub(KEY_MASK, text)
 
 
-#: A provider's own variable, and its host; over https alone.
+#: A provider's own variable, and its host; only over https.
 PROVIDER_HOSTS = {
     "ANTHROPIC_API_KEY": "api.anthropic.com",
     "GEMINI_API_KEY": "generativelanguage.googleapis.com",
@@ -99,12 +99,12 @@ PROVIDER_HOSTS = {
 }
 _HOST_PATTERN = re.compile(r"[a-z0-9_.-]+|[0-9a-f:.]+")
 
-#: Asked whether the key of a variable may go to an address; the answer is remembered if it is yes.
+#: Function of a variable's name and a host: True allows to send the key, and is remembered.
 Confirm = Callable[[str, str], bool]
 
 
 def is_loopback(host: str) -> bool:
-    """True where a host is this machine.
+    """Return True if a host is this machine.
 
     Examples
     --------
@@ -117,13 +117,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def parse_key_hosts(given: Iterable[str]) -> set[tuple[str, str]]:
-    """``NAME=HOST`` as pairs.
+def parse_key_hosts(texts: Iterable[str]) -> set[tuple[str, str]]:
+    """Parse ``NAME=HOST`` texts to pairs.
 
     Raises
     ------
     InputError
-        Something else is written.
+        A text has another form.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def parse_key_hosts(given: Iterable[str]) -> set[tuple[str, str]]:
     {('LAB_KEY', 'llm.example.org')}
     """
     pairs = set()
-    for text in given:
+    for text in texts:
         name, _, host = text.partition("=")
         name, host = name.strip(), host.strip().lower().strip("[]")
         if not (VARIABLE_RULE.holds(name) and _HOST_PATTERN.fullmatch(host)):
@@ -143,17 +143,17 @@ def parse_key_hosts(given: Iterable[str]) -> set[tuple[str, str]]:
 
 
 def key_problems(
-    judges: Iterable[Judge], given: Sequence[str] = (), confirm: Confirm | None = None
+    judges: Iterable[Judge], allowed_texts: Sequence[str] = (), confirm: Confirm | None = None
 ) -> list[str]:
-    """Keys that a panel would send where nobody has allowed it, one sentence each.
+    """Return a sentence for each key that a panel would send to a host that is not allowed.
 
     Parameters
     ----------
     judges : iterable of Judge
-    given : sequence of str
+    allowed_texts : sequence of str
         ``NAME=HOST`` that the user allows for this run.
     confirm : callable, optional
-        Asks the user about a variable and an address.
+        Asks the user about a variable and a host.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def key_problems(
     judge 'a': the key in OPENAI_API_KEY would go to llm.example.org, which nobody has allowed; if you trust that host \
 with it, say --allow-key OPENAI_API_KEY=llm.example.org
     """
-    allowed = parse_key_hosts(given)
+    allowed = parse_key_hosts(allowed_texts)
     problems = []
     for judge in judges:
         name, url = judge.api_key_env, urlsplit(judge.base_url or "")
@@ -174,7 +174,7 @@ with it, say --allow-key OPENAI_API_KEY=llm.example.org
         if (name, host) in allowed or (name, host) in _read_allowed_hosts():
             continue
         shown = host if url.scheme == "https" else f"{host} (unencrypted)"
-        allowed.add((name, host))  # asked and said once
+        allowed.add((name, host))  # ask and report only once
         if confirm is not None and confirm(name, shown):
             _remember_host(name, host)
         else:
@@ -184,7 +184,7 @@ with it, say --allow-key OPENAI_API_KEY=llm.example.org
 
 
 def settings_dir() -> Path:
-    """The folder of the user's settings: ``VOIRDIRE_SETTINGS``, else the system's place for them.
+    """Return the user's settings folder: ``VOIRDIRE_SETTINGS``, else the system's default.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def _read_allowed_hosts() -> set[tuple[str, str]]:
 
 
 def _remember_host(name: str, host: str) -> None:
-    """Save an allowed host for later runs; where that fails, it holds for this run."""
+    """Save an allowed host for later runs; if that fails, it is allowed for this run only."""
     try:
         folder = settings_dir()
         folder.mkdir(parents=True, exist_ok=True)

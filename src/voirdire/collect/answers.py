@@ -1,4 +1,4 @@
-"""Read a model's answer: find the JSON in a text, and check it against a schema. Nothing is repaired or guessed."""
+"""Reader of a model's answer: finds the JSON in a text, and checks it against a schema. Repairs or guesses nothing."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _CHECKED_KEYWORDS = {
     "uniqueItems", "minimum", "maximum", "minLength", "maxLength", "pattern", "anyOf",
 }  # fmt: skip
 _THINKING_BLOCK = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
-#: How an object begins; a brace in prose or in a formula does not.
+#: Start of a JSON object; a brace in prose or in a formula does not match.
 _OBJECT_START = re.compile(r"\{[ \t\r\n]*[\"}]")
-#: Most braces that begin no object, and most characters read after them, as a multiple of the text's length.
+#: Most braces that begin no object; most characters read after such braces, as a multiple of the text's length.
 _MAX_FALSE_STARTS, _MAX_READ_RATIO = 100, 4
 #: Most levels of nesting, and most digits of a number, in an answer.
 _MAX_DEPTH, _MAX_DIGITS = 50, 300
@@ -34,7 +34,7 @@ _FENCED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 def usable_content(
     reply: Reply, schema: Mapping[str, Any] | None, hide: Redactor | None = None
 ) -> tuple[Any | None, str]:
-    """The content of a reply (without keys, if ``hide`` is given), or None and why it cannot be used.
+    """Return the content of a reply (keys redacted by ``hide``), or None and the reason why it is not usable.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def usable_content(
 
 
 def describe_misfit(content: Any, schema: Mapping[str, Any] | None) -> str | None:
-    """Describe why content is no answer; None if it is: a text without a schema, else what fits the schema.
+    """Describe why content is no valid answer; None for a text without a schema, or a value that fits the schema.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def describe_misfit(content: Any, schema: Mapping[str, Any] | None) -> str | Non
 
 
 def parse_json(text: str) -> Any:
-    """The one JSON value that a text holds: the whole text, its one fenced block, or its one object.
+    """Parse the one JSON value of a text: the whole text, its only fenced block, or its only object.
 
-    A leading block of thoughts (``<think>``) is left out.
+    Ignores a leading block of thinking (``<think>``).
 
     Raises
     ------
     ValueError
-        The text holds no JSON, or several objects of which none is the answer's alone.
+        The text contains no JSON, or several objects.
 
     Examples
     --------
@@ -142,14 +142,14 @@ def _finite_number(digits: str) -> float:
     return value
 
 
-#: Reads JSON and refuses what no answer has: NaN, infinite numbers, integers that no float holds.
+#: Decoder of JSON that refuses NaN, infinite numbers, and integers too large for a float.
 DECODER = json.JSONDecoder(
     parse_constant=_reject_nonfinite_number, parse_int=_bounded_integer, parse_float=_finite_number
 )
 
 
 def _check_depth(value: Any) -> Any:
-    """The value, unless it is nested too deeply."""
+    """Return the value; raise ValueError if it is nested too deeply."""
     level = [value]
     for _ in range(_MAX_DEPTH):
         inside = (
@@ -164,7 +164,7 @@ def _check_depth(value: Any) -> Any:
 
 
 def _find_objects(text: str) -> Iterator[Any]:
-    """Objects in a text, none inside another; takes time proportional to its length."""
+    """Yield the outermost objects in a text, in time proportional to its length."""
     start, false_starts, chars_read = _OBJECT_START.search(text), 0, 0
     while start:
         try:
@@ -183,7 +183,7 @@ def _find_objects(text: str) -> Iterator[Any]:
 
 
 def check_schema(schema: Mapping[str, Any], place: str = "schema") -> list[str]:
-    """Refuse what this module does not understand in a schema; a protocol with such a schema is wrong.
+    """Return a problem for each part of a schema that this module does not support.
 
     Examples
     --------
@@ -279,13 +279,13 @@ def _is_type(value: Any, name: str) -> bool:
     return isinstance(value, _PYTHON_TYPES.get(name, ()))
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(value: Any, other: Any) -> bool:
     # True == 1 in Python, not in JSON
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
 def _hashable_value(value: Any) -> Any:
-    """Something that can be hashed, the same for what is the same in JSON."""
+    """Return a hashable value, equal for equal JSON values."""
     if isinstance(value, dict):
         return dict, frozenset((name, _hashable_value(inner)) for name, inner in value.items())
     if isinstance(value, list):

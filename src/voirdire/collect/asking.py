@@ -1,6 +1,6 @@
-"""Ask questions: from the journal where they have been answered, else from the judges' servers.
+"""Answers to questions: from the journal if it has them, else from the judges' servers.
 
-Every request, its cost and every answer is in the journal before anybody sees it.
+The journal records every request, its cost and every answer before the answer is used.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ NOT_ASKED = "not asked yet"
 
 
 class Asking:
-    """Answers questions for one run.
+    """Question answering for one run.
 
     Parameters
     ----------
     plan : Plan
     journal : Journal
     budget : Budget
-        Stands where runs before have left off when it is given.
+        The budget; requests and costs of earlier runs are added to it.
     connect : coroutine function, optional
-        Called once before the first request; returns each judge's client. Without it nothing is asked: questions that
-        the journal does not answer are missing.
+        Called once before the first request; returns each judge's client. Without it no request is sent: questions
+        without an answer in the journal are missing.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class Asking:
         }
         self._tasks: dict[tuple[str, Key], asyncio.Task[Answer]] = {}
         self._digests: dict[tuple[str, Key], str] = {}
-        # kept, so that no other schema can come to have its id
+        # keeps the schemas alive, as another object could otherwise get the same id
         self._schemas: dict[int, Mapping[str, Any]] = {}
         self._connecting: asyncio.Task[None] | None = None
         self._clients: list[Client] = []
         self._senders: dict[str, Sender] = {}
-        #: Questions that are being asked, also in batches.
+        #: Number of questions being asked, including those in batches.
         self._moving = 0
-        #: Questions that were put and not asked, as there is no connection.
+        #: Number of questions that were not asked for lack of a connection.
         self.unasked = 0
         for row in journal.totals_by_judge().values():
             budget.progress.requests += int(row["requests"])
@@ -75,7 +75,7 @@ class Asking:
             budget.reserve_sent(*BatchRows(journal, judge.name).unanswered_requests())
 
     async def ask(self, question: Question) -> Answer:
-        """Answer a question; what a protocol is given as ``ask``."""
+        """Answer a question; protocols receive this method as ``ask``."""
         judge = self._judges.get(question.judge)
         if judge is None:
             raise ValueError(f"question {question.key} is for {question.judge!r}, who is not on the panel")
@@ -112,7 +112,7 @@ class Asking:
         return answer
 
     def stop(self, reason: str) -> str | None:
-        """Stop asking; return what `finish` will wait for, if anything."""
+        """Stop asking; return a text about the requests that `finish` will wait for, or None."""
         self._budget.stopped = self._budget.stopped or reason
         notices = []
         if count := self._waiting_count():
@@ -129,14 +129,14 @@ class Asking:
         return "; ".join(notices) or None
 
     def abandon_all(self) -> None:
-        """Cancel all that is under way."""
+        """Cancel all pending requests."""
         for sender in self._senders.values():
             sender.batches.abandon_all()
         for task in self._tasks.values():
             task.cancel()
 
     async def finish(self) -> None:
-        """Wait for the requests that are under way; for batches only where the run has come to a bound."""
+        """Wait for the pending requests; for batches only if the run has reached a bound."""
         self._budget.stopped = self._budget.stopped or "the run is over"
         if not self._budget.at_bound:
             self.stop(self._budget.stopped)
@@ -171,7 +171,7 @@ class Asking:
         return answer
 
     def _idle(self) -> bool:
-        """True where only requests in batches are under way."""
+        """Return True if only requests in batches are pending."""
         return self._moving <= self._waiting_count()
 
     async def _answer(self, question: Question, judge: Judge) -> Answer:
@@ -212,6 +212,6 @@ class Asking:
 
 
 def _retrieve_exception(task: asyncio.Task[Answer]) -> None:
-    """Retrieve a task's exception, as the protocol may have ended."""
+    """Retrieve a task's exception, as the protocol may have ended without awaiting it."""
     if not task.cancelled():
         task.exception()

@@ -1,12 +1,13 @@
-"""Carry one judge's requests in batches: half the price, answers within a day.
+"""Batches of one judge's requests: half the price, answers within a day.
 
-Requests wait until nothing else is on its way, then go to the server as one file. So a protocol whose questions depend
-on answers works in waves, one batch a wave and judge; what failed in passing, or could not be used, goes into the next.
+Requests wait until no other request is pending, then go to the server as one file. A protocol whose questions depend on
+answers therefore works in waves, with one batch per wave and judge. Requests that failed temporarily, or gave no usable
+answer, go into the next batch.
 
-No request is paid for twice, whenever the process dies. What it needs for that is in the journal before each step
-(:mod:`voirdire.collect.batch_rows`). Whether a batch was begun whose name is not known is found out by the server's
-list; where it is not there its file is deleted, so that a request to begin it that is still on its way comes to
-nothing, and the list is read once more.
+No request is paid for twice, whenever the process dies: the journal is written before each step
+(:mod:`voirdire.collect.batch_rows`). If the process died before it knew a batch's id, the server's list is searched.
+If the batch is not listed, its file is deleted, so that a pending request to create the batch fails, and the list is
+searched once more.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
 _T = TypeVar("_T")
-#: Most requests of a batch (what servers accept), and most bytes of its file (what fits into memory).
+#: Most requests of a batch (servers' limit), and most bytes of its file (memory limit).
 _MAX_REQUESTS, _MAX_FILE_BYTES = 20_000, 100 * 1024 * 1024
-#: Seconds between two looks at the queue, and without a new request until it is sent in any case.
+#: Seconds between two checks of the queue, and without a new request until the queue is sent in any case.
 _QUEUE_PAUSE, _MAX_QUIET = 0.03, 10.0
-#: Seconds between two looks at a batch, least and most; they grow.
+#: Seconds between two checks of a batch, least and most; they increase.
 _MIN_PAUSE, _MAX_PAUSE = 0.02, 60.0
 _MIN_TIMEOUT = 300.0
 
@@ -53,12 +54,12 @@ class Batches:
     Parameters
     ----------
     judge : Judge
-        If its requests do not go in batches (any more), only what is in one already is waited for.
+        The judge. If it does not use batches (any more), only existing batches are waited for.
     client : Client
     journal : Journal
     budget : Budget
     idle : callable
-        Whether nothing is on its way but what waits in batches.
+        Returns True if only requests in batches are pending.
     """
 
     def __init__(
@@ -66,19 +67,19 @@ class Batches:
     ) -> None:
         self._judge, self._client, self._budget, self._idle = judge, client, budget, idle
         self._api = BatchApi(client, max(judge.timeout, _MIN_TIMEOUT))
-        #: Its requests in the journal.
+        #: The judge's requests in the journal.
         self.rows = BatchRows(journal, judge.name)
         self._queue: list[QueuedRequest] = []
         self._replies: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._gathering: asyncio.Task[None] | None = None
-        #: By batch, what begins and follows it; and those that only wait for the server.
+        #: Task per batch that creates and follows it; names of the batches that only wait for the server.
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._following: set[str] = set()
         self._left: str | None = None
 
     @property
     def waiting_count(self) -> int:
-        """Requests that wait for a batch, or in one."""
+        """Number of requests that wait for a batch, or in a batch."""
         return len(self._replies)
 
     async def recover_batches(self) -> None:
@@ -98,7 +99,7 @@ class Batches:
     async def send(
         self, key: Key, number: int, request: Request, form: Form, expected: float, line: BatchLine | None
     ) -> Reply:
-        """A question's request of this number: from its batch if it is in one (``line``), else in the next.
+        """Return the reply to a question's request of this number: from its batch (``line``), or the next batch.
 
         Raises
         ------
@@ -130,7 +131,7 @@ class Batches:
         )
 
     def leave_batches(self, reason: str) -> None:
-        """Wait for no batch any more: those that run go on at the server."""
+        """Stop waiting for batches; running batches continue at the server."""
         self._left = reason
         self._queue.clear()
         for custom in list(self._replies):
@@ -144,12 +145,12 @@ class Batches:
             task.cancel()
 
     async def close(self) -> None:
-        """Wait until every batch that is being begun has begun."""
+        """Wait until every batch that is being created exists."""
         tasks = [*self._tasks.values(), *([self._gathering] if self._gathering else [])]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _gather_queue(self) -> None:
-        """Make batches of the queue once no more requests come."""
+        """Make batches of the queue as soon as no more requests arrive."""
         waiting, quiet = 0, 0.0
         while self._queue:
             await asyncio.sleep(_QUEUE_PAUSE)
@@ -161,14 +162,14 @@ class Batches:
                 self._start_task(name, [line.custom for line in lines], self._begin_and_follow(name, lines))
 
     def _cut_batch(self) -> list[QueuedRequest]:
-        """Take as much from the queue as goes into one batch; in the order in which the journal lists it."""
+        """Take the requests of one batch from the queue, in the order of the journal."""
         sizes = accumulate(len(line.line) for line in self._queue[:_MAX_REQUESTS])
         line_count = max(sum(size <= _MAX_FILE_BYTES for size in sizes), 1)
         lines, self._queue = self._queue[:line_count], self._queue[line_count:]
         return sorted(lines)
 
     def _resume_batch(self, name: str) -> None:
-        """Follow a batch that was begun before."""
+        """Follow a batch of an earlier run."""
         if name in self._tasks:
             return
         batch_ids = {batch.name: batch.batch for batch in self.rows.open()}
@@ -196,7 +197,7 @@ class Batches:
         self._tasks[name] = asyncio.create_task(run_guarded())
 
     def _settle_request(self, custom: str, outcome: Table | Exception) -> None:
-        """Pass on the outcome of a request, or the reason why there is none."""
+        """Set the outcome of a request, or the exception that replaces it."""
         future = self._replies.pop(custom, None)
         if future is not None and not future.done():
             if isinstance(outcome, Exception):
@@ -205,7 +206,7 @@ class Batches:
                 future.set_result(outcome)
 
     async def _begin_and_follow(self, name: str, lines: list[QueuedRequest]) -> None:
-        """Begin a batch, and follow it."""
+        """Create a batch, and follow it."""
         self.rows.made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), lines)
         batch = await self._begin(name, b"".join(line.line for line in lines))
         self.rows.note_created(name, batch)
@@ -213,7 +214,7 @@ class Batches:
             await self._follow_batch(name, batch)
 
     async def _begin(self, name: str, content: bytes) -> str:
-        """Upload a file, and begin its batch; the batch's name at the server."""
+        """Upload a file and create its batch; return the server's id of the batch."""
 
         async def begin_once() -> str:
             self.rows.note_uploaded(name, None)
@@ -237,7 +238,7 @@ class Batches:
             raise self._fatal_error(error, "no batch can be begun") from None
 
     async def _find_batch(self, name: str, file: str) -> str | None:
-        """Find the server's name of a batch that may have been begun; None if it was not, and will not be."""
+        """Find the server's id of a batch that may exist; None if it does not, and never will."""
         try:
             batch = await self._retry_call(lambda: self._api.find(name, file))
             if batch is None:
@@ -253,7 +254,7 @@ class Batches:
         return batch
 
     async def _follow_batch(self, name: str, batch: str) -> None:
-        """Wait for the end of a batch, and hand out its answers."""
+        """Wait for the end of a batch, and set the outcomes of its requests."""
         self._following.add(name)
         customs = self.rows.request_names(name)
         pause = max(self._budget.panel.backoff, _MIN_PAUSE)
@@ -277,7 +278,7 @@ class Batches:
             self._settle_request(custom, outcome)
 
     async def _batch_outcomes(self, state: Table, customs: list[str]) -> dict[str, Table]:
-        """Outcome of each request of a batch that has ended."""
+        """Return the outcome of each request of a batch that has ended."""
         rows: dict[str, Table] = {}
         for file in result_files(state):
             rows = {**await self._fetch_lines(file), **rows}
@@ -298,7 +299,7 @@ class Batches:
         return outcomes
 
     async def _fetch_lines(self, file: str) -> dict[str, Table]:
-        """Lines of a file of answers, fetched again where it is damaged; in the end the readable ones."""
+        """Fetch the lines of a file of answers, again if it is damaged; finally return the readable lines."""
         rows: dict[str, Table] = {}
 
         async def fetch_lines() -> None:
@@ -316,7 +317,7 @@ class Batches:
         return rows
 
     async def _retry_call(self, call: Callable[[], Awaitable[_T]]) -> _T:
-        """Repeat a call that fails temporarily, as often as a request."""
+        """Retry a call that fails temporarily, as often as a request."""
         for tries in count(1):
             try:
                 return await call()
@@ -329,9 +330,9 @@ class Batches:
                 await asyncio.sleep(min(pause if error.after is None else error.after, _MAX_PAUSE))
         raise AssertionError
 
-    def _fatal_error(self, trouble: NoReply, what: str) -> Exception:
-        """Fault that ends the run: a temporary one (`Stop`) or a lasting one (`InputError`)."""
-        reason = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
+    def _fatal_error(self, trouble: NoReply, problem: str) -> Exception:
+        """Return the exception that ends the run: `Stop` for a temporary fault, `InputError` for a lasting one."""
+        reason = f"judge {self._judge.name!r} at {self._client.address}: {problem} ({trouble.reason})"
         self._budget.stopped = self._budget.stopped or reason
         if trouble.passing:
             return Stop(reason)
@@ -341,5 +342,5 @@ class Batches:
 
 
 def _request_name(key: Key, number: int) -> str:
-    """A request's name in its batch, the same at every start."""
+    """Return a request's name in its batch, the same in every run."""
     return hashlib.sha256(f"{key_text(key)} {number}".encode()).hexdigest()[:32]

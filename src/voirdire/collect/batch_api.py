@@ -1,6 +1,6 @@
-"""Batches of an OpenAI-compatible server: upload a file of requests, begin a batch, look at it, fetch its answers.
+"""Batches of an OpenAI-compatible server: upload a file of requests, create a batch, get its state and answers.
 
-Nothing here is tried twice: what fails raises ``NoReply``, as a single request does.
+No call is retried here: a failed call raises ``NoReply``, like a single request.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from voirdire.collect.client import Client
 from voirdire.collect.replies import NoReply, error_message, may_succeed_later
 
 Table: TypeAlias = dict[str, Any]
-#: Where the requests of a batch go, and how long a server may take over them.
+#: Endpoint of the requests of a batch, and the time that the server may take.
 ENDPOINT, COMPLETION_WINDOW = "/v1/chat/completions", "24h"
-#: Key in a batch's metadata, under which stands our name of the batch.
+#: Key in a batch's metadata that holds voirdire's name of the batch.
 METADATA_KEY = "voirdire"
-#: Statuses that do not change any more.
+#: Statuses of a batch that has ended.
 FINAL_STATUSES = ("completed", "failed", "expired", "cancelled")
-#: What the servers' names of files and batches look like; they become parts of addresses.
+#: Pattern of the servers' ids of files and batches; they become parts of addresses.
 _ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _MAX_PAGES, _PAGE_SIZE = 100, 100
 
 
 class BatchApi:
-    """The batches of one server, each as the table that the server gives, whose ``id`` can stand in an address.
+    """Batches of one server. Methods return the server's JSON object after checking its ``id``.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class BatchApi:
         self._client, self._timeout = client, timeout
 
     async def upload_file(self, name: str, content: bytes) -> str:
-        """Upload a file of requests, one a line; what the server calls it."""
+        """Upload a file of requests, one per line; return the server's id of the file."""
         file = (f"{name}.jsonl", content, "application/jsonl")
         uploaded = _check_id(await self._json("files", "create", file=file, purpose="batch"), "file")
         return str(uploaded["id"])
 
     async def create(self, file: str, name: str) -> Table:
-        """Begin a batch of an uploaded file."""
+        """Create a batch of an uploaded file."""
         fields = {
             "endpoint": ENDPOINT,
             "completion_window": COMPLETION_WINDOW,
@@ -54,11 +54,11 @@ class BatchApi:
         return _check_id(await self._json("batches", "create", input_file_id=file, **fields))
 
     async def get(self, batch: str) -> Table:
-        """State of a batch."""
+        """Return the state of a batch."""
         return _check_id(await self._json("batches", "retrieve", batch))
 
     async def find(self, name: str, file: str) -> str | None:
-        """The server's name of a batch, by our name of it or its file, on at most a hundred pages of the list."""
+        """Find the server's id of a batch by its name or its file; reads at most a hundred pages of the list."""
         after: dict[str, str] = {}
         for _ in range(_MAX_PAGES):
             page = await self._json("batches", "list", limit=_PAGE_SIZE, **after)
@@ -81,7 +81,7 @@ class BatchApi:
         await self._json("files", "delete", file)
 
     async def lines(self, file: str) -> tuple[dict[str, Table], int]:
-        """Lines of a file of answers by ``custom_id`` (of equal ones the first); how many lines are no answers."""
+        """Return a file's answers by ``custom_id`` (the first of duplicates), and the number of invalid lines."""
         content = await self._call_sdk("files", "content", file)
         rows = [_read_table(line) for line in filter(bytes.strip, content.split(b"\n"))]
         named_rows = [row for row in rows if row is not None and isinstance(row.get("custom_id"), str)]
@@ -111,16 +111,16 @@ def _read_table(content: bytes) -> Table | None:
     return value if isinstance(value, dict) else None
 
 
-def _check_id(found: Any, what: str = "batch") -> Table:
-    """Check that an answer of the server has an ``id`` that can stand in an address."""
-    name = found.get("id") if isinstance(found, dict) else None
+def _check_id(answer: Any, kind: str = "batch") -> Table:
+    """Return a server's JSON object after checking that its ``id`` can be part of an address."""
+    name = answer.get("id") if isinstance(answer, dict) else None
     if not isinstance(name, str) or not _ID_PATTERN.fullmatch(name):
-        raise NoReply(f"the server's answer names no {what}", passing=True)
-    return dict(found)
+        raise NoReply(f"the server's answer names no {kind}", passing=True)
+    return dict(answer)
 
 
 def result_files(batch: Table) -> list[str]:
-    """Files of the answers of a batch that has ended, and of the errors.
+    """Return the ids of the files of answers and of errors of a batch that has ended.
 
     Examples
     --------
@@ -131,8 +131,8 @@ def result_files(batch: Table) -> list[str]:
     return [file for file in names if isinstance(file, str) and _ID_PATTERN.fullmatch(file)]
 
 
-def batch_faults(batch: Table, said: Callable[[str], str]) -> list[tuple[str, str, int | None]]:
-    """Faults that kept a batch from running: code, both code and message as they can be shown, line (from 1).
+def batch_faults(batch: Table, format_text: Callable[[str], str]) -> list[tuple[str, str, int | None]]:
+    """Return the faults that prevented a batch: code, printable code and message, line (from 1) or None.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def batch_faults(batch: Table, said: Callable[[str], str]) -> list[tuple[str, st
     return [
         (
             str(row.get("code")),
-            f"{row.get('code')}: {said(str(row.get('message') or row.get('code')))}",
+            f"{row.get('code')}: {format_text(str(row.get('message') or row.get('code')))}",
             row["line"] if isinstance(row.get("line"), int) else None,
         )
         for row in (rows if isinstance(rows, list) else [])
@@ -152,17 +152,19 @@ def batch_faults(batch: Table, said: Callable[[str], str]) -> list[tuple[str, st
     ]
 
 
-def request_outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: str) -> dict[str, Any]:
-    """Outcome of a request in a line of a batch's files: ``status`` and ``body``, or ``reason`` and ``passing``.
+def request_outcome(
+    row: Mapping[str, Any] | None, format_text: Callable[[str], str], status: str
+) -> dict[str, Any]:
+    """Return a request's outcome from a line of a batch's files: ``status``, and ``body`` or ``reason``, ``passing``.
 
     Parameters
     ----------
     row : mapping or None
-        The line, None where there is none.
-    said : callable
-        Makes what a server says fit to be shown.
+        The line; None if there is none.
+    format_text : callable
+        Converts a server's text for messages.
     status : str
-        How the batch ended.
+        Final status of the batch.
 
     Examples
     --------
@@ -177,11 +179,11 @@ def request_outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], s
         body = response.get("body")
         if code == 200:
             return {"status": 200, "body": body}
-        reason = said(f"HTTP {code}: {error_message(body) or 'no reason given'}")
+        reason = format_text(f"HTTP {code}: {error_message(body) or 'no reason given'}")
         return {"status": code, "reason": reason, "passing": may_succeed_later(code)}
     error = row.get("error") if row is not None else None
     if isinstance(error, Mapping):
-        reason = said(": ".join(str(error[part]) for part in ("code", "message") if error.get(part)))
+        reason = format_text(": ".join(str(error[part]) for part in ("code", "message") if error.get(part)))
     else:
         reason = f"its batch is {status}, without an answer to it"
     return {"status": None, "reason": reason or f"its batch is {status}, with an error", "passing": True}

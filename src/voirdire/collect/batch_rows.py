@@ -1,8 +1,8 @@
-"""Batches in the journal, so that none is paid for twice.
+"""Journal tables of batches, so that no batch is paid for twice.
 
-A batch is noted before its file is uploaded, the file's name before the batch is begun, the batch's name when the
-server has told it; all its answers in one transaction, before anybody sees them. A request stays in the table until
-its question has an answer.
+The journal records a batch before its file is uploaded, the file's id before the batch is created, the batch's id when
+the server has returned it, and all its answers in one transaction, before they are used. A request stays in the table
+until its question has an answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SCHEMA_FORMS = ("json_schema", "grammar", "text")
 
 
 class QueuedRequest(NamedTuple):
-    """A request that waits for its batch: ``custom_id``, key, number, form, about its cost, its line in the file."""
+    """A request that waits for its batch: ``custom_id``, key, number, form, estimated cost, its line in the file."""
 
     custom: str
     key: Key
@@ -30,20 +30,20 @@ class QueuedRequest(NamedTuple):
 
 
 class BatchLine(NamedTuple):
-    """A request that is in a batch.
+    """A request in a batch.
 
     Attributes
     ----------
     batch : str
-        What this program calls the batch.
+        voirdire's name of the batch.
     form : Form
-        How it was asked.
+        Form of the request.
     expected : float
-        About what it costs.
+        Estimated cost.
     noted : bool
-        Whether it stands among the requests that were answered.
+        True if the table of answered requests contains it.
     reply : mapping or None
-        What came of it (see :func:`voirdire.collect.batch_api.request_outcome`); None as long as the batch runs.
+        Its outcome (see :func:`voirdire.collect.batch_api.request_outcome`); None while the batch runs.
     """
 
     batch: str
@@ -54,7 +54,7 @@ class BatchLine(NamedTuple):
 
 
 class BegunBatch(NamedTuple):
-    """A batch that has not ended: what this program calls it, its file and its name at the server, as far as known."""
+    """A batch that has not ended: voirdire's name, and the server's ids of its file and batch (None if unknown)."""
 
     name: str
     file: str | None
@@ -89,7 +89,7 @@ class BatchRows:
         self._journal, self._judge = journal, judge
 
     def made(self, name: str, time: str, lines: Sequence[QueuedRequest]) -> None:
-        """Note a batch before anything of it is sent."""
+        """Record a batch before it is sent."""
         rows = [
             (self._judge, key_text(key), number, name, custom, f"{form.schema} {form.logprobs:d}", cost)
             for custom, key, number, form, cost, _ in lines
@@ -101,21 +101,21 @@ class BatchRows:
             database.executemany("insert into batched values (?, ?, ?, ?, ?, ?, ?, 0, null)", rows)
 
     def note_uploaded(self, name: str, file: str | None) -> None:
-        """Note what the server calls the file, before the batch is begun."""
+        """Record the server's id of the file, before the batch is created."""
         self._journal.change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
 
     def note_created(self, name: str, batch: str) -> None:
-        """Note what the server calls the batch."""
+        """Record the server's id of the batch."""
         self._journal.change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
 
     def drop_batch(self, name: str) -> None:
-        """Forget a batch that the server does not have."""
+        """Delete a batch that the server does not have."""
         with self._journal.write_transaction() as database:
             database.execute("delete from batched where batch = ?", (name,))
             database.execute("delete from batches where name = ?", (name,))
 
     def ended(self, name: str, status: str, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
-        """Note what came of a batch, by ``custom_id``."""
+        """Record the outcomes of a batch, by ``custom_id``."""
         with self._journal.write_transaction() as database:
             database.executemany(
                 "update batched set reply = ? where batch = ? and custom = ?",
@@ -124,7 +124,7 @@ class BatchRows:
             database.execute("update batches set status = ? where name = ?", (f"ended: {status}", name))
 
     def open(self) -> list[BegunBatch]:
-        """Batches that have not ended, in the order in which they were made."""
+        """Return the batches that have not ended, oldest first."""
         rows = self._journal.rows(
             "select name, file, batch from batches where judge = ? and status not like 'ended%' order by time, name",
             self._judge,
@@ -132,12 +132,12 @@ class BatchRows:
         return [BegunBatch(*row) for row in rows]
 
     def request_names(self, name: str) -> list[str]:
-        """The ``custom_id`` of every request of a batch, sorted, as they stand in its file."""
+        """Return the ``custom_id`` of every request of a batch, sorted, as in its file."""
         rows = self._journal.rows("select custom from batched where batch = ? order by custom", name)
         return [str(custom) for (custom,) in rows]
 
     def unanswered_requests(self) -> tuple[int, float]:
-        """Requests in batches that are not yet noted as answered, and about what they cost."""
+        """Return the number of unanswered requests in batches, and their estimated cost."""
         statement = "select count(*), total(expected) from batched where judge = ? and not noted"
         ((count, cost),) = self._journal.rows(statement, self._judge)
         with self._journal.report_damage():
@@ -146,7 +146,7 @@ class BatchRows:
         return int(count), float(cost)
 
     def line(self, key: Key, number: int) -> BatchLine | None:
-        """A question's request of this number, if it is in a batch."""
+        """Return a question's request of this number if it is in a batch, else None."""
         condition = "judge = ? and key = ? and number = ?"
         statement = f"select batch, form, expected, noted, reply from batched where {condition}"
         rows = self._journal.rows(statement, self._judge, key_text(key), number)

@@ -1,4 +1,4 @@
-"""Limits of a run: what it may ask and cost, how far it is, and why it stops; what tokens and requests cost."""
+"""Limits of a run on requests and cost, its progress, and estimates of tokens and cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BATCH_PRICE_SHARE = 0.5
 
 
 class Stop(Exception):
-    """The run ends before it is done: the reason."""
+    """Early end of a run; the message is the reason."""
 
 
 @dataclass
@@ -28,15 +28,15 @@ class Progress:
     Attributes
     ----------
     done, missing : int
-        Questions with an answer, and those that have none in the end.
+        Questions with an answer, and questions that finally have none.
     least, most : int
         Bounds on the number of questions.
     requests, cost, seconds : int, float, float
-        Requests sent and their cost, also by runs before; seconds since this run began.
+        Requests sent and their cost, including earlier starts; seconds since this start.
     asked : int
-        Questions of this run that were not in the journal.
+        Questions of this start that were not in the journal.
     batched : int
-        Requests in batches that their servers have not ended yet.
+        Requests in batches that have not ended.
     """
 
     done: int = 0
@@ -51,14 +51,14 @@ class Progress:
 
 
 class Budget:
-    """Keeps a run within its limits, and says how far it is.
+    """Budget of a run: limits of cost and requests, and progress.
 
     Parameters
     ----------
     panel : Panel
-        How often things are tried.
+        Panel, with its numbers of tries.
     max_cost, max_calls : float, int, optional
-        What the run may cost and ask, with what runs before it have asked.
+        Limits of the cost and the number of requests, including earlier starts.
     show : callable, optional
         Called with ``progress`` after every question.
 
@@ -85,23 +85,23 @@ class Budget:
         self.progress = Progress()
         self._begun = time.monotonic()
         self._reserved = 0.0
-        #: Why nothing more is asked, once it is so.
+        #: Reason why no more questions are asked; None while the run goes on.
         self.stopped: str | None = None
-        #: Whether that is one of the bounds; what is within it is still asked and waited for.
+        #: True if the reason is a limit; pending requests within it are then waited for.
         self.at_bound = False
 
     def raise_if_stopped(self) -> None:
-        """Raise `Stop` once the run is to stop."""
+        """Raise `Stop` if the run is to stop."""
         if self.stopped is not None:
             raise Stop(self.stopped)
 
     def reserve_sent(self, requests: int, cost: float) -> None:
-        """Set aside the cost of requests that were sent before; negative for those that were not sent after all."""
+        """Reserve the cost of requests sent earlier; negative values release it for requests that were not sent."""
         self.progress.requests += requests
         self._reserved += cost
 
     def reserve_cost(self, cost: float) -> float:
-        """Set aside what a request may cost until it is paid; the run stops if it may not cost that much."""
+        """Reserve the expected cost of a request; raise `Stop` if it would exceed a limit."""
         progress, max_cost = self.progress, self._max_cost
         self.raise_if_stopped()
         if self._max_calls is not None and progress.requests >= self._max_calls:
@@ -117,12 +117,12 @@ class Budget:
         return cost
 
     def record_cost(self, reserved: float, cost: float) -> None:
-        """Count what a request has cost, in place of what was set aside for it."""
+        """Replace a request's reserved cost by its actual cost."""
         self._reserved -= reserved
         self.progress.cost += cost
 
     def count(self, answer: Answer) -> None:
-        """Count a question that has its answer, or will have none."""
+        """Count a question as done or missing."""
         self.progress.done += answer.missing is None
         self.progress.missing += answer.missing is not None
         self.tell()
@@ -137,8 +137,8 @@ class Budget:
 def count_text_tokens(text: str) -> int:
     """Estimate the number of tokens of a text.
 
-    Four ASCII characters are one token, three digits two, two letters of other alphabets one; a character of three
-    bytes in UTF-8 (Chinese, Japanese) is 1.1. Models' tokenizers are within a factor of two of that.
+    Tokens per character: ASCII 1/4, digits 2/3, letters of other alphabets 1/2, characters of three bytes in UTF-8
+    (Chinese, Japanese) 1.1. Models' tokenizers differ from this by at most a factor of two.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def count_text_tokens(text: str) -> int:
     return ceil((len(ascii_text) - digits) / 4 + digits * 2 / 3 + non_ascii / 2 + 0.6 * wide)
 
 
-def estimate_answer_tokens(schema: Mapping[str, Any] | None, most: int | None = None) -> int:
+def estimate_answer_tokens(schema: Mapping[str, Any] | None, max_tokens: int | None = None) -> int:
     """Estimate the tokens of an answer: 4 per field, 3 per choice, 80 per free text, 250 without a schema.
 
     Examples
@@ -161,7 +161,7 @@ def estimate_answer_tokens(schema: Mapping[str, Any] | None, most: int | None = 
     9
     """
     tokens = 250 if schema is None else _schema_tokens(schema)
-    return tokens if most is None else min(tokens, most)
+    return tokens if max_tokens is None else min(tokens, max_tokens)
 
 
 def _schema_tokens(schema: Mapping[str, Any]) -> int:
@@ -186,7 +186,7 @@ def list_entries(schema: Mapping[str, Any]) -> int:
 
 
 def token_price(judge: Judge, read: float, wrote: float) -> float:
-    """Cost of so many tokens read and written; half of it in batches.
+    """Return the cost of tokens read and written; half of it in batches.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def expected_cost(judge: Judge, request: Request) -> float:
 
 
 def reply_cost(judge: Judge, request: Request, reply: Reply) -> float:
-    """Cost of a reply; from its length where the server does not count tokens.
+    """Return the cost of a reply; tokens are estimated from its length if the server does not count them.
 
     Examples
     --------

@@ -1,10 +1,9 @@
-"""One request to one OpenAI-compatible server, by the ``openai`` SDK with its own repetitions off.
+"""Client for one OpenAI-compatible server: single requests by the ``openai`` SDK, without the SDK's retries.
 
-Bytes that go over the wire: no header that the environment slips in, no redirect, no answer without an end.
-
-The ``openai`` SDK sends by the HTTP client that is made here. A server gets the key that is meant for it and nothing
-else of the user's: ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID`` go to OpenAI alone, cookies nowhere. An answer is
-unpacked as it comes and dropped at 8 MB (512 MB for the answers of a batch), however small it was packed.
+The SDK uses the HTTP client defined here. A server receives its own key and no other data of the user:
+``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID`` go to OpenAI only, cookies and other headers from the environment nowhere.
+Redirects are not followed. An answer is decompressed while it is read, and refused above 8 MB decompressed (512 MB for
+the answers of a batch).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from voirdire.collect.replies import (
     retry_after,
 )
 
-#: Most bytes of an answer, unpacked, and of a file of them.
+#: Most bytes of a decompressed answer, and of a file of answers.
 MAX_ANSWER_BYTES, MAX_FILE_BYTES = 8 * 1024 * 1024, 512 * 1024 * 1024
 _ALLOWED_HEADERS = (
     "host",
@@ -45,7 +44,7 @@ _OPENAI_HEADERS = ("openai-organization", "openai-project")
 
 
 def http_client(base_url: str, key: str) -> Any:
-    """An asynchronous HTTP client for one server, of the kind that the installed SDK uses."""
+    """Return an asynchronous HTTP client for one server, of the class that the installed SDK uses."""
     from openai import DefaultAsyncHttpxClient
 
     host = urlsplit(base_url).hostname or ""
@@ -53,7 +52,7 @@ def http_client(base_url: str, key: str) -> Any:
 
     class Bounded(DefaultAsyncHttpxClient):  # type: ignore[misc,unused-ignore]
         async def send(self, request: Any, **_: Any) -> Any:
-            sdk_headers = request.headers.copy()  # the SDK's to itself stand among them
+            sdk_headers = request.headers.copy()  # includes headers that the SDK reads back
             for name in {*request.headers} - allowed:
                 del request.headers[name]
             request.headers["Authorization"] = f"Bearer {key}"
@@ -80,12 +79,14 @@ def http_client(base_url: str, key: str) -> Any:
             request.headers = sdk_headers
             return type(response)(response.status_code, headers=headers, content=content, request=request)
 
-    # a proxy named in the environment is not meant for servers on this machine
+    # servers on this machine are not reached through a proxy of the environment
     return Bounded(trust_env=not is_loopback(host), follow_redirects=False)
 
 
-async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, most: int = MAX_ANSWER_BYTES) -> bytes:
-    """All bytes of an answer, unpacked."""
+async def _read_bounded(
+    chunks: AsyncIterator[bytes], encoding: str, max_bytes: int = MAX_ANSWER_BYTES
+) -> bytes:
+    """Read and decompress all bytes of an answer."""
 
     def refusal(reason: str) -> NoReply:
         return NoReply(f"its answer {reason}", status=200, passing=False)
@@ -97,15 +98,15 @@ async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, most: int =
     content, bytes_read = bytearray(), 0
     async for chunk in chunks:
         bytes_read += len(chunk)
-        if unpack is None and packed:  # deflate comes with zlib's header, or without
+        if unpack is None and packed:  # deflate with or without zlib's header
             raw = encoding == "deflate" and chunk[:1] not in (b"\x78", b"\x58", b"\x08")
             unpack = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS | 32)
         try:
-            content += unpack.decompress(chunk, most + 1 - len(content)) if unpack else chunk
+            content += unpack.decompress(chunk, max_bytes + 1 - len(content)) if unpack else chunk
         except zlib.error as error:
             raise refusal(f"cannot be unpacked ({error})") from None
-        if len(content) > most or bytes_read > most:
-            raise refusal(f"is longer than {most // 1024**2} MB")
+        if len(content) > max_bytes or bytes_read > max_bytes:
+            raise refusal(f"is longer than {max_bytes // 1024**2} MB")
     return bytes(content)
 
 
@@ -116,7 +117,7 @@ _TOP_LOGPROBS = 20
 
 @dataclass(frozen=True)
 class Request:
-    """Request as it is sent, apart from how the server wants a schema to be asked for.
+    """A request, independent of the form in which the server accepts a schema.
 
     Examples
     --------
@@ -137,10 +138,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Form:
-    """Form of requests that a server accepts, found at the first request, and remembered.
+    """Form of requests that a server accepts, found at the first request.
 
-    ``schema`` is ``"json_schema"`` (response_format), ``"grammar"`` (llama.cpp in this process) or ``"text"`` (the
-    schema stands in the prompt).
+    ``schema`` is ``"json_schema"`` (response_format), ``"grammar"`` (llama.cpp in this process) or ``"text"`` (schema
+    in the prompt).
 
     Examples
     --------
@@ -153,7 +154,7 @@ class Form:
 
 
 def request_body(request: Request, form: Form) -> dict[str, Any]:
-    """The request's JSON.
+    """Return the request's JSON body.
 
     Examples
     --------
@@ -192,11 +193,11 @@ class Client:
     ----------
     base_url : str
     key : str
-        Empty where the server wants none.
+        Key of the server; empty if it needs none.
     hide : Redactor, optional
-        Takes keys out of everything that the server says; by default the one key.
+        Redacts keys in all texts of the server; by default ``key``.
     local : str, optional
-        The model that runs in this process behind the address, whose port means nothing to anybody.
+        Name of a model in this process; messages show it instead of the address.
 
     Examples
     --------
@@ -208,7 +209,7 @@ class Client:
         self, base_url: str, key: str = "", hide: Redactor | None = None, local: str | None = None
     ) -> None:
         self.base_url, self._local = base_url, local
-        #: What messages call it.
+        #: Name of the server in messages.
         self.address = local or base_url
         self.hide = hide or Redactor([key])
         self._key = key or _PLACEHOLDER_KEY
@@ -233,7 +234,7 @@ class Client:
             self._sdk = None
 
     async def reach(self, timeout: float) -> str | None:
-        """Reason why the server cannot be used; None if it answers at all, or runs in this process."""
+        """Return the reason why the server cannot be used; None if it answers, or runs in this process."""
         if self._local:
             return None
         try:
@@ -257,7 +258,7 @@ class Client:
         """
         body = request_body(request, form)
         content = await self.call(
-            # what is extra goes as it stands: the SDK looks at every entry of the rest, milliseconds for a schema
+            # extra_body is sent unchanged: the SDK would inspect every entry of messages, slow for a schema
             lambda sdk: sdk.chat.completions.with_raw_response.create(
                 model=request.model, messages=[], extra_body=body, timeout=timeout
             ),
@@ -266,7 +267,7 @@ class Client:
         return self.reply(content)
 
     async def call(self, ask: Callable[[Any], Awaitable[Any]], timeout: float) -> bytes:
-        """Answer of the server to a call of the SDK that gives the raw response.
+        """Return the bytes of the server's answer to a raw-response call of the SDK.
 
         Raises
         ------
@@ -282,12 +283,12 @@ class Client:
             raise self._describe_trouble(error, timeout) from None
 
     def reply(self, content: bytes) -> Reply:
-        """A chat completion, without keys.
+        """Parse a chat completion, and redact keys in it.
 
         Raises
         ------
         NoReply
-            It is none.
+            The content is no chat completion.
         """
         reply = read_reply(content)
         if reply is None:
@@ -296,7 +297,7 @@ class Client:
         return self._hide_keys(reply)
 
     def _hide_keys(self, reply: Reply) -> Reply:
-        """A reply without keys; log-probabilities are left out where their tokens together spell one."""
+        """Redact keys in a reply; drop the log-probabilities if their tokens together contain a key."""
         finish = reply.finish and self.one_line(reply.finish)
         logprobs, alternatives = reply.logprobs, json.loads(json.dumps(reply.logprobs))
         if (
@@ -307,12 +308,14 @@ class Client:
         return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
 
     def _describe_trouble(self, error: Exception, timeout: float) -> NoReply:
-        """Description of what went wrong, in words that hold no key."""
+        """Convert an exception to a NoReply whose text contains no key."""
         import openai
 
         if isinstance(error, TimeoutError | openai.APITimeoutError):
             return NoReply(f"no answer within {timeout:g} s", passing=True)
-        no_reply = error if isinstance(error, NoReply) else error.__cause__  # as the SDK's version has it
+        no_reply = (
+            error if isinstance(error, NoReply) else error.__cause__
+        )  # some versions of the SDK wrap it
         if isinstance(no_reply, NoReply):
             return NoReply(self.one_line(no_reply.reason), status=no_reply.status, passing=False)
         if isinstance(error, openai.APIStatusError):
@@ -327,7 +330,7 @@ class Client:
         return NoReply(self.one_line(f"{type(error).__name__}: {error}"), passing=False)
 
     def one_line(self, text: str) -> str:
-        """Text of a server on one line, without keys, cut where it is long."""
+        """Return a server's text on one line, shortened, with keys redacted."""
         text = self.hide.text(" ".join(text.split()))
         text = text.encode("utf-8", "replace").decode()
         return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + "..."

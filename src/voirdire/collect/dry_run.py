@@ -1,4 +1,4 @@
-"""Estimate of the questions, tokens and cost of a run, before anything is asked."""
+"""Estimate of the questions, tokens and cost of a run, without a request."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from voirdire.collect.rehearsal import rehearse_once
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Size of a run, before anything is asked.
+    """Estimated size of a run.
 
     Attributes
     ----------
     protocol : str
     judges : list of dict
-        Per judge: whether its requests go in batches, ``calls_least`` and ``calls_most``, tokens read and written and
-        cost (in batches half) for the most.
+        Per judge: ``batch`` (True for batches), ``calls_least`` and ``calls_most``; tokens read and written, and cost
+        (half in batches), for the most calls.
     """
 
     protocol: str
     judges: list[dict[str, Any]]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the shape of ``voirdire collect --dry-run --json``."""
+        """Return the estimate as ``voirdire collect --dry-run --json`` prints it."""
         columns = ("calls_least", "calls_most", "tokens_in", "tokens_out", "cost")
         totals = {column: sum(row[column] for row in self.judges) for column in columns}
         return {"protocol": self.protocol, **totals, "judges": self.judges}
@@ -43,11 +43,11 @@ def estimate(
     settings: Mapping[str, str] | None = None,
     prompts: str | Path | None = None,
 ) -> Estimate:
-    """Estimate the questions, tokens and cost of :func:`voirdire.collect.collect`; nothing is asked.
+    """Estimate the questions, tokens and cost of :func:`voirdire.collect.collect`, without a request.
 
-    Questions are counted by the protocol, least and most. Tokens read are those of the prompts of a run whose answers
-    are made up, as long as a model's may be (see :func:`voirdire.collect.budget.count_text_tokens`), times the most
-    questions there can be; tokens written are guessed from the schemas. Repetitions are not counted.
+    The protocol bounds the number of questions. Tokens read: the mean tokens of the prompts of a run with made-up
+    answers (see :func:`voirdire.collect.budget.count_text_tokens`), times the largest number of questions. Tokens
+    written: estimated from the schemas. Repetitions are not counted.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Write a run's rows as CSV tables whose bytes depend on the rows alone."""
+"""Export of a run's rows as CSV tables whose bytes depend only on the rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voirdire.collect.protocol import TABLES, Row
 from voirdire.collect.redact import Redactor
 from voirdire.folders import write_file
 
-#: Columns that come first, in this order; others follow as the rows bring them.
+#: Leading columns, in this order; others follow in the order of their first occurrence.
 _LEADING_COLUMNS = {
     "votes": ("judge", "criterion", "context", "first", "second", "winner", "run", "phase", "group"),
     "decisions": ("judge", "criterion", "context", "first", "second", "winner", "run", "phase", "group"),
@@ -26,9 +26,9 @@ _LEADING_COLUMNS = {
 
 
 def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor) -> dict[str, int]:
-    """Write each table that has rows to ``<table>.csv``, and ``missing.csv`` always; without keys.
+    """Write each table with rows to ``<table>.csv``, and ``missing.csv`` always; keys are redacted.
 
-    A file is replaced in one step, and removed where there are no rows.
+    A file is replaced atomically, and removed if its table has no rows.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor) -> dict[str,
 
 
 def write_json(content: Mapping[str, Any], path: Path, hide: Redactor) -> None:
-    """Write a JSON file in one step; without keys."""
+    """Write a JSON file atomically; keys are redacted."""
     write_file(path, json.dumps(hide.value(content), indent=1, allow_nan=False) + "\n")
 
 
@@ -83,7 +83,7 @@ def _cell_text(value: Any) -> str:
 
 
 def _quote_cell(text: str) -> str:
-    # not the csv module's, which quotes a carriage return only since Python 3.13
+    # the csv module quotes a carriage return only since Python 3.13
     if any(mark in text for mark in ',"\r\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text

@@ -1,4 +1,4 @@
-"""Read the items to judge."""
+"""Reader of the items to judge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voirdire.tables.read import columns_among, read_columns
 _OPTIONAL_COLUMNS = ("context", "system", "source", "reference")
 
 
-def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[Item, ...]:
+def read_items(table: object, *, name: str = "items", min_count: int = 2) -> tuple[Item, ...]:
     """Read and check a table of items, one per row.
 
     Columns: ``id`` (or ``item``) and ``text``; optionally ``context``, ``system``, ``source`` and ``reference``.
@@ -21,21 +21,21 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
     Parameters
     ----------
     table : path or dataframe
-        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, or any dataframe that narwhals knows.
+        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, or any dataframe that narwhals supports.
     name : str
-        What the table is called in messages.
-    least : int
-        How many items there must be: 1 or 2.
+        Name of the table in messages.
+    min_count : int
+        Least number of items: 1 or 2.
 
     Returns
     -------
     tuple of Item
-        In the table's order.
+        Items in the table's order.
 
     Raises
     ------
     InputError
-        With every problem: no text, an id that is empty or occurs twice, fewer items than needed.
+        Lists every problem: no text, an id that is empty or occurs twice, fewer items than needed.
 
     Examples
     --------
@@ -50,8 +50,8 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
     problems.raise_any()
     cells["id"] = cells.pop(key)
     count = len(cells["id"])
-    if count < least:
-        needed = "two" if least == 2 else "one"
+    if count < min_count:
+        needed = "two" if min_count == 2 else "one"
         problems.table(f"there {'is one item' if count else 'are no items'}; judging needs at least {needed}")
     ids = encode_column(cells.pop("id"), "id", problems)
     for code, rows in rows_by_code(ids.codes):

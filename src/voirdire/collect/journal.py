@@ -1,14 +1,14 @@
 """The journal of a run: an SQLite file with every request and every answer.
 
-An answer is committed before the protocol sees it, so a run killed at any moment loses no answer that it used, and
-started again asks nothing that has been answered. SQLite's write-ahead log keeps the file whole when the process is
-killed; ``synchronous = NORMAL`` means that a power failure may cost the last answers, never the file.
+An answer is committed before the protocol receives it. A run killed at any moment therefore loses no answer that it has
+used, and a resumed run asks no answered question again. SQLite's write-ahead log keeps the file intact if the process
+is killed; with ``synchronous = NORMAL`` a power failure may lose the last answers, but never damages the file.
 
-Tables: ``setting`` (what the run was started with), ``requests`` (one row per request that was sent: judge, key, which
-try, time, seconds, status, error, tokens, cost, the raw answer), ``answers`` (one row per question: its hash, the
-answer or why there is none, log-probabilities, tries, tokens, cost, seconds), ``prompts`` (both messages of every
-question that was sent, compressed; absent from journals of older versions), ``batches`` and ``batched`` (what
-:mod:`voirdire.collect.batch_rows` keeps). No key of a server is ever written.
+Tables: ``setting`` (the run's setting), ``requests`` (one row per sent request: judge, key, number of the try, time,
+seconds, status, error, tokens, cost, raw answer), ``answers`` (one row per question: hash, answer or reason for its
+absence, log-probabilities, tries, tokens, cost, seconds), ``prompts`` (both messages of every sent question,
+compressed; absent from journals of older versions), ``batches`` and ``batched`` (see
+:mod:`voirdire.collect.batch_rows`). No key of a server is ever written.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ create table if not exists batched (
     primary key (judge, key, number)
 ) without rowid;
 """
-#: What a damaged file, or what it holds, may lead to.
+#: Errors that a damaged file or damaged content may cause.
 _DAMAGE_ERRORS = (
     sqlite3.Error, OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError, zlib.error,
 )  # fmt: skip
@@ -63,7 +63,7 @@ MAX_CELL_BYTES = 64 * 1024 * 1024
 
 #: Tables that journals of older versions lack.
 _OLD_MISSING_TABLES = (("batches", "batched"), ("batches", "batched", "prompts"))
-#: Totals of a judge that was asked nothing.
+#: Totals of a judge without requests.
 ZERO_TOTALS = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
 _TOTALS_SQL = {
     ("answered", "missing"): "select judge, count(answer), count(missing) from answers group by judge",
@@ -79,7 +79,7 @@ _TOTALS_SQL = {
 
 @dataclass(frozen=True)
 class SentRequest:
-    """One request that was sent, and what came of it.
+    """A sent request, and its outcome.
 
     Examples
     --------
@@ -103,16 +103,16 @@ class Journal:
     Parameters
     ----------
     folder : Path
-        Where it is; must exist.
+        Existing folder of the journal.
     write : bool
-        Whether this process is the one that asks. There can be only one at a time.
+        True if this process runs the collection. Only one process at a time can do so.
     hide : Redactor, optional
-        Takes keys out of every row.
+        Redacts keys in every row.
 
     Raises
     ------
     InputError
-        It cannot be opened, is damaged, was made by a newer version, or another run is writing to it.
+        The journal cannot be opened, is damaged, was made by a newer version, or another run is writing to it.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class Journal:
         old_layout = _database_layout(self._db)
         self._db.executescript(_TABLES_SQL)
         older_layouts = [[row for row in layout if row[1] not in lacking] for lacking in _OLD_MISSING_TABLES]
-        # tables are made before anything is noted: where something is, none can be missing
+        # all tables are created before the first record; a journal with a setting cannot lack one
         if _database_layout(self._db) != layout or (
             old_layout not in (layout, *older_layouts) and self.setting()
         ):
@@ -164,27 +164,27 @@ class Journal:
             )
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
-        """The rows that a statement selects."""
+        """Return the rows that a statement selects."""
         with self.report_damage():
             return list(self._db.execute(statement, values))
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
-        """Transaction that writes to the file: all of it or nothing."""
+        """Open a transaction that writes all of its changes or none."""
         with self.report_damage(), self._db:
             self._db.execute("begin immediate")
             yield self._db
 
     def change(self, statement: str, *values: Any) -> int:
-        """Carry out one statement that changes the file; how many rows it changed."""
+        """Execute a statement that changes the file; return the number of changed rows."""
         with self.write_transaction() as database:
             return database.execute(statement, values).rowcount
 
     @contextmanager
     def report_damage(
-        self, what: str = "is damaged, or its folder has been moved or filled up"
+        self, fault: str = "is damaged, or its folder has been moved or filled up"
     ) -> Iterator[None]:
-        """Raise one message about a damaged file, or damaged content."""
+        """Convert errors of a damaged file, or damaged content, to an InputError."""
         try:
             yield
         except InputError:
@@ -192,21 +192,21 @@ class Journal:
         except _DAMAGE_ERRORS as error:
             message = str(error) if isinstance(error, sqlite3.Error | OSError) else ""
             reason = (message.splitlines() or [type(error).__name__])[0][:200]
-            raise self._refusal(f"{what} ({reason})") from error
+            raise self._refusal(f"{fault} ({reason})") from error
 
-    def _refusal(self, what: str) -> InputError:
-        return InputError(f"journal {self.path}: {what}; name another output folder")
+    def _refusal(self, fault: str) -> InputError:
+        return InputError(f"journal {self.path}: {fault}; name another output folder")
 
     def close(self) -> None:
-        """Close the file and let others write."""
+        """Close the file, and release its lock."""
         self._opened.close()
 
     def setting(self) -> dict[str, str]:
-        """Settings that the run was started with, by part."""
+        """Return the run's setting, by part."""
         return dict(self.rows("select part, value from setting"))
 
     def begin(self, setting: Mapping[str, str]) -> list[str]:
-        """Note what the run is started with; or which parts differ from what it was started with before."""
+        """Record the setting of a new run; for a resumed run, return the parts that differ."""
         before = self.setting()
         setting = {part: self._hide.text(value) for part, value in setting.items()}
         if len(before) > 1:
@@ -216,12 +216,12 @@ class Journal:
         return []
 
     def find(self, judge: str, key: Key) -> tuple[str, Answer] | None:
-        """A question's hash and its answer, if that has been given.
+        """Return a question's hash and its answer; None if it has no answer.
 
         Raises
         ------
         InputError
-            The journal is damaged, or holds something that it never wrote.
+            The journal is damaged, or was changed by another program.
         """
         statement = "select hash, answer, missing, logprobs from answers where judge = ? and key = ?"
         for digest, answer, reason, logprobs in self.rows(statement, judge, key_text(key)):
@@ -234,7 +234,7 @@ class Journal:
         return None
 
     def note_sent(self, judge: str, key: Key, number: int, request: SentRequest) -> None:
-        """Note a request that brought no usable answer, unless it was noted when its batch was read before."""
+        """Record a request without a usable answer, unless it was recorded when its batch was read before."""
         with self.write_transaction():
             self._insert_request(judge, key_text(key), number, request)
 
@@ -247,9 +247,9 @@ class Journal:
         requests: list[SentRequest],
         prompt: tuple[str, str] | None = None,
     ) -> None:
-        """Note a question's answer, and in the same transaction the last of its requests (the others are noted).
+        """Record a question's answer, and in the same transaction its last request (the others are recorded already).
 
-        ``prompt`` is the system's and the user's message, which is kept compressed.
+        ``prompt`` is the system's and the user's message, which is stored compressed.
         """
         name = key_text(key)
         columns = ("tokens_in", "tokens_out", "cost", "seconds")
@@ -266,7 +266,7 @@ class Journal:
             self._insert("answers", judge, name, digest, content, reason, logprobs, len(requests), *totals)
 
     def prompts(self) -> Iterator[tuple[str, str, str, str, str | None]]:
-        """Judge, key, system's and user's message of every question whose prompt is kept, and its answer.
+        """Yield judge, key, system's and user's message, and answer of every question with a stored prompt.
 
         Raises
         ------
@@ -283,7 +283,7 @@ class Journal:
                 yield judge, key, str(system), str(user), answer
 
     def packed(self, value: Any) -> bytes:
-        """A value as JSON without keys, compressed."""
+        """Serialise a value as JSON, redact keys, and compress it."""
         return zlib.compress(self._redacted_json(value).encode("utf-8", "surrogatepass"))
 
     def _redacted_json(self, value: Any) -> str:
@@ -306,11 +306,11 @@ class Journal:
         self._insert("requests", *row_key, *astuple(replace(request, error=error, answer=answer)))
 
     def forget_missing(self) -> int:
-        """Forget the questions without an answer, so that they are asked again; their requests stay noted."""
+        """Delete the missing answers, so that their questions are asked again; return their number. Keeps requests."""
         return self.change("delete from answers where missing is not null")
 
     def totals_by_judge(self) -> dict[str, dict[str, float]]:
-        """Per judge: requests sent, questions answered and missing, tokens, cost."""
+        """Return per judge: requests sent, questions answered and missing, tokens, cost."""
         totals: dict[str, dict[str, float]] = {}
         for names, statement in _TOTALS_SQL.items():
             for judge, *numbers in self.rows(statement):
@@ -322,12 +322,12 @@ class Journal:
 
 
 def unpack_value(packed: bytes) -> Any:
-    """The value of :meth:`Journal.packed`.
+    """Decode a value of :meth:`Journal.packed`.
 
     Raises
     ------
     ValueError
-        It is longer than any cell may be, or damaged.
+        The value is too long, or damaged.
     """
     unpacker = zlib.decompressobj()
     text = unpacker.decompress(packed, MAX_CELL_BYTES)
@@ -337,7 +337,7 @@ def unpack_value(packed: bytes) -> Any:
 
 
 def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
-    """Statements that made the tables and all else in the file: views, triggers."""
+    """Return the SQL statements of all tables, views and triggers in the file."""
     return sorted(
         (kind, name, sql or "")
         for kind, name, sql in database.execute("select type, name, sql from sqlite_master")
@@ -345,7 +345,7 @@ def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]
 
 
 def _lock_folder(folder: Path) -> sqlite3.Connection:
-    """Hold a lock for as long as the process lives, however it ends."""
+    """Lock the folder; the lock ends with the process, however it ends."""
     path, prefix = folder / ".lock", f"output folder {folder}:"
     try:
         if path.exists() and not path.is_file():

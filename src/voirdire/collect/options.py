@@ -1,4 +1,4 @@
-"""A protocol's options: a frozen dataclass, filled from ``[protocol]`` of the panel file and from ``key=value``."""
+"""Options of a protocol: a frozen dataclass, filled from ``[protocol]`` of the panel file and from ``key=value``."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def build_options(
     table : mapping
         Values by name.
     settings : mapping of str to str, optional
-        Values as text, which come before those of the table: text as it is, a tuple of texts with commas
-        between, anything else as TOML writes it.
+        Values as text, which replace those of the table: a text unchanged, a tuple with commas between its entries,
+        other types in TOML notation.
 
     Returns
     -------
     options, problems
-        An instance (of defaults, where there are problems), and one sentence per problem.
+        An instance (with defaults, if there are problems), and one sentence per problem.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def build_options(
 
 
 def nearest_or_all(name: str, known: Sequence[str]) -> str:
-    """Names to write instead of an unknown one: the nearest, or all that there are.
+    """Suggest names for an unknown one: the nearest known name, or all known names.
 
     Examples
     --------
@@ -72,17 +72,17 @@ def nearest_or_all(name: str, known: Sequence[str]) -> str:
 def read_texts(
     table: Mapping[str, Any], folder: Path, problems: list[str], *, below: bool = False
 ) -> dict[str, Any]:
-    """Put the text of a file where an option says ``@path``, relative to ``folder``; ``@@`` begins a text with @.
+    """Replace an option ``@path`` by the text of that file, relative to ``folder``; ``@@`` begins a text with @.
 
     Parameters
     ----------
     table : mapping
     folder : Path
     problems : list of str
-        Where a sentence goes for each file that cannot be read.
+        List to which a sentence is appended for each file that cannot be read.
     below : bool
-        Whether the file must lie below the folder, links followed: a panel is somebody else's, and what it names is
-        sent to servers that it names too.
+        True requires that the file is below the folder, after following links. A panel may come from somebody else, and
+        names both the files to send and the servers that receive them.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def read_texts(
 
 
 def _parse_setting(text: str, hint: Any) -> Any:
-    if get_origin(hint) in (Union, types.UnionType):  # of one and None
+    if get_origin(hint) in (Union, types.UnionType):  # X | None
         inner = [part for part in get_args(hint) if part is not type(None)]
         hint = inner[0] if len(inner) == 1 else hint
     if hint is str or (get_origin(hint) is Literal and text in get_args(hint)):

@@ -1,4 +1,4 @@
-"""Read ``panel.toml``: who judges, where they are reached, and the protocol's options.
+"""Reader of ``panel.toml``: the judges, their servers, and the protocol's options.
 
 ::
 
@@ -41,7 +41,7 @@ from voirdire.errors import InputError
 from voirdire.settings import ANY, Count, Nonnegative, Rule, Size, field_rules, find_faults, read_toml
 from voirdire.tables.encode import Refused, cell_to_name
 
-#: Models that need no server: they begin with one of these.
+#: Prefixes of models that need no server.
 LOCAL_PREFIX = "local:"
 RULE_PREFIX = "rule:"
 
@@ -57,17 +57,17 @@ class Panel:
     Attributes
     ----------
     judges : tuple of Judge
-        In the file's order.
+        Judges in the file's order.
     protocol : mapping
         The protocol's options, not yet checked.
     seed : int
-        Of every random choice of the protocol.
+        Seed of every random choice of the protocol.
     answer_tries : int
-        How often a question is asked at most until its answer can be used.
+        Largest number of times that a question is asked until its answer is usable.
     request_tries : int
-        How often a request is sent at most until the server answers.
+        Largest number of times that a request is sent until the server answers.
     backoff : float
-        Seconds before the first repetition of a request; they double.
+        Seconds before the first repetition of a request; doubled for each further one.
 
     Examples
     --------
@@ -89,13 +89,13 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     Parameters
     ----------
     panel : path or mapping
-        A TOML file, or what it would hold.
+        A TOML file, or its content.
 
     Raises
     ------
     InputError
-        With every problem: unknown keys (the nearest is named), values out of range, a judge twice, a key
-        written into the file, a server's address missing or unreadable.
+        Lists every problem: unknown fields (with the nearest name), values out of range, a judge twice, an API key in
+        the file, a server's address that is missing or invalid.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
 
 
 def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Texts in a panel that look like keys, each with a message; names of options and criteria are not checked."""
+    """Return texts in a panel that look like API keys, each with a message; names of options are not checked."""
     judges = content.get("judges", [])
     parts: list[tuple[str, Any, bool]] = [
         ("", {key: value for key, value in content.items() if key not in ("judges", "protocol")}, True),
@@ -152,7 +152,7 @@ def _judge_label(judge: Any, number: int) -> str:
 def _valid_fields(
     table: Mapping[str, Any], rules: Mapping[str, Rule], place: str, problems: list[str], *needed: str
 ) -> dict[str, Any]:
-    """The values that keep their rules; what is wrong goes to ``problems``."""
+    """Return the valid values; append the faults of the others to ``problems``."""
     faults = dict(find_faults(table, rules, needed, missing="{key} is missing", near=nearest_or_all))
     problems += [place + fault for fault in faults.values()]
     return {key: value for key, value in table.items() if key not in faults}
@@ -161,7 +161,7 @@ def _valid_fields(
 def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
     prefix, problem_count = _judge_label(entry, number), len(problems)
     rules = field_rules(Judge)
-    # what seems to be a key has been told, and is not shown
+    # suspected API keys are reported already, and must not be shown
     plain_fields = {
         key: value for key, value in entry.items() if key in rules or not any(find_leaks({key: value}))
     }
@@ -193,7 +193,7 @@ def _address_faults(url: str | None) -> list[str]:
         parts = urlsplit("")
     if parts.username or parts.password or parts.query:
         return ["base_url holds a key or a query; keys are named by api_key_env and kept out of the file"]
-    # so plain that every reader takes the same part of it for the host
+    # only plain addresses, as parsers disagree about the host of unusual ones
     if not _ADDRESS_PATTERN.fullmatch(url):
         return [
             f"base_url is {url!r}; give an address that begins with http:// or https:// and has a plain host, such as "
@@ -203,7 +203,7 @@ def _address_faults(url: str | None) -> list[str]:
 
 
 def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
-    """The keys of the environment variables that the judges name, and what is wrong with them.
+    """Read the API keys from the environment variables that the judges name; return them and the problems.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
 
 
 def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
-    """Fields of a panel that hold the key of an environment variable, one sentence each.
+    """Return the fields of a panel that contain the key of an environment variable, one sentence each.
 
     Examples
     --------

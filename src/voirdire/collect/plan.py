@@ -1,6 +1,6 @@
-"""Everything that a run needs, checked before the first request: panel, items, protocol, options, prompts.
+"""Plan of a run, checked before the first request: panel, items, protocol, options, prompts.
 
-Find protocols: everything that an installed package registers as an entry point ``voirdire.protocols``.
+Protocols are found as entry points ``voirdire.protocols`` of installed packages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PYPROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 
 def protocol_names() -> list[str]:
-    """Names of the protocols there are, sorted.
+    """Return the names of all protocols, sorted.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def find_protocol(name: str) -> Protocol:
 
 
 def _registered_protocols() -> dict[str, str]:
-    """Location of each protocol; a shipped one is never replaced by another package's.
+    """Return the location of each protocol; another package cannot replace a protocol of voirdire.
 
-    Those of a source tree that is not installed stand in its own pyproject.toml.
+    A source tree that is not installed lists its protocols in pyproject.toml.
     """
     points = sorted(
         metadata.entry_points(group=ENTRY_POINT_GROUP),
@@ -86,7 +86,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked request: what is asked of whom, by which protocol, with which prompts.
+    """A checked plan: panel, protocol, setting (judges, items, options, seed) and prompts.
 
     Examples
     --------
@@ -101,14 +101,14 @@ class Plan:
     prompts: Prompts
 
     def calls(self) -> Calls:
-        """The protocol's bounds on the number of questions, with a number for each judge."""
+        """Return the protocol's bounds on the number of questions, for every judge."""
         bounds, no_calls = self.protocol.calls(self.setting), {judge.name: 0 for judge in self.setting.judges}
         return Calls({**no_calls, **bounds.least}, {**no_calls, **bounds.most})
 
     def setting_fingerprint(self) -> dict[str, str]:
-        """Fingerprint of what a journal belongs to, by part: the same parts, the same questions.
+        """Return the setting as text by part, to compare with a journal: equal parts ask the same questions.
 
-        Prices, keys, concurrency, timeouts and batches may change between two starts of a run.
+        Prices, keys, concurrency, timeouts and batches may change when a run is resumed.
         """
         changeable = ("api_key_env", "price_in", "price_out", "concurrency", "timeout", "batch")
         judges = [
@@ -135,23 +135,23 @@ def make_plan(
     settings: Mapping[str, str] | None = None,
     prompts: str | Path | None = None,
 ) -> Plan:
-    """Read and check what a run is asked to do.
+    """Read and check the inputs of a run.
 
     Parameters
     ----------
     panel : path or mapping
-        As :func:`voirdire.collect.panel.read_panel`.
+        See :func:`voirdire.collect.panel.read_panel`.
     items : path, dataframe
-        As :func:`voirdire.collect.items.read_items`.
+        See :func:`voirdire.collect.items.read_items`.
     protocol : str
         A protocol's name.
     options : mapping, optional
-        Options of the protocol, before those of the panel file.
+        Options of the protocol; they replace those of the panel file.
     settings : mapping of str to str, optional
-        Options as text, before both. A text ``@path`` stands for that file's text: beside the panel file where that
-        names it (and below its folder), else from the current folder.
+        Options as text; they replace both. ``@path`` means the text of that file. In a panel file the path is relative
+        to the panel's folder and must stay below it; elsewhere it is relative to the current folder.
     prompts : path, optional
-        A folder whose templates come before the package's.
+        Folder of templates that replace the package's.
 
     Raises
     ------
@@ -178,8 +178,8 @@ def make_plan(
 
     panel_content = keep_problems("panel", lambda: read_panel(panel))
     chosen_protocol = keep_problems("protocol", lambda: find_protocol(protocol))
-    least = int(getattr(chosen_protocol, "fewest_items", 2))  # one, where each is scored by itself
-    item_list = keep_problems("items", lambda: read_items(items, least=least))
+    least = int(getattr(chosen_protocol, "fewest_items", 2))  # 1 if the protocol scores each item separately
+    item_list = keep_problems("items", lambda: read_items(items, min_count=least))
     problems = [problem for part in ("panel", "items", "protocol") for problem in part_problems.get(part, [])]
     option_values = None
     if chosen_protocol is not None and panel_content is not None:
@@ -206,14 +206,14 @@ def make_plan(
 
 
 def read_prompts(protocol: Protocol | None, folder: str | Path | None) -> tuple[Prompts, list[str]]:
-    """The templates of a protocol, those of a user's folder before them, and what is wrong with that folder."""
-    own_folder = getattr(protocol, "prompts", None)  # of a protocol of another package
+    """Return the templates of a protocol, with a user's folder first, and the faults of that folder."""
+    own_folder = getattr(protocol, "prompts", None)  # set by protocols of other packages
     templates = Prompts([path for path in (folder, own_folder) if path is not None])
     return templates, [] if folder is None else templates.problems(Path(folder))
 
 
 def _check_prompts(plan: Plan) -> None:
-    """Fill in the prompts of every step once, so that a name which a step does not give is found before a request."""
+    """Fill in the prompts of every step once, to find undefined variables before the first request."""
     problems: list[str] = []
     for step, questions in rehearse_run(plan.protocol, plan.setting).items():
         try:

@@ -1,8 +1,8 @@
-"""Interface of a protocol: the plain values it is given, what it asks, and the rows it returns.
+"""Interface of a protocol: its input values, its questions, and the rows it returns.
 
-A protocol decides whom to ask what, and turns the answers into rows. It is a pure asynchronous function of the
-answers: no clock, no randomness but a generator seeded by the setting, no request but through ``ask``. So a run
-that was stopped is resumed by running the protocol again while ``ask`` answers from the journal.
+A protocol chooses the questions to each judge, and converts the answers to rows. It is a pure asynchronous function of
+the answers: it uses no clock, no randomness except a generator seeded by the setting, and no request except through
+``ask``. Therefore a stopped run is resumed by running the protocol again, with ``ask`` answering from the journal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str | int, ...]
 #: Per position of the answer: the token, and the most likely tokens there with their log-probabilities.
 Logprobs: TypeAlias = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
-#: A variable of the environment; what stands for its name may be the key itself, and is not shown.
+#: Name of an environment variable. Messages do not show an invalid name, as it may be the key itself.
 VARIABLE_RULE = Rule(
     "the name of an environment variable, such as EXAMPLE_API_KEY",
     lambda v: isinstance(v, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", v) is not None,
@@ -33,14 +33,14 @@ TABLES = ("votes", "decisions", "criteria", "scores", "labels", "rankings", "tex
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to judge.
+    """An item to judge.
 
     Attributes
     ----------
     id, text : str
-        Its name, which no other item has, and what is to be judged.
+        The item's unique name, and the text to judge.
     context, system, source, reference : str or None
-        What it answers or belongs to, what made it, the document it is about, a text it may be compared with.
+        The prompt or group of the item; the system that produced it; its source document; a reference text.
     extra : mapping of str to str
         The other columns of the table of items, as text.
 
@@ -61,34 +61,34 @@ class Item:
 
 @dataclass(frozen=True)
 class Judge:
-    """One judge of ``panel.toml``.
+    """A judge of ``panel.toml``.
 
     Attributes
     ----------
     name : str
-        What it is called in the tables.
+        Name of the judge in the tables.
     model : str
-        The model's name at the server; ``local:NAME`` for one that runs in this process.
+        The model's name at the server; ``local:NAME`` for a model in this process.
     base_url, api_key_env : str or None
-        The server, and the environment variable that holds its key.
+        The server's address, and the environment variable that holds its key.
     temperature : float or None
-        Sampling temperature; None leaves it to the server.
+        Sampling temperature; None uses the server's default.
     seed : int or None
-        Sent with each request where given.
+        Seed sent with each request; None sends none.
     family, group, role : str or None
-        Which models are related; which group it debates in; what a protocol may use it for.
+        Family of related models; group in a debate; role within a protocol.
     price_in, price_out : float or None
-        Price of a million tokens read and written.
+        Price of a million input tokens, and of a million output tokens.
     concurrency : int
-        Requests under way at a time.
+        Largest number of simultaneous requests.
     max_tokens : int or None
         Bound on the tokens of an answer.
     timeout : float
         Seconds to wait for an answer.
     batch : bool
-        Whether its requests go in batches, which take up to a day and cost half.
+        True sends its requests in batches, which take up to a day and cost half.
     extra : mapping
-        Further fields of the request's body, as the server knows them.
+        Further fields of the request's body, in the server's terms.
 
     Examples
     --------
@@ -125,15 +125,15 @@ class Question:
     template : str
         The prompt: ``"maple/compare"`` is the file ``maple/compare.j2``.
     variables : mapping
-        What the template shows: plain data (JSON), never a template itself.
+        Values for the template: plain data (JSON), never a template itself.
     key : tuple of str and int
-        What the question is called within the run; no other question to this judge has it.
+        Name of the question within the run, unique among the questions to this judge.
     schema : mapping, optional
         JSON schema of the answer; without it the answer is text.
     logprobs : bool
-        Whether token log-probabilities are wanted.
+        True requests token log-probabilities.
     temperature : float, optional
-        Instead of the judge's.
+        Sampling temperature that replaces the judge's.
 
     Examples
     --------
@@ -157,11 +157,11 @@ class Answer:
     Attributes
     ----------
     content : JSON value, str or None
-        The parsed answer, which fits the question's schema; its text where there is no schema; None if missing.
+        The parsed answer, which fits the question's schema; without a schema the text; None if missing.
     missing : str or None
-        Why there is no content.
+        Reason why there is no content.
     logprobs : tuple
-        Per position the token and its alternatives with their log-probabilities, where asked for and given.
+        Per position the token and its alternatives with their log-probabilities; empty if not requested or not sent.
 
     Examples
     --------
@@ -218,7 +218,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Calls:
-    """Least and most number of requests to each judge, for an estimate before anything is asked.
+    """Bounds on the number of requests to each judge, for an estimate before the run.
 
     Examples
     --------
@@ -231,30 +231,30 @@ class Calls:
 
 
 class Protocol(typing.Protocol):
-    """Interface of a protocol's class; instances are made without arguments.
+    """Interface of a protocol's class; its constructor takes no arguments.
 
-    ``name`` is what it is called on the command line, ``Options`` a frozen dataclass whose fields all have
-    defaults: they are what ``[protocol]`` of the panel file and ``--set`` may change.
+    ``name`` is the protocol's name on the command line. ``Options`` is a frozen dataclass; all its fields have
+    defaults, which ``[protocol]`` of the panel file and ``--set`` may change.
     """
 
     name: ClassVar[str]
     Options: ClassVar[type[Any]]
 
     def problems(self, setting: Setting) -> list[str]:
-        """Faults of the setting, one sentence each; asked before the first request."""
+        """Return the faults of the setting, one sentence each; called before the first request."""
         ...
 
     def calls(self, setting: Setting) -> Calls:
-        """Number of requests that a run will make."""
+        """Return bounds on the number of requests of a run."""
         ...
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """Ask, and return the rows in an order that depends on the setting alone."""
+        """Ask the questions, and return the rows in an order that depends only on the setting."""
         ...
 
 
 def key_text(key: Key) -> str:
-    """A question's key as text.
+    """Convert a question's key to text.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def key_text(key: Key) -> str:
 
 
 def missing_row(key: Key, answer: Answer | str | None, **what: Any) -> Row:
-    """Row of the table ``missing``: a question's key, why it has no answer (or that answer), what it was about.
+    """Return a row of the table ``missing``: a question's key, the reason, and further columns.
 
     Examples
     --------
@@ -277,7 +277,10 @@ def missing_row(key: Key, answer: Answer | str | None, **what: Any) -> Row:
 
 
 async def ask_all(
-    ask: Ask, asked: Iterable[tuple[Question, Mapping[str, Any]]], rows: list[Row], table: str | None = None
+    ask: Ask,
+    questions_and_columns: Iterable[tuple[Question, Mapping[str, Any]]],
+    rows: list[Row],
+    table: str | None = None,
 ) -> list[Any]:
     """Ask several questions at once; a missing answer becomes a row of ``missing``.
 
@@ -285,12 +288,12 @@ async def ask_all(
     ----------
     ask : callable
         Answers a question.
-    asked : iterable of (Question, mapping)
-        Each with the columns of the row that there is where its answer is missing.
+    questions_and_columns : iterable of (Question, mapping)
+        Questions, each with the columns of its row of ``missing``.
     rows : list of Row
-        Where those rows go, in the order of the questions.
+        List to which the rows of missing answers are appended, in the order of the questions.
     table : str, optional
-        The table that the answers are for; a column of those rows.
+        The table of the answers, a column of the rows of ``missing``.
 
     Returns
     -------
@@ -304,7 +307,7 @@ async def ask_all(
     >>> asyncio.run(ask_all(say_yes, [(Question("small", "ask", {}, ("ask",)), {"judge": "small"})], []))
     ['yes']
     """
-    questions, table_column = list(asked), {} if table is None else {"table": table}
+    questions, table_column = list(questions_and_columns), {} if table is None else {"table": table}
     answers = await asyncio.gather(*(ask(question) for question, _ in questions))
     for (question, columns), answer in zip(questions, answers, strict=True):
         if answer.content is None:
@@ -314,11 +317,11 @@ async def ask_all(
 
 async def ask_rows(
     ask: Ask,
-    asked: Iterable[tuple[Question, Mapping[str, Any]]],
+    questions_and_columns: Iterable[tuple[Question, Mapping[str, Any]]],
     table: str,
     read: Callable[[Any], Mapping[str, Any]],
 ) -> list[Row]:
-    """Ask several questions at once; each one's row of a table, or of ``missing``: its columns and what is read.
+    """Ask several questions at once; return for each a row of ``table`` (its columns and ``read``) or ``missing``.
 
     Examples
     --------
@@ -328,7 +331,7 @@ async def ask_rows(
     >>> asyncio.run(ask_rows(say_yes, asked, "labels", lambda found: {"label": found}))[0].values
     {'item': 'a', 'label': 'yes'}
     """
-    questions, missing_rows = list(asked), list[Row]()
+    questions, missing_rows = list(questions_and_columns), list[Row]()
     contents = await ask_all(ask, questions, missing_rows, table)
     missing = iter(missing_rows)
     return [
@@ -338,5 +341,5 @@ async def ask_rows(
 
 
 async def gather_rows(parts: Iterable[Awaitable[list[Row]]]) -> list[Row]:
-    """The rows of all parts, which are worked on at once, in the order of the parts."""
+    """Run all parts concurrently; return their rows in the order of the parts."""
     return [row for part in await asyncio.gather(*parts) for row in part]

@@ -1,18 +1,17 @@
-"""Redact keys from everything that is written, in whichever form a server repeats them.
+"""Redaction of keys from all written texts, in any form in which a server may repeat a key.
 
-A key is found as it is, turned round, with any of its characters escaped (JSON, Python, octal, URL, HTML), broken by
-white space, as the codes of its bytes (hexadecimal in any case, octal, decimal, with separators or without), in base64
-of either alphabet, and in one of these inside another. What hides it some other way (enciphered, compressed, one letter
-at a time among others) is the doing of who has it already.
+A key is found unchanged, reversed, with escaped characters (JSON, Python, octal, URL, HTML), broken by white space, as
+codes of its bytes (hexadecimal in any case, octal, decimal, with or without separators), in base64 of either alphabet,
+and in nested encodings. Other ways to hide a key (encryption, compression, letters spread over the text) are not
+detected: they need somebody who has the key already.
 
-The usual forms are replaced at once. Whether a text hides a key otherwise is seen by decoding all of it
-(below), and where it does by trying parts of it, so that all else stays as it is.
+Usual forms are replaced directly. To detect other forms, the whole text is decoded; the position of a key is then found
+by bisection, so that the rest of the text stays unchanged.
 
-Decode a whole text at once, whatever in it is encoded: what is not yields bytes of no meaning.
-
-Of base64, hexadecimal and octal all that is none of their characters is dropped, so that separators and line breaks do
-not matter, and decoding begins at each place of a group, so that one of the results has any part of the text right.
-All of it is done by compiled code, as texts may be long; nothing becomes longer.
+Decoding covers the whole text, whether encoded or not; plain text decodes to meaningless bytes. For base64, hexadecimal
+and octal all other characters are removed first, so that separators and line breaks do not matter. Decoding starts at
+each offset within a group, so that each encoded part is decoded correctly at one offset. Compiled code does this, as
+texts may be long; no result is longer than its input.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ _NUMBER_BASES = {_OCTAL_GROUP: 8, _DECIMAL_GROUP: 10}
 _CONTROL_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
-def _bytes_except(kept: bytes) -> bytes:
-    return bytes(byte for byte in range(256) if byte not in kept)
+def _bytes_except(excluded: bytes) -> bytes:
+    return bytes(byte for byte in range(256) if byte not in excluded)
 
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -55,7 +54,7 @@ _PRINTABLE = bytes(1 if 32 <= byte < 127 or byte in b"\t\n\r\f\v" else 0 for byt
 
 
 def unescape_rounds(raw: bytes) -> list[bytes]:
-    """A text, and the text after each round of undoing its escapes.
+    """Return a text, and the text after each round of unescaping.
 
     Examples
     --------
@@ -73,14 +72,14 @@ def unescape_rounds(raw: bytes) -> list[bytes]:
     return views
 
 
-def decode_all(raw: bytes, least: int) -> Iterator[bytes]:
-    """Decode a text as base64 (of either alphabet), hexadecimal and octal, from each place of a group.
+def decode_all(raw: bytes, min_length: int) -> Iterator[bytes]:
+    """Decode a text as base64 (of either alphabet), hexadecimal and octal, from each offset within a group.
 
     Parameters
     ----------
     raw : bytes
-    least : int
-        Results shorter than this are of no interest.
+    min_length : int
+        Shorter results are skipped.
 
     Examples
     --------
@@ -91,34 +90,34 @@ def decode_all(raw: bytes, least: int) -> Iterator[bytes]:
     True
     """
     letters = raw.translate(_URL_SAFE, _NON_BASE64)
-    for start in range(4 if 3 * len(letters) >= 4 * least else 0):
+    for start in range(4 if 3 * len(letters) >= 4 * min_length else 0):
         part = letters[start:]
         yield binascii.a2b_base64(part + b"A" * (-len(part) % 4))
     digits = _remove_substrings(raw, b"0x", b"0X").translate(None, _NON_HEX)
-    for start in range(2 if len(digits) >= 2 * least else 0):
+    for start in range(2 if len(digits) >= 2 * min_length else 0):
         yield binascii.unhexlify(digits[start : len(digits) - (len(digits) - start) % 2])
     octal = _remove_substrings(raw, b"0o").translate(None, _NON_OCTAL)
-    for start in range(3 if len(octal) >= 3 * least else 0):
+    for start in range(3 if len(octal) >= 3 * min_length else 0):
         yield _from_octal(octal[start : len(octal) - (len(octal) - start) % 3])
 
 
-def printable_stretches(raw: bytes, least: int) -> bytes:
-    """The stretches of so many printable characters or more, with a zero byte between them; empty without any.
+def printable_stretches(raw: bytes, min_length: int) -> bytes:
+    """Join all runs of at least ``min_length`` printable characters with zero bytes; empty without any.
 
     Examples
     --------
     >>> printable_stretches(b"\\x00abc\\xff\\xfeabcdef\\x01", 4)
     b'abcdef'
     """
-    # most of what was no code has none, which is seen by compiled code
-    if b"\x01" * least not in raw.translate(_PRINTABLE):
+    # fast check: most wrongly decoded texts have no such run
+    if b"\x01" * min_length not in raw.translate(_PRINTABLE):
         return b""
-    return b"\0".join(re.findall(rb"[\t-\r -~]{%d,}" % least, raw))
+    return b"\0".join(re.findall(rb"[\t-\r -~]{%d,}" % min_length, raw))
 
 
 def _remove_substrings(raw: bytes, *signs: bytes) -> bytes:
     for sign in signs:
-        if sign in raw:  # much faster than finding nothing to replace
+        if sign in raw:  # faster than a replace without a match
             raw = raw.replace(sign, b"")
     return raw
 
@@ -136,7 +135,7 @@ def _decode_match(match: re.Match[bytes]) -> bytes:
 
 @lru_cache(4096)
 def _decode_escape(escape: bytes) -> bytes:
-    """Character that an escape stands for, or the escape itself where that is nothing."""
+    """Return the character of an escape, or the escape itself if it is invalid."""
     match = _ESCAPE_PATTERN.fullmatch(escape)
     assert match is not None
     kind = match.lastindex or _LITERAL_GROUP
@@ -150,27 +149,27 @@ def _decode_escape(escape: bytes) -> bytes:
 
 
 KEY_MASK = "[key]"
-#: Shorter keys are no secrets: taking them out would tear other words apart.
+#: Shorter keys are not redacted, as they could be parts of ordinary words.
 MIN_KEY_LENGTH = 8
-_MAX_ENCODINGS = 2  # encodings inside one another; escapes do not count
-_CHARS_PER_CHAR = 40  # characters that stand for one of the key: it may be escaped twice
-_REACHES_PER_WINDOW = 16  # reaches that are looked at together
-_MAX_HIDDEN_KEYS = 100  # hidden keys that are taken out one by one; of a text with more nothing is left
-_SPACE_PATTERN = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]+")  # and what is not seen
+_MAX_ENCODINGS = 2  # nested encodings; escapes do not count
+_CHARS_PER_CHAR = 40  # most characters that encode one character of a key (escaped twice)
+_REACHES_PER_WINDOW = 16  # reaches searched together
+_MAX_HIDDEN_KEYS = 100  # hidden keys that are redacted one by one; a text with more is redacted as a whole
+_SPACE_PATTERN = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]+")  # including invisible characters
 _ESCAPE_PREFIX = re.compile(
     r"(?:\\+(?:u\{?0*|U0+|x)?|%(?:25)*|&#[xX]?0*|0[xXo])\Z"
-)  # of an escape, before its code
+)  # start of an escape, before its code
 _BLANK_BYTES = b" \t\n\r\f\v"
 _NON_DIGITS = _bytes_except(b"0123456789")
 
 
 class Redactor:
-    """Takes keys out of texts and JSON values.
+    """Redaction of keys in texts and JSON values.
 
     Parameters
     ----------
     keys : iterable of str
-        Those shorter than 8 characters are left alone.
+        Keys; those shorter than 8 characters are ignored.
 
     Examples
     --------
@@ -198,7 +197,7 @@ class Redactor:
         self._reach = _CHARS_PER_CHAR * max(map(len, raw), default=0)
 
     def text(self, text: str) -> str:
-        """A text without keys; all else in it stays as it is."""
+        """Redact keys in a text; the rest of the text stays unchanged."""
         if not self._forms or len(text) < MIN_KEY_LENGTH:
             return text
         for form in self._forms:
@@ -217,7 +216,7 @@ class Redactor:
         return text
 
     def holds(self, text: str) -> bool:
-        """True where a text holds a key."""
+        """Return True if a text contains a key."""
         if not self._forms or len(text) < MIN_KEY_LENGTH:
             return False
         if any(form in text for form in self._forms):
@@ -227,7 +226,7 @@ class Redactor:
         return self._hides_key(text.encode("utf-8", "surrogatepass"), _MAX_ENCODINGS)
 
     def value(self, value: Any) -> Any:
-        """A JSON value without keys, in its texts, names and digits."""
+        """Redact keys in a JSON value: in its texts, names and numbers."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -239,7 +238,7 @@ class Redactor:
         return value
 
     def _hides_key(self, raw: bytes, levels: int) -> bool:
-        """True where bytes hold a key behind so many encodings or fewer."""
+        """Return True if bytes contain a key within at most ``levels`` nested encodings."""
         joined = raw.translate(None, _BLANK_BYTES)
         views = unescape_rounds(raw)
         without_space = views if joined == raw else unescape_rounds(joined)
@@ -255,7 +254,7 @@ class Redactor:
         return False
 
     def _contains_plain_key(self, view: bytes) -> bool:
-        """True where bytes hold a key as it is, reversed, broken by white space, or as decimal or octal codes."""
+        """Return True if bytes contain a key: plain, reversed, broken by white space, or as decimal or octal codes."""
         joined = view.translate(None, _BLANK_BYTES)
         if any(key_bytes in view or key_bytes in joined for key_bytes in self._sought):
             return True
@@ -263,7 +262,7 @@ class Redactor:
         return any(key_bytes in digits for key_bytes in self._codes)
 
     def _key_positions(self, text: str) -> Iterator[tuple[int, int]]:
-        """Positions of the keys in a text, from left to right: the first character and the one after the last."""
+        """Yield the positions (start, end) of the keys in a text, from left to right."""
         step, any_found = _REACHES_PER_WINDOW * self._reach, False
         for start in range(0, len(text), step):
             for position in self._key_positions_within(
@@ -271,11 +270,11 @@ class Redactor:
             ):
                 any_found = True
                 yield position
-        if not any_found:  # it is longer than any window
+        if not any_found:  # the key is longer than any window
             yield from self._key_positions_within(text, 0, len(text))
 
     def _key_positions_within(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Positions of the keys in a part of the text, each found by halving the part."""
+        """Yield the positions of the keys in a part of the text, found by bisection."""
         while self.holds(text[first:last]):
             before, end = first, last
             while end - before > 1:
@@ -291,7 +290,7 @@ class Redactor:
 
 
 def _key_forms(key: str, raw: bytes) -> Iterator[str]:
-    """A key as it is, in hexadecimal, and the part of its base64 that does not depend on what stands around it."""
+    """Yield a key, its hexadecimal form, and the part of its base64 form that does not depend on adjacent bytes."""
     yield from (key, raw.hex(), raw.hex().upper())
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + raw).decode().rstrip("=")

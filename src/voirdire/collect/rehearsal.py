@@ -1,6 +1,6 @@
-"""A run whose answers are made up: which steps a protocol asks, and with what. Nothing is sent.
+"""Rehearsal of a run with made-up answers, to find the steps and questions of a protocol without a request.
 
-Run a coroutine from code that is none.
+Also runs a coroutine from synchronous code.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 def run_in_loop(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine to its end, also where a loop is running already (a notebook).
+    """Run a coroutine to its end, even inside a running event loop (a notebook).
 
     Examples
     --------
@@ -57,9 +57,9 @@ def run_in_loop(work: Coroutine[Any, Any, _T]) -> _T:
 def made_up_answer(
     schema: Mapping[str, Any] | None, numbers: Iterator[int], place: str = "text", *, turn: int = 0
 ) -> Any:
-    """An answer of about the length that a model's has: texts of 160 characters, names and entries of lists shorter.
+    """Make up an answer of about a model's length: texts of 160 characters, shorter names and list entries.
 
-    Of alternatives it is the first, and lists are short; with ``turn`` the next but so many, and longer ones.
+    Uses the first value of a choice, and short lists. ``turn`` selects a later value, and adds entries to lists.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def made_up_answer(
 
 
 def rehearse_once(protocol: Protocol, setting: Setting, *, turn: int = 0) -> list[Question]:
-    """The questions of a run whose answers are made up, in the order in which it comes to them."""
+    """Return the questions of a run with made-up answers, in the order in which they are asked."""
     questions: list[Question] = []
     numbers = count(1)
 
@@ -101,12 +101,12 @@ def rehearse_once(protocol: Protocol, setting: Setting, *, turn: int = 0) -> lis
     return questions
 
 
-#: Number of rehearsals, each with other answers: a step may follow from one kind of answer alone.
+#: Number of rehearsals, each with other answers: some steps occur only after certain answers.
 REHEARSALS = 3
 
 
 def rehearse_run(protocol: Protocol, setting: Setting) -> dict[str, list[Question]]:
-    """Questions by template, in the order in which a run comes to them; answers before them are made up.
+    """Return the questions of rehearsed runs by template, in the order in which they are asked.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Prompts: templates that show untrusted texts as data.
 
-A prompt is a Jinja2 file with the blocks ``system`` and ``user``. Values are inserted as they are and are never
-evaluated as templates; the environment is sandboxed, and a variable that is not given is an error. A text by
-somebody else is put between marks by the filter ``quoted``::
+A prompt is a Jinja2 file with the blocks ``system`` and ``user``. Values are inserted unchanged and are never evaluated
+as templates; the environment is sandboxed, and an undefined variable is an error. The filter ``quoted`` puts marks
+around an untrusted text::
 
     {% block system %}You judge short texts.{% endblock %}
     {% block user %}{{ first | quoted("answer 1") }}{% endblock %}
 
-Slots of templates: what a template shows, and what one that replaces it must show.
+A template that replaces another one must show the same untrusted texts.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from voirdire.collect.sandbox import Sandbox, read_template, template_names
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
 
-#: Text of a template by name, or None where there is none.
+#: Function from a template's name to its text, or None if there is no such template.
 Source = Callable[[str], str | None]
 _JINJA_GLOBALS = ("loop", "range", "dict", "namespace")
 
 
 def block_names(text: str) -> set[str]:
-    """Names of a template's blocks.
+    """Return the names of a template's blocks.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def block_names(text: str) -> set[str]:
 
 
 def included_templates(name: str, source: Source) -> set[str]:
-    """Names of the templates that one includes, and that these include.
+    """Return the names of the templates that a template includes, directly or through others.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def included_templates(name: str, source: Source) -> set[str]:
 
 
 def mentioned_variables(name: str, source: Source) -> set[str]:
-    """Variables that a template or one that it includes mentions.
+    """Return the variables that a template, or a template that it includes, mentions.
 
     Examples
     --------
@@ -72,9 +72,9 @@ def mentioned_variables(name: str, source: Source) -> set[str]:
 
 
 def required_variables(name: str, source: Source) -> set[str]:
-    """Variables that a template puts between marks whatever the case: the material that it is about.
+    """Return the variables that a template always shows through the filter ``quoted``: the texts to judge.
 
-    What stands within an ``if`` is not needed, nor are names and numbers outside marks.
+    Variables within an ``if``, and names and numbers outside marks, are not required.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _template_trees(name: str, source: Source, seen: set[str]) -> Iterator[nodes
 def _quoted_variables(
     node: nodes.Node, bound: Mapping[str, set[str]], source: Source, within: tuple[str, ...]
 ) -> Iterator[str]:
-    """Variables whose values are quoted in every case; ``bound``: of which variables the loops' own are parts."""
+    """Yield variables that are always quoted; ``bound`` maps loop variables to the variables they iterate over."""
     children: Iterable[nodes.Node] = node.iter_child_nodes()
     if isinstance(node, nodes.If | nodes.CondExpr):
         return
@@ -151,10 +151,10 @@ class Prompt(NamedTuple):
 
 
 def quoted(text: object, label: str = "text") -> str:
-    """Put a text between two marks that do not occur in it, so that no text can pretend to have ended.
+    """Put a text between two marks that do not occur in it, so that the text cannot contain a false end mark.
 
-    The mark is taken from the text's own SHA-256: it differs from text to text, cannot be foreseen by who writes
-    one, and is the same at every run.
+    The mark is part of the text's SHA-256. It differs between texts, the author of a text cannot predict it, and it is
+    the same in every run.
 
     Examples
     --------
@@ -173,12 +173,12 @@ def quoted(text: object, label: str = "text") -> str:
 
 
 class Prompts:
-    """Templates by name, those of the given folders before the package's own.
+    """Templates by name; the given folders take precedence over the package's templates.
 
     Parameters
     ----------
     folders : sequence of path
-        Folders that hold ``<protocol>/<name>.j2``; the first that has a template gives it.
+        Folders that hold ``<protocol>/<name>.j2``; the first folder with a template of that name is used.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class Prompts:
         self._environment = Sandbox(self.folders, {"quoted": quoted})
 
     def problems(self, folder: Path) -> list[str]:
-        """Faults of a user's folder: not there, a file that replaces nothing, or is no template."""
+        """Return the faults of a user's folder: it is missing, or a file replaces no template or is no template."""
         prefix = f"prompts {folder}:"
         if not folder.is_dir():
             return [f"{prefix} is no folder; give one that holds <protocol>/<name>.j2"]
@@ -220,7 +220,7 @@ class Prompts:
         return faults
 
     def _missing_template_parts(self, folder: Path, name: str) -> list[str]:
-        """Blocks and slots that the replaced template has and the one of a user's folder lacks."""
+        """Return a fault for each block or required variable of the replaced template that the new one lacks."""
 
         source_behind = Prompts(
             [path for path in self.folders if path not in (folder, PACKAGE_PROMPTS)]
@@ -244,7 +244,7 @@ class Prompts:
             return None
 
     def texts(self, folder: str) -> dict[str, str]:
-        """Templates of a protocol and those that they include, by name without its ending, as they would be used."""
+        """Return the effective templates of a protocol and their includes, by name without the ending."""
 
         names = self._environment.list_templates()
         own_names = [name for name in names if name.startswith(f"{folder}/")]
@@ -254,7 +254,7 @@ class Prompts:
         return {name.removesuffix(".j2"): self._template_source(name) for name in [*own_names, *included]}
 
     def digest(self) -> str:
-        """SHA-256 of all templates, those that are replaced left out."""
+        """Return the SHA-256 of all effective templates."""
         texts = {name: self._template_source(name) for name in self._environment.list_templates()}
         return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
@@ -268,9 +268,9 @@ class Prompts:
         Raises
         ------
         InputError
-            There is no such template, it is no Jinja2, lacks a block, or shows a variable that is not given.
+            There is no such template, its syntax is invalid, it lacks a block, or it shows an undefined variable.
         """
-        # what a template sees is plain data, whatever a protocol passes
+        # templates see only plain data, whatever a protocol passes
         data = json.loads(json.dumps(variables))
         self._environment.begin()
         try:
@@ -285,7 +285,7 @@ class Prompts:
         except TemplateNotFound as error:
             places = ", ".join(map(str, self.folders))
             raise InputError(f"prompt {error.name}: there is no such file in {places}") from error
-        except Exception as error:  # a template can fail in every way in which Python can
+        except Exception as error:  # a template can raise any Python exception
             raise InputError(f"prompt {template}: {_describe_fault(error)}") from error
 
 

@@ -1,4 +1,4 @@
-"""Replies of a server as they are read: a chat completion, or why there is none and when to ask again."""
+"""Replies of a server: a chat completion, or the reason why there is none and the time to wait."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 
 from voirdire.collect.protocol import Logprobs
 
-#: Headers that say how long to wait, and how many of their unit are a second.
+#: Headers with the time to wait, and the number of their units per second.
 WAIT_HEADERS = {"retry-after-ms": 1000.0, "retry-after": 1.0}
-#: Statuses after which the same request may be answered.
+#: Statuses below 500 after which the same request may succeed later.
 _RETRY_STATUSES = {408, 409, 425, 429}
-#: Most tokens of an answer; a greater number is taken as not given.
+#: Most tokens of an answer; a larger number is treated as missing.
 _MAX_TOKENS = 10**9
-#: Log-probabilities are not above 0, but for rounding.
+#: Tolerance of log-probabilities above 0, for rounding.
 _LOGPROB_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
 class Reply:
-    """Reply of a server: the text, how it ended, log-probabilities, tokens (None where it does not say).
+    """Reply of a server: text, finish reason, log-probabilities, token counts (None if not sent).
 
     Examples
     --------
@@ -39,18 +39,18 @@ class Reply:
 
 
 class NoReply(Exception):
-    """A server did not answer as it should.
+    """Error of a request without a valid reply.
 
     Attributes
     ----------
     reason : str
-        In words, without any key.
+        Description of the fault, without any key.
     status : int or None
         The HTTP status, if there was one.
     passing : bool
-        Whether the same request may be answered later.
+        True if the fault is temporary: the same request may succeed later.
     after : float or None
-        Seconds the server asks to wait.
+        Seconds that the server asks to wait.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class NoReply(Exception):
 
 
 def error_message(body: Any) -> str:
-    """Message in the body of an error, "" if there is none.
+    """Return the message in the body of an error, "" if there is none.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def error_message(body: Any) -> str:
 
 
 def may_succeed_later(status: int) -> bool:
-    """True where the same request may be answered later than it was with this HTTP status.
+    """Return True if a request with this HTTP status may succeed later.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def may_succeed_later(status: int) -> bool:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Seconds of Retry-After: a number, or a date."""
+    """Return the seconds of Retry-After (a number or a date), or None."""
     value = None
     for name, unit in WAIT_HEADERS.items():
         value = headers.get(name, value)
@@ -104,7 +104,7 @@ def retry_after(headers: Any) -> float | None:
 
 
 def read_reply(content: bytes) -> Reply | None:
-    """A chat completion; None if it is anything else."""
+    """Parse a chat completion; None if the content is anything else."""
     try:
         completion = json.loads(content)
         choice = completion["choices"][0]
@@ -128,19 +128,19 @@ def read_reply(content: bytes) -> Reply | None:
         return None
 
 
-def _token_count(found: Any) -> int | None:
-    """A number of tokens; None where the server gives something else, as where it gives nothing."""
-    is_integer = isinstance(found, int) and not isinstance(found, bool)
-    return found if is_integer and 0 <= found <= _MAX_TOKENS else None
+def _token_count(value: Any) -> int | None:
+    """Return a valid number of tokens; None for anything else."""
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_integer and 0 <= value <= _MAX_TOKENS else None
 
 
 def read_logprobs(positions: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) -> Logprobs:
-    """Log-probabilities by position, each a token and its alternatives with theirs.
+    """Check log-probabilities by position: a token, and its alternatives with their log-probabilities.
 
     Raises
     ------
     ValueError, TypeError or OverflowError
-        Something else is given.
+        The input has another form.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Judges that are rules, not models: they read the two texts of a comparison and nothing else.
+"""Judges that are rules, not models: they use only the two texts of a comparison.
 
-``rule:longer`` prefers the text with more words; ``rule:rare-words`` the one with the larger share of words that are
-rare, which is to say long (eight letters or more); ``rule:noise`` guesses by its seed, anew for each question. They
-cost nothing, and show in a fit what a judge looks like that leans on length or guesses.
+``rule:longer`` prefers the text with more words; ``rule:rare-words`` the text with the larger share of rare words,
+defined as long words (eight letters or more); ``rule:noise`` guesses, with a seed per question. They cost nothing, and
+serve in a fit as examples of a judge that is biased by length, or guesses.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RARE_LENGTH = 8
 
 
 def rule_problems(judges: Iterable[Judge]) -> list[str]:
-    """Rules of a panel that there are not, one sentence each.
+    """Return the unknown rules of a panel, one sentence each.
 
     Examples
     --------
@@ -37,10 +37,10 @@ def rule_problems(judges: Iterable[Judge]) -> list[str]:
 
 
 def decide_by_rule(judge: Judge, question: Question) -> Answer:
-    """Answer a comparison of the texts ``first`` and ``second``; of equal ones the first.
+    """Answer a comparison of the texts ``first`` and ``second``; equal values give the first.
 
-    The question's schema must have one field that is a choice, whose first value stands for the first text and whose
-    second for the second.
+    The question's schema must have exactly one field, a choice. Its first value means the first text, its second value
+    the second text.
 
     Examples
     --------

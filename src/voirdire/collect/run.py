@@ -1,4 +1,4 @@
-"""The verb ``collect``: run a protocol on a panel, resumable, and write its tables."""
+"""The verb ``collect``: runs a protocol on a panel, resumably, and writes its tables."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from voirdire.folders import check_resumed_folder, report_errors
 from voirdire.layouts import Layout, recognise_json, recognise_text
 
 _LOCAL_SLOTS = 2
-#: What is known after each round of a run that asks until enough is known.
+#: Table and plot of the results after each round of a run with a stopping condition.
 ROUNDS_FILE, ROUNDS_PLOT = "rounds.csv", "rounds.svg"
-#: What a run writes; the journal looks at its own file.
+#: Expected content of a run's folder; the journal checks its own file.
 RUN_LAYOUT = Layout(
     "a run",
     {JOURNAL_FILE: Path.is_file, "run.json": recognise_json("voirdire", "protocol", "judges")}
@@ -47,16 +47,16 @@ class Collected:
     Attributes
     ----------
     folder : Path
-        Where the tables and the journal are.
+        Folder of the tables and the journal.
     protocol : str
     tables : dict of str to int
-        Rows by table; ``voirdire.collect.collect`` writes each as ``<table>.csv``.
+        Number of rows by table; each is written as ``<table>.csv``.
     judges : list of dict
-        Per judge: requests sent, questions answered and missing, tokens, cost; of all starts of the run.
+        Per judge: requests sent, questions answered and missing, tokens, cost; totals over all starts of the run.
     stopped : str or None
-        Why the run ended before it was done.
+        Reason why the run ended early; None if it is complete.
     seconds : float
-        Of this start.
+        Duration of this start.
     """
 
     folder: Path
@@ -67,18 +67,18 @@ class Collected:
     seconds: float
 
     def total(self, column: str) -> float:
-        """Sum of a column of ``judges``."""
+        """Return the sum of a column of ``judges``."""
         return sum(float(row[column]) for row in self.judges)
 
     @property
     def nothing_answered(self) -> bool:
-        """True where questions were put and none is answered."""
+        """True if no question is answered and no table has rows."""
         return not self.total("answered") and not any(
             rows for name, rows in self.tables.items() if name != "missing"
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the shape of ``voirdire collect --json``."""
+        """Return the result as ``voirdire collect --json`` prints it."""
         tables = [
             {"table": name, "rows": rows, "path": str(self.folder / f"{name}.csv")}
             for name, rows in self.tables.items()
@@ -107,42 +107,42 @@ def collect(
     tell: Callable[[str], None] | None = None,
     through: Callable[[Plan], Plan] | None = None,
 ) -> Collected:
-    """Ask a panel of language models, and write what they answer as tables.
+    """Ask a panel of language models, and write their answers as tables.
 
     Parameters
     ----------
     panel : path or mapping
-        ``panel.toml``, or what it would hold (see :mod:`voirdire.collect.panel`).
+        ``panel.toml``, or its content (see :mod:`voirdire.collect.panel`).
     items : path or dataframe
-        What to judge: columns ``id`` and ``text``, optionally ``context``, ``system``, ``source``, ``reference``.
+        Items to judge: columns ``id`` and ``text``, optionally ``context``, ``system``, ``source``, ``reference``.
     protocol : str
         A protocol's name.
     out : path
-        A new folder, or that of a run with the same setting, which then goes on where it was stopped.
+        A new folder, or the folder of a stopped run with the same setting, which is then resumed.
     options : mapping, optional
-        Options of the protocol, before those in the panel file.
+        Options of the protocol; they replace those in the panel file.
     settings : mapping of str to str, optional
-        The same as text, as the command line has it.
+        Options as text, as on the command line; they replace both.
     prompts : path, optional
-        A folder whose templates come before the package's.
+        Folder of templates that replace the package's.
     max_cost, max_calls : float, int, optional
-        Bounds on the cost and the number of requests of all starts of the run together. At a bound nothing more is
-        asked, what is under way is waited for, and the tables are written of what there is. ``max_calls=0`` only
-        writes the tables.
+        Bounds on the total cost and the total number of requests of all starts of the run. At a bound no further
+        request is sent, pending requests are waited for, and the tables are written from the answers so far.
+        ``max_calls=0`` only writes the tables.
     retry_missing : bool
-        Ask questions again that have no answer so far.
+        True asks unanswered questions again.
     allow_keys : sequence of str, optional
-        ``NAME=HOST``: the key in this environment variable may go to this host (see
+        ``NAME=HOST``: the key in this environment variable may be sent to this host (see
         :mod:`voirdire.collect.allowed_hosts`).
     confirm : callable, optional
-        Asked with a variable's name and a host where nothing else allows it; its yes is remembered.
+        Called with a variable's name and a host that is not allowed yet; if it returns True, this is remembered.
     progress : callable, optional
         Called with a :class:`voirdire.collect.budget.Progress` after each question.
     tell : callable, optional
-        Called with what is waited for when the run is interrupted.
+        Called with a text about the pending requests when the run is interrupted.
     through : callable, optional
-        Given the plan, the one that is run: its protocol may leave questions out, and asks no others
-        (see :mod:`voirdire.adaptive.protocol_filter`).
+        Converts the plan to the plan that is run. Its protocol may omit questions, but not add any (see
+        :mod:`voirdire.adaptive.protocol_filter`).
 
     Returns
     -------
@@ -151,8 +151,8 @@ def collect(
     Raises
     ------
     InputError
-        Everything that is wrong with panel, items, options, prompts, keys and folder, before the first request;
-        during the run what no later answer can mend (a key refused, a model unknown).
+        Before the first request: lists all problems of panel, items, options, prompts, keys and folder. During the
+        run: a permanent fault (refused key, unknown model).
 
     Examples
     --------
@@ -216,7 +216,7 @@ def collect(
 async def _run_protocol(
     plan: Plan, asking: Asking, budget: Budget, tell: Callable[[str], None] | None
 ) -> tuple[list[Row] | None, str | None]:
-    """The rows, None if the run was stopped, and why there are not all of them."""
+    """Return the rows (None if the run was stopped), and the reason why rows are lacking."""
     calls = plan.calls()
     budget.progress.least, budget.progress.most = sum(calls.least.values()), sum(calls.most.values())
     try:
@@ -230,7 +230,7 @@ async def _run_protocol(
             if tell is not None and notice:
                 tell(notice)
             raise
-    except KeyboardInterrupt:  # the second
+    except KeyboardInterrupt:  # a second Ctrl-C
         asking.abandon_all()
         raise
     finally:
@@ -240,7 +240,7 @@ async def _run_protocol(
 def _make_clients(
     plan: Plan, keys: Mapping[str, str], servers: LocalServers, hide: Redactor
 ) -> dict[str, Client]:
-    """Each judge's client; judges of one server and key share one."""
+    """Return the client of each judge; judges with the same server and key share one."""
     by_server: dict[tuple[str, str], Client] = {}
     by_judge = {}
     for judge in plan.setting.judges:
@@ -264,11 +264,11 @@ def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
     return ()
 
 
-def _write_run(plan: Plan, found: Collected, hide: Redactor) -> None:
-    """``run.json``: what was asked for and what came of it, without times."""
+def _write_run(plan: Plan, collected: Collected, hide: Redactor) -> None:
+    """Write ``run.json``: the setting and the totals, without times."""
     setting: dict[str, Any] = plan.setting_fingerprint()
     decoded = {part: json.loads(setting[part]) for part in ("options", "judges", "seed")}
     parts = ("protocol", "options", "judges", "seed", "items", "prompts")
     content = {"voirdire": metadata.version("voirdire")} | {part: (setting | decoded)[part] for part in parts}
-    content |= {"stopped": found.stopped, "totals": found.judges}
-    write_json(content, found.folder / "run.json", hide)
+    content |= {"stopped": collected.stopped, "totals": collected.judges}
+    write_json(content, collected.folder / "run.json", hide)

@@ -1,8 +1,8 @@
-"""Sandbox for untrusted templates: they fill in texts, in bounded time and space, and can do nothing else.
+"""Sandbox for untrusted templates: they can only fill in texts, in bounded time and space.
 
-On top of Jinja2's sandbox every pass of a loop, call and operation is a step, of which a prompt has half a million;
-values and what is shown have at most 8 million characters, checked before they are made. There are the filters and
-methods that prompts need and no others, files are templates below the given folders, and nothing is random.
+Extends Jinja2's sandbox. Every iteration, call and operation is a step; a prompt has half a million steps. Values and
+output have at most 8 million characters, checked before they are made. Only the filters and methods that prompts need
+are available. Files are templates below the given folders. Nothing is random.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ALLOWED_FILTERS = (
     "rejectattr", "replace", "reverse", "round", "select", "selectattr", "sort", "string", "sum", "title", "tojson",
     "trim", "truncate", "unique", "upper", "wordcount", "wordwrap",
 )  # fmt: skip
-#: Filters that make more than they are given: at most the product of the sizes, a number counting as itself.
+#: Filters whose output may be longer than their input: at most the product of the arguments' sizes (or numbers).
 _GROWING_FILTERS = ("center", "format", "indent", "join", "replace", "tojson", "wordwrap")
 _ALLOWED_METHODS = {
     "capitalize", "count", "endswith", "find", "get", "index", "isalpha", "isdigit", "islower", "isupper", "items",
@@ -40,14 +40,14 @@ _MAX_BITS, _MAX_PRECISION, _MAX_POWER = 1024, 100, 64
 
 
 def read_template(folder: Path, name: str) -> str:
-    """A template's text.
+    """Read a template's text.
 
     Raises
     ------
     ValueError
-        It leads out of its folder, is no file, is too long or not UTF-8.
+        The path leaves the folder, is no file, or the file is too long or not UTF-8.
     OSError
-        It cannot be read.
+        The file cannot be read.
     """
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
@@ -60,13 +60,13 @@ def read_template(folder: Path, name: str) -> str:
 
 
 def template_names(folders: Iterable[Path]) -> list[str]:
-    """Names of the templates in folders, sorted."""
+    """Return the names of the templates in folders, sorted."""
     paths = (path.relative_to(folder) for folder in folders for path in folder.rglob("*.j2"))
     return sorted({path.as_posix() for path in paths})
 
 
 class _Loader(BaseLoader):
-    """Templates of the first folder that has them."""
+    """Loader of templates from the first folder that has them."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
@@ -86,7 +86,7 @@ class _Loader(BaseLoader):
 
 
 class _BoundInserter(NodeTransformer):
-    """Puts a bound around everything that can repeat or grow."""
+    """Transformer that adds limits to all nodes that can repeat or grow."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
         self.generic_visit(node)
@@ -135,12 +135,12 @@ def _filter_node(node: nodes.Expr, name: str) -> nodes.Filter:
 
 
 class Sandbox(SandboxedEnvironment):
-    """The environment of all prompts.
+    """Jinja2 environment of all prompts.
 
     Parameters
     ----------
     folders : sequence of Path
-        Where templates are, the first that has one gives it.
+        Folders of templates; the first folder with a template of the name is used.
     filters : dict of str to callable
         Further filters.
     """
@@ -165,7 +165,7 @@ class Sandbox(SandboxedEnvironment):
         self.filters |= {"_joined": self._joined, "_sized": self._check_value_size}
 
     def begin(self) -> None:
-        """Begin another prompt: reset the limits on steps and characters."""
+        """Begin a new prompt: reset the limits on steps and characters."""
         self._steps_left, self._room = MAX_STEPS, MAX_CHARS
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
@@ -182,7 +182,7 @@ class Sandbox(SandboxedEnvironment):
             raise SecurityError(f"makes a value of more than {MAX_CHARS} characters; shorten it")
 
     def _size(self, value: Any) -> int:
-        """Characters and entries of a value, however often it holds the same."""
+        """Return the number of characters and entries of a value, counting repeated parts each time."""
         total, pending = 0, [value]
         while pending:
             part = pending.pop()
@@ -250,7 +250,7 @@ class Sandbox(SandboxedEnvironment):
         return bounded_filter
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """One operation on two values, refused if its result would be too large."""
+        """Evaluate a binary operation; raise SecurityError if its result would be too large."""
         sizes = [self._size(left), self._size(right)]
         numbers = isinstance(left, int | float), isinstance(right, int | float)
         if operator == "%" and not numbers[0]:
@@ -268,23 +268,23 @@ class Sandbox(SandboxedEnvironment):
         return result
 
     def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
-        """One call of a macro, a method or a global."""
+        """Call a macro, a method or a global, within the limits."""
         self._count_steps()
         self._size([*args, *kwargs.values()])
         return self._check_value_size(super().call(context, called, *args, **kwargs))
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """True where a template may have an attribute: of texts, numbers, lists and tables the methods named above."""
+        """Return True if a template may use an attribute; for plain data only the allowed methods."""
         is_data = isinstance(
             obj, str | bytes | int | float | complex | list | tuple | dict | set | frozenset | range
         )
         return (attr in _ALLOWED_METHODS or not is_data) and super().is_safe_attribute(obj, attr, value)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """A table's entry of that name, or else an attribute."""
+        """Return a dict's entry of that name, else the attribute."""
         if isinstance(obj, dict) and attribute in obj and attribute not in _ALLOWED_METHODS:
             return obj[attribute]
         return super().getattr(obj, attribute)
 
     def wrap_str_format(self, value: Any) -> None:
-        """Nothing: ``str.format`` is no method of templates."""
+        """Return None: ``str.format`` is no method of templates."""

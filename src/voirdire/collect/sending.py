@@ -1,9 +1,9 @@
-"""Send one judge's requests to its server until there is an answer that can be used.
+"""Sending of one judge's requests to its server, with retries until there is a usable answer.
 
-A request that fails in passing (429, 5xx, timeout, closed connection) is sent again, at most ``request_tries`` times,
-after ``backoff * 2^n`` seconds with seeded jitter, or after what Retry-After says. An answer that does not parse or
-breaks the schema is asked for again, at most ``answer_tries`` times; then the question is noted as missing, with the
-reason.
+A request with a temporary failure (429, 5xx, timeout, closed connection) is sent again, at most ``request_tries``
+times, after ``backoff * 2^n`` seconds with seeded jitter, or after the time of Retry-After. After an answer that does
+not parse or breaks the schema, the question is asked again, at most ``answer_tries`` times; then it is recorded as
+missing, with the reason.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
 _MAX_WAIT = 300.0
-#: Questions in a row that a judge may leave unanswered for its server's sake before the run stops.
+#: Consecutive questions without a reply of the judge's server, at which the run stops.
 _MAX_UNANSWERED = 10
 
 
 class Sender:
-    """Sender of requests to one judge's server, with what is known about it while it is asked.
+    """Sender of requests to one judge's server; it keeps the state of that server during a run.
 
     Parameters
     ----------
     judge : Judge
     client : Client
     journal : Journal
-        Where every request is noted.
+        Journal that records every request.
     budget : Budget
     idle : callable
-        Whether nothing is on its way but what waits in batches.
+        Returns True if only requests in batches are pending.
     """
 
     def __init__(
@@ -52,21 +52,21 @@ class Sender:
     ) -> None:
         self._judge, self._client, self._journal = judge, client, journal
         self._budget, self._panel = budget, budget.panel
-        #: What carries the requests that do not go each by itself.
+        #: Batches of the requests that are not sent singly.
         self.batches = Batches(judge, client, journal, budget, idle)
-        #: How its server is asked first for what fits a schema.
+        #: The form of a schema that is tried first.
         self._first = "grammar" if judge.model.startswith(LOCAL_PREFIX) else "json_schema"
-        #: The first form that was answered, by what was asked for: the schema, and whether log-probabilities.
+        #: The first form that was answered, by requested features: schema, log-probabilities.
         self._proven: dict[tuple[str, bool], Form] = {}
-        #: Requests that have been sent and not answered, but for those in batches.
+        #: Number of sent and unanswered requests, without those in batches.
         self.under_way = 0
         self._not_before = 0.0
         self._unanswered = 0
-        #: Costs of its replies so far: how many, and together.
+        #: Number of replies so far, and their total cost.
         self._replies, self._paid = 0, 0.0
 
     async def answer(self, key: Key, request: Request) -> tuple[Answer, list[SentRequest]]:
-        """Ask until an answer can be used or the tries are used up; the answer, and all its requests."""
+        """Ask until there is a usable answer or no try is left; return the answer and all its requests."""
         requests: list[SentRequest] = []
         reason = ""
         for number in range(self._panel.answer_tries):
@@ -90,13 +90,13 @@ class Sender:
     async def _send_request(
         self, key: Key, request: Request, requests: list[SentRequest]
     ) -> tuple[Reply, SentRequest] | str:
-        """Send a request until there is a reply; or say why there is none."""
+        """Send a request until there is a reply; return the reply, or the reason why there is none."""
         judge = self._judge
         forms = self._request_forms_to_try(request)
         refused: list[Form] = []
         tries = 0
         while True:
-            # of what is in a batch already, by this run or one before, the cost is set aside
+            # the cost of a request that is in a batch already is reserved
             number = len(requests) + 1
             line = self.batches.rows.line(key, number)
             counted = line is not None and line.noted
@@ -125,7 +125,7 @@ class Sender:
                 self._replies, self._paid = self._replies + 1, self._paid + cost
                 self._budget.record_cost(reserved, 0.0 if counted else cost)
                 usage = (reply.tokens_in, reply.tokens_out, cost)
-                text = reply.text.encode("utf-8", "replace").decode()  # what UTF-8 can write
+                text = reply.text.encode("utf-8", "replace").decode()  # lone surrogates cannot be encoded
                 return reply, SentRequest(began, time.monotonic() - clock, 200, None, *usage, text)
             finally:
                 self.under_way -= not batched
@@ -139,7 +139,7 @@ class Sender:
                 self._stop_if_fatal(trouble)
                 if trouble.status is None or trouble.status < 400:
                     return f"no usable reply: {reason}"
-                # others may have found out meanwhile which form the server takes
+                # another request may have found an accepted form meanwhile
                 refused.append(form)
                 forms = [
                     candidate for candidate in self._request_forms_to_try(request) if candidate not in refused
@@ -157,7 +157,7 @@ class Sender:
             await self._back_off(key, tries, trouble.after)
 
     def _request_forms_to_try(self, request: Request) -> list[Form]:
-        """Forms to try in turn until the server does not refuse them: first those that it has answered."""
+        """Return the forms to try in turn, those that the server has answered first."""
         schema, logprobs = features = _requested_features(request)
         feature_kind = bool(schema), logprobs
         similar_forms = [
@@ -175,7 +175,7 @@ class Sender:
         return list(dict.fromkeys([*answered_forms, *others]))
 
     def _stop_if_fatal(self, trouble: NoReply) -> None:
-        """Stop at a fault that every further question to this judge would meet."""
+        """Stop the run at a fault that would repeat at every question to this judge."""
         judge = self._judge
         remedies = {
             401: f"check the key in {judge.api_key_env or 'api_key_env'}",
@@ -197,7 +197,7 @@ class Sender:
             self._budget.raise_if_stopped()
 
     async def _back_off(self, key: Key, tries: int, after: float | None) -> None:
-        """Wait before the next try; where the server says how long, all its questions wait."""
+        """Wait before the next try; a wait that the server demands (``after``) holds for all its questions."""
         if after is not None:
             self._not_before = max(self._not_before, time.monotonic() + min(after, _MAX_WAIT))
             return
@@ -212,6 +212,6 @@ def _requested_features(request: Request) -> tuple[str, bool]:
 
 
 def _question_seed(seed: int, key: Key, number: int) -> int:
-    """A seed of its own for each question and try, the same at every run."""
+    """Return a separate seed for each question and try, the same in every run."""
     digest = hashlib.sha256(f"{seed}|{key_text(key)}|{number}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1

@@ -1,4 +1,4 @@
-"""The prompts of a protocol: those that a run has sent, those of every step that it would ask, the templates."""
+"""Prompts of a run, planned prompts of every step of a protocol, and its templates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voirdire.errors import InputError
 
 
 class ShownPrompt(NamedTuple):
-    """A question to a judge: its key, both messages, the answer as JSON, if there is one, and of which step it is."""
+    """A question to a judge: key, system and user message, answer as JSON (or None), step (or None)."""
 
     judge: str
     key: str
@@ -26,12 +26,12 @@ class ShownPrompt(NamedTuple):
 
 
 def prompts_sent(folder: Path) -> Iterator[ShownPrompt]:
-    """Prompts that a run has sent, in the order of its journal.
+    """Return the prompts that a run has sent, in the order of its journal.
 
     Raises
     ------
     InputError
-        The folder holds no journal, or one without prompts (of rules alone, of older versions).
+        The folder holds no journal, or a journal without prompts (only rule judges, or an older version).
     """
     if not (folder / JOURNAL_FILE).is_file():
         raise InputError(f"{folder} holds no {JOURNAL_FILE}; give the folder of a run of collect")
@@ -47,7 +47,7 @@ def prompts_sent(folder: Path) -> Iterator[ShownPrompt]:
 def prompts_planned(
     panel: Any, items: object, protocol: str, prompts: Path | None = None, *, each: int = 1
 ) -> Iterator[ShownPrompt]:
-    """Prompts of every step that a run would ask, ``each`` of a step; nothing is asked, what models said is made up.
+    """Yield ``each`` prompts of every step of a run, with made-up answers of models; sends no request.
 
     Raises
     ------
@@ -65,18 +65,18 @@ def prompts_planned(
 
 
 def protocol_templates(protocol: str, prompts: Path | None = None) -> dict[str, str]:
-    """The templates of a protocol as they are, and those that they include, by name.
+    """Return the source of a protocol's templates, and of those that they include, by name.
 
     Parameters
     ----------
     protocol : str
     prompts : Path, optional
-        A folder whose templates come before the package's.
+        Folder of templates that replace the package's.
 
     Raises
     ------
     InputError
-        There is no such protocol, it has no templates, or those of the folder do not fit.
+        There is no such protocol, it has no templates, or the folder's templates are invalid.
 
     Examples
     --------

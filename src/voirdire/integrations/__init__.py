@@ -1,1 +1,1 @@
-"""voirdire inside other tools: one module each, which imports its tool; :mod:`.panel` is what they share."""
+"""Integrations of voirdire into other tools, one module per tool; :mod:`.panel` is their shared part."""

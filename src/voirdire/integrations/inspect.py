@@ -1,4 +1,4 @@
-"""Panels of graders in Inspect: a score reducer, a metric, and a scorer that asks several models.
+"""Panels of graders in Inspect: a score reducer, a metric, and a scorer with several models.
 
 ::
 
@@ -6,7 +6,7 @@
 
     Task(dataset=..., solver=..., scorer=committee(["openai/gpt-4o", "google/gemini-2.5-pro"]))
 
-Each grader's answer is in the score's metadata, ``panel``, where ``voirdire.read`` finds it in the log.
+Each grader's answer is in the score's metadata, ``panel``; ``voirdire.read`` reads it from the log.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ def panel(
 ) -> ScoreReducer:
     """Reduce several graders' scores of a sample to the probability that it is good.
 
-    The score's value is the probability; its metadata have ``probability``, as :func:`.panel.verdict` gives it, and
-    ``panel``: judges, votes (None of graders that failed), size and failures.
+    The score's value is the probability. Its metadata have ``probability``, the result of :func:`.panel.verdict`, and
+    ``panel``: judges, votes (None for graders that failed), size and failures.
 
     Parameters
     ----------
     judges : sequence of str, optional
         Names of the graders, in the order of the scores; by default their models.
     levels, positive : optional
-        Grades there may be, and the good one; see :func:`.panel.verdict`. Grades of other scales than labels are read
-        from the log instead (``voirdire fit LOG``).
+        Possible grades, and the good one; see :func:`.panel.verdict`. Only labels are supported; for other scales fit
+        the log (``voirdire fit LOG``).
     fit : path, optional
-        A saved fit of the same graders, of which the probability makes use.
+        A saved fit of the same graders, used for the probability.
 
     Returns
     -------
     ScoreReducer
-        It raises InputError where a grade is none of the levels.
+        Reducer; it raises InputError if a grade is none of the levels.
     """
 
     def reduce_scores(scores: list[Score]) -> Score:
@@ -99,10 +99,10 @@ def panel(
 
 @metric
 def panel_quality(levels: Sequence[str] | None = None, positive: str | None = None) -> Metric:
-    """Fit the panel to all samples: share of good ones, effective number of judges, reliability of each.
+    """Fit all samples of the panel: share of good samples, effective number of judges, reliability of each.
 
-    Of scores by :func:`panel` or :func:`committee`; of several epochs Inspect hands on the first. The values are those
-    of :func:`.panel.fit_quality`.
+    For scores by :func:`panel` or :func:`committee`; of several epochs Inspect passes only the first. For the values
+    see :func:`.panel.fit_quality`.
     """
 
     def compute_quality(scores: list[SampleScore]) -> dict[str, float]:
@@ -133,13 +133,13 @@ def committee(
     Parameters
     ----------
     models : sequence of str or Model
-        The graders, two at least; each goes through Inspect's ``get_model``.
+        At least two graders, resolved by Inspect's ``get_model``.
     template, instructions, grade_pattern, partial_credit
-        As of Inspect's ``model_graded_qa``, which asks and reads the answers: grades are C and I (and P).
+        See Inspect's ``model_graded_qa``, which asks and reads the answers: grades are C and I (and P).
     fact : bool
-        Whether the template is that of ``model_graded_fact``.
+        True uses the template of ``model_graded_fact``.
     fit : path, optional
-        As of :func:`panel`.
+        See :func:`panel`.
 
     Raises
     ------
@@ -157,8 +157,8 @@ def committee(
     return multi_scorer(graders, panel([str(model) for model in models], levels, "C", fit))
 
 
-def _model_of(score: Score, at: int) -> str:
-    """The model that graded, as Inspect keeps it with the answer; else the place."""
+def _model_of(score: Score, index: int) -> str:
+    """Return the grader's model from Inspect's metadata, else a name by its position."""
     grading: Any = (score.metadata or {}).get("grading")
     last = grading[-1] if isinstance(grading, list) and grading else None
-    return str(getattr(last, "model", None) or f"grader {at + 1}")
+    return str(getattr(last, "model", None) or f"grader {index + 1}")

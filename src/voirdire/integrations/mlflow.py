@@ -1,4 +1,4 @@
-"""A panel of judges as one scorer of MLflow.
+"""Panel of judges as one scorer of MLflow.
 
 ::
 
@@ -6,7 +6,7 @@
 
     mlflow.genai.evaluate(data=..., scorers=[panel_scorer([one_judge, another_judge], name="correct")])
 
-Each judge's feedback is logged beside the panel's, so that ``voirdire.read`` finds the panel in the traces.
+Each judge's feedback is logged, too, so that ``voirdire.read`` finds the panel in the traces.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ def panel_scorer(
     scale: Sequence[float] | None = None,
     fit: Fit | str | Path | None = None,
 ) -> Scorer:
-    """Make a scorer that asks several judges, and gives the panel's verdict with theirs.
+    """Make a scorer that asks several judges, and returns the panel's verdict and their answers.
 
     Parameters
     ----------
     judges : sequence of Scorer
-        Judges that ``make_judge`` or ``@scorer`` made, of different names; each gives one feedback or value.
+        Judges made by ``make_judge`` or ``@scorer``, with different names; each returns one feedback or value.
     name : str
-        Of the judges' feedback, whose sources are the judges; the panel's own is ``NAME_panel``.
+        Name of the judges' feedback, with the judge as source; the panel's feedback is ``NAME_panel``.
     levels, positive, scale, fit
-        As of :func:`.panel.verdict`.
+        See :func:`.panel.verdict`.
 
     Returns
     -------
     Scorer
-        Its list of feedback begins with the panel's: value is the probability (or score), metadata have low, high and
-        the number of judges. A judge that fails is left out of it, and its error is logged.
+        Scorer that returns a list of feedback, the panel's first: value is the probability (or score), metadata have
+        low, high and the number of judges. A judge that fails is left out of the panel, and its error is logged.
 
     Raises
     ------
     InputError
-        There are no judges, one is no scorer, or two have one name; when it is asked, an answer is wrong.
+        There are no judges, one is no scorer, or two have the same name. The scorer raises it for an invalid answer.
     """
     names = [getattr(entry, "name", None) for entry in judges]
     if not judges or not all(isinstance(entry, Scorer) for entry in judges) or len({*names}) < len(names):
@@ -69,7 +69,7 @@ def panel_scorer(
             source = AssessmentSource(source_type="LLM_JUDGE", source_id=judge.name)
             try:
                 result = judge.run(inputs=inputs, outputs=outputs, expectations=expectations, trace=trace)
-            except Exception as error:  # a judge that fails is one that says nothing
+            except Exception as error:  # a failing judge counts as without an answer
                 result = Feedback(error=error)
             if isinstance(result, list) or result is None:
                 raise InputError(f"the judge {judge.name!r} gave {result!r}; give one feedback or value")

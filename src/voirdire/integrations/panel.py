@@ -1,4 +1,4 @@
-"""Answers of a panel about one item, or about all items of an evaluation, as numbers with their intervals."""
+"""Estimates, with intervals, from a panel's answers about one item or about all items of an evaluation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from voirdire.kinds.labels.success import success_class
 from voirdire.settings import PROB, share_problems
 from voirdire.tables.ratings import known_names
 
-#: Labels that need not be named, the good one first.
+#: Known sets of labels, the good label first.
 KNOWN_LABELS = (("C", "I"), ("C", "P", "I"), ("pass", "fail"), ("yes", "no"), ("True", "False"), ("1", "0"))
-#: Of one item, also where labels are in order: its answers are too few for chains to pay.
+#: Settings for a single item, also with ordered labels: chains are not worthwhile for so few answers.
 SINGLE_ITEM_SETTINGS: dict[str, Any] = {"model": "hierarchical-dawid-skene", "method": "laplace"}
 
 Estimate = tuple[float, float | None, float | None]
@@ -37,38 +37,39 @@ def verdict(
     fit: Fit | str | Path | None = None,
     prob: float = PROB,
 ) -> dict[str, Any]:
-    """Probability that an item is good, or its score, by the answers of a panel to it.
+    """Estimate the probability that an item is good, or its score, from a panel's answers about it.
 
     Parameters
     ----------
     answers : sequence of str, bool or float, or mapping of judges to them
         A label of each judge, or with ``scale`` a score.
     judges : sequence of str, optional
-        Their names, which a ``fit`` must know.
+        Names of the judges; a ``fit`` must contain them.
     levels : sequence, optional
-        The labels there may be; by default those of the fit, or the first of `KNOWN_LABELS` that hold the answers.
+        Possible labels; by default those of the fit, or the first set of `KNOWN_LABELS` that contains the answers.
     positive : str, optional
-        The good label, by default the one that is known by its word.
+        The good label; by default a label with a known positive word.
     scale : (float, float), optional
         Lowest and highest score: answers are scores.
     fit : Fit or path, optional
-        A fit of labels of the same judges, or where it was saved: what is known of them. Without it these answers alone
-        are fitted by the Laplace approximation, of judges of whom only the prior is known; intervals are wide then.
+        A fit of labels of the same judges, or its folder, as information about the judges. Without it the Laplace
+        approximation fits these answers only, with the prior as the only information about the judges; intervals are
+        then wide.
     prob : float
         Probability of the interval.
 
     Returns
     -------
     dict
-        value (a probability, or a score), low, high, prob, judges (number). The interval of a probability is over what
-        the fit leaves open about the judges (None where people's answers are in the fit); that of a score is cut at the
-        scale's ends.
+        value (a probability, or a score), low, high, prob, judges (number). The interval of a probability is over the
+        fit's posterior of the judges' parameters (None if the fit includes people's answers); that of a score is
+        clipped to the scale.
 
     Raises
     ------
     InputError
-        There are no answers, one is no label or off the scale, a judge is not in the fit, or which labels there are or
-        which one is good is not known; a scale or ``prob`` that is none.
+        There are no answers; an answer is no label or off the scale; a judge is not in the fit; the possible labels or
+        the good label are not known; ``scale`` or ``prob`` is invalid.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def verdict(
         )
         labels = labels if saved_fit is None else tuple(dict.fromkeys(saved_fit.shares()["class"]))
         good = _good_label(labels, positive)
-        if saved_fit is None:  # the prior takes judges alike, so that names do not matter
+        if saved_fit is None:  # the prior is the same for all judges, so that names do not matter
             judge_words = sorted(sorted(word for name, word in pairs if name == entry) for entry in {*names})
             pairs = [
                 (f"judge {number}", word)
@@ -133,24 +134,24 @@ def fit_quality(
     positive: object = None,
     prob: float = PROB,
 ) -> dict[str, float]:
-    """Share of good items, effective number of judges and reliability of each, by the ordinary fit of labels.
+    """Estimate the share of good items, the effective number of judges and their reliability, by a fit of labels.
 
     Parameters
     ----------
     rows : sequence of (judge, item, label)
     levels, positive, prob
-        As of :func:`verdict`.
+        See :func:`verdict`.
 
     Returns
     -------
     dict of float
-        good, good_low, good_high (share of items that are good); effective_judges (missing of one judge);
-        reliability_JUDGE, with _low and _high.
+        good, good_low, good_high (share of good items); effective_judges (absent with one judge); reliability_JUDGE,
+        with _low and _high.
 
     Raises
     ------
     InputError
-        There are no rows, or labels are wrong as in :func:`verdict`.
+        There are no rows, or labels are invalid as in :func:`verdict`.
 
     Examples
     --------
@@ -180,10 +181,14 @@ def fit_quality(
 
 @lru_cache(maxsize=1024)
 def _label_verdict(
-    pairs: tuple[tuple[str, str], ...], labels: tuple[str, ...], good: str, known: Fit | None, prob: float
+    pairs: tuple[tuple[str, str], ...], labels: tuple[str, ...], good: str, saved_fit: Fit | None, prob: float
 ) -> Estimate:
     table = _answer_frame([(judge, "item", label) for judge, label in pairs], "label")
-    fit = known.in_pandas if known else fit_table(table, levels=labels, positive=good, **SINGLE_ITEM_SETTINGS)
+    fit = (
+        saved_fit.in_pandas
+        if saved_fit
+        else fit_table(table, levels=labels, positive=good, **SINGLE_ITEM_SETTINGS)
+    )
     value = float(fit.predict(table)[f"p_{good}"][0])
     draws = classify_draws(fit.problem, fit.posterior, table)  # type: ignore[arg-type]
     if draws is None:
@@ -232,14 +237,14 @@ def _good_label(labels: tuple[str, ...], positive: object) -> str:
     return good
 
 
-def _label_text(judge: str, said: object) -> str:
-    """A label as text; a whole number without its point, as labels of tables are read."""
-    if isinstance(said, str | bool) and str(said).strip():
-        return str(said).strip()
-    return f"{_check_number(f'the answer of {judge!r}', said):g}"
+def _label_text(judge: str, label: object) -> str:
+    """Convert a label to text; a whole number without decimals, as for labels in tables."""
+    if isinstance(label, str | bool) and str(label).strip():
+        return str(label).strip()
+    return f"{_check_number(f'the answer of {judge!r}', label):g}"
 
 
-def _check_number(what: str, said: object) -> float:
-    if isinstance(said, bool) or not isinstance(said, int | float) or not math.isfinite(said):
-        raise InputError(f"{what} is {said!r}; give a label, true, false or a number")
-    return float(said)
+def _check_number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{name} is {value!r}; give a label, true, false or a number")
+    return float(value)

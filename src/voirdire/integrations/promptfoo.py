@@ -1,8 +1,8 @@
-"""A panel's verdict as an assertion of promptfoo, and as a provider.
+"""Panel's verdict as an assertion and as a provider of promptfoo.
 
-A file beside ``promptfooconfig.yaml`` imports them, ``from voirdire.integrations.promptfoo import get_assert,
-call_api``. An assertion names that file (``type: python``, ``value: file://panel.py``), and so does a provider (``id:
-file://panel.py``). promptfoo must use a Python that has voirdire (``PROMPTFOO_PYTHON``).
+Write a file ``panel.py`` in the folder of ``promptfooconfig.yaml`` with ``from voirdire.integrations.promptfoo import
+get_assert, call_api``. Name that file in an assertion (``type: python``, ``value: file://panel.py``), or in a provider
+(``id: file://panel.py``). promptfoo must use a Python that has voirdire (``PROMPTFOO_PYTHON``).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from voirdire.errors import InputError
 from voirdire.integrations.panel import verdict
 
 VERDICT_SETTINGS = ("levels", "positive", "scale", "fit", "prob")
-#: What a provider may have beside them where judges are asked.
+#: Further settings of a provider that asks judges.
 ASKING_SETTINGS = ("panel", "protocol", "options", "max_cost", "allow_keys")
-#: What promptfoo itself puts into, or takes from, the settings of a provider.
+#: Settings of a provider that promptfoo itself sets or uses.
 PROMPTFOO_SETTINGS = ("basePath", "workers", "timeout", "pythonExecutable", "linkedTargetId")
-DEFAULT_SCALE = (1, 5)  # of judges who are asked
+DEFAULT_SCALE = (1, 5)  # scale of a provider that asks judges
 
 
 def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,22 +29,22 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     output : str
-        What is graded; the panel has seen it.
+        The graded output (not used: the panel has judged it already).
     context : mapping
-        promptfoo's. ``votes`` of its ``vars``, or else of the assertion's ``config``: a mapping of judges to labels or
-        scores, or a list of these. ``config`` may have ``threshold`` (0.5; of scores the middle of the scale), and
-        ``levels``, ``positive``, ``scale``, ``fit`` and ``prob`` of :func:`.panel.verdict`.
+        promptfoo's context. ``votes`` in ``vars``, or else in the assertion's ``config``, is a mapping of judges to
+        labels or scores, or a list of labels or scores. ``config`` may have ``threshold`` (default 0.5; for scores the
+        middle of the scale), and ``levels``, ``positive``, ``scale``, ``fit`` and ``prob`` of :func:`.panel.verdict`.
 
     Returns
     -------
     dict
-        promptfoo's result of a grading: pass (the value is at least the threshold), score (the probability, or the
-        place on the scale, 0 to 1), reason, namedScores (panel, and where there is an interval panel_low, panel_high).
+        promptfoo's grading result: pass (the value is at least the threshold), score (the probability, or the relative
+        position on the scale, 0 to 1), reason, namedScores (panel, and with an interval panel_low, panel_high).
 
     Raises
     ------
     InputError
-        There are no votes, or a setting or a vote is wrong.
+        There are no votes, or a setting or a vote is invalid.
 
     Examples
     --------
@@ -73,28 +73,28 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a panel's verdict as the output of a provider: of answers that are there, or of judges who are asked.
+    """Return a panel's verdict as the output of a provider, from given votes or by asking judges.
 
     Parameters
     ----------
     prompt : str
-        The text that judges score, where they are asked.
+        The text to score, if judges are asked.
     options : mapping
-        promptfoo's; its ``config`` has ``votes`` (as of :func:`get_assert`; ``votes`` of the context's ``vars`` come
-        first), or ``panel``: the file (from promptfoo's ``basePath``) or mapping of
-        :func:`voirdire.collect.collect`, with ``protocol`` (one that scores; vanilla), its ``options``, ``max_cost``
-        (of one call) and ``allow_keys``. ``scale`` (1 to 5), ``threshold`` and the other settings are as of
-        :func:`get_assert`. What a text is about may be ``source`` of ``vars``.
+        promptfoo's options. ``config`` has ``votes`` (see :func:`get_assert`; ``votes`` in the context's ``vars`` take
+        precedence), or ``panel``: the file (relative to promptfoo's ``basePath``) or mapping of
+        :func:`voirdire.collect.collect`, with ``protocol`` (one that gives scores; default vanilla), its ``options``,
+        ``max_cost`` (of one call) and ``allow_keys``. For ``scale`` (default 1 to 5), ``threshold`` and other settings
+        see :func:`get_assert`. ``source`` in ``vars`` may give the background of the text.
     context : mapping
-        promptfoo's.
+        promptfoo's context.
 
     Returns
     -------
     dict
-        promptfoo's response of a provider. output: pass, panel (a probability, or a score), panel_low, panel_high (None
-        without an interval), prob, answers (by judge). Where judges were asked: tokenUsage (total, prompt, completion,
-        numRequests), cost (in the currency of the panel's prices), metadata (missing: judges without an answer). Of
-        wrong settings, and where nobody answered: error.
+        promptfoo's provider response. output: pass, panel (a probability, or a score), panel_low, panel_high (None
+        without an interval), prob, answers (by judge). If judges were asked: tokenUsage (total, prompt, completion,
+        numRequests), cost (in the currency of the panel's prices), metadata (missing: judges without an answer). For
+        invalid settings, or without any answer: error.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]
         return {"error": str(error)}
 
 
-def _ask_judges(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The response of judges who are asked."""
+def _ask_judges(prompt: str, config: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask judges, and return the provider response."""
     import pandas as pd
 
     from voirdire.collect.run import collect
@@ -123,7 +123,7 @@ def _ask_judges(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]
     if isinstance(panel, str):
         panel = Path(config.get("basePath", ""), panel)
     low, high = scale = tuple(config.get("scale") or DEFAULT_SCALE)
-    source = {"source": [str(given["source"])]} if "source" in given else {}
+    source = {"source": [str(variables["source"])]} if "source" in variables else {}
     with tempfile.TemporaryDirectory() as folder:
         run = collect(
             panel,
@@ -148,7 +148,7 @@ def _ask_judges(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]
 
 
 def _mean_scores(folder: Path) -> dict[str, float]:
-    """The mean score of each judge of a run."""
+    """Return the mean score of each judge of a run."""
     import pandas as pd
 
     from voirdire.tables.problems import Problems
@@ -159,23 +159,23 @@ def _mean_scores(folder: Path) -> dict[str, float]:
     return {str(name): float(mean) for name, mean in means.items()}
 
 
-def _provider_output(votes: Any, found: Mapping[str, Any]) -> dict[str, Any]:
+def _provider_output(votes: Any, graded: Mapping[str, Any]) -> dict[str, Any]:
     judges = (
         votes if isinstance(votes, Mapping) else [f"judge {number}" for number in range(1, len(votes) + 1)]
     )
     answers = votes.values() if isinstance(votes, Mapping) else votes
     return {
-        "pass": found["value"] >= found["threshold"],
-        "panel": found["value"],
-        "panel_low": found["low"],
-        "panel_high": found["high"],
-        "prob": found["prob"],
+        "pass": graded["value"] >= graded["threshold"],
+        "panel": graded["value"],
+        "panel_low": graded["low"],
+        "panel_high": graded["high"],
+        "prob": graded["prob"],
         "answers": dict(zip(judges, answers, strict=True)),
     }
 
 
 def _grade_votes(votes: Any, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The verdict on votes, with its scale and threshold."""
+    """Return the verdict on votes, with its scale and threshold."""
     if isinstance(votes, str) or not isinstance(votes, Mapping | Sequence):
         raise InputError(f"votes are {votes!r}; give vars or config a mapping of judges to labels or scores")
     result = verdict(votes, **{key: config[key] for key in VERDICT_SETTINGS if key in config})

@@ -282,7 +282,7 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     run = CliRunner()
     shown = run.invoke(app, ["next", str(folder), "--count", "4", "--out", str(out)], catch_exceptions=False)
     assert (
-        "bits of entropy, summed over all judges, of which one answer can tell of many at once"
+        "expected reduction of entropy in bits, summed over all judges (one answer may inform several)"
         in " ".join(shown.output.split())
     )
     assert shown.exit_code == 0

@@ -1,1 +1,1 @@
-"""Asking people: a page without a server, and the answers that it gives."""
+"""Questionnaires for people: a page without a server, and its answers."""

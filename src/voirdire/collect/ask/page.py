@@ -1,8 +1,8 @@
-"""One self-contained page that asks people: no server, no network; answers stay in the browser until they are saved.
+"""Self-contained questionnaire for people: no server, no network; answers stay in the browser until they are saved.
 
-Names of items and what an answer is worth are not shown. Texts are data: they reach the page as JSON and are set as
-text, never as markup, and the policy of the page lets no other script run. Order of questions and side of each text
-are drawn anew for every person from the seed and the person's name, so that a page opened again goes on as it was.
+The page does not show names of items or the information value of a question. Texts are data: the page receives them as
+JSON and inserts them as text, never as markup, and its security policy allows no other script. The order of questions
+and the side of each text depend on the seed and the person's name; a reopened page shows the same order.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ def write_page(
     task: str | None = None,
     seed: int = 0,
 ) -> Path:
-    """Write a page that asks people.
+    """Write a questionnaire for people.
 
     Parameters
     ----------
     questions, items : path or dataframe
         See :func:`voirdire.collect.ask.questions.read_questions`.
     out : path
-        A new file, to be sent to people, who send back the ``answers-NAME.csv`` that it gives: a table for anchors.
+        A new file to send to people. They send back its ``answers-NAME.csv``, a table for anchors.
     levels : sequence, optional
-        Of scores (default 1 to 5) and labels.
+        Possible scores (default 1 to 5) or labels.
     ties : bool
-        Of comparisons, whether people may say that neither is better.
+        Comparisons: True allows the answer that neither is better.
     task : str, optional
-        What is asked.
+        Wording of the question.
     seed : int
-        Of the order of questions and of the sides.
+        Seed of the order of questions and of the sides.
 
     Raises
     ------
     InputError
-        Something is wrong with a table, or the file is there.
+        A table is invalid, or the file exists.
     """
     path = Path(out)
     if path.exists():
@@ -69,7 +69,7 @@ def write_page(
 
 
 def page_text(
-    asked: Questions,
+    questions: Questions,
     *,
     ties: bool = True,
     task: str | None = None,
@@ -77,16 +77,16 @@ def page_text(
     send: str | None = None,
     back: str | None = None,
 ) -> str:
-    """The page as text.
+    """Return the HTML of the page.
 
     Parameters
     ----------
-    asked : Questions
+    questions : Questions
     ties, task, seed
-        As of :func:`write_page`.
+        See :func:`write_page`.
     send, back : str, optional
-        Of a page that a server of this machine shows to one person: the address that answers go to, as a form with the
-        field ``csv``, and that of the page to go back to.
+        For a page served by this machine: the address that receives the answers, as a form with the field ``csv``, and
+        the address of the page to return to.
 
     Examples
     --------
@@ -96,10 +96,10 @@ def page_text(
     >>> made.count("</script>"), "<b>" in made
     (2, False)
     """
-    title = task or _DEFAULT_TASKS[asked.answer]
-    data = {**_page_data(asked), "task": title, "seed": seed, "ties": ties}
+    title = task or _DEFAULT_TASKS[questions.answer]
+    data = {**_page_data(questions), "task": title, "seed": seed, "ties": ties}
     data |= {name: address for name, address in (("send", send), ("back", back)) if address is not None}
-    # where answers are kept in the browser: another page of other questions has a place of its own
+    # key of the answers in the browser's storage; pages with other questions have another key
     data["id"] = hashlib.sha256(_safe_json(data).encode()).hexdigest()[:16]
     shell = _read_asset("ask.html")
     for name, text in {
@@ -114,7 +114,7 @@ def page_text(
 
 
 def security_policy(sends: bool) -> str:
-    """The policy of the page: its own script and style, no requests, but for the form of a page that sends.
+    """Return the security policy of the page: its own script and style, no requests except a form if it ``sends``.
 
     Examples
     --------
@@ -126,12 +126,12 @@ def security_policy(sends: bool) -> str:
     return f"{sources}; base-uri 'none'; form-action '{'self' if sends else 'none'}'"
 
 
-def _page_data(asked: Questions) -> dict[str, Any]:
+def _page_data(questions: Questions) -> dict[str, Any]:
     background_index: dict[str, int] = {}
-    item_index = {name: index for index, name in enumerate(asked.items)}
+    item_index = {name: index for index, name in enumerate(questions.items)}
     rows = []
-    for row in asked.rows:
-        row_items = [asked.items[row[name]] for name in ("first", "second", "item") if name in row]
+    for row in questions.rows:
+        row_items = [questions.items[row[name]] for name in ("first", "second", "item") if name in row]
         background = {text for text in (item.source or item.context for item in row_items) if text}
         background = background or {row[name] for name in ("context",) if name in row}
         entry: dict[str, Any] = {"items": [item_index[item.id] for item in row_items]}
@@ -142,11 +142,11 @@ def _page_data(asked: Questions) -> dict[str, Any]:
             )
         rows.append(entry)
     return {
-        "answer": asked.answer,
-        "levels": list(asked.levels),
-        "criteria": any("criterion" in row for row in asked.rows),
-        "contexts": any("context" in row for row in asked.rows),
-        "items": [{"name": item.id, "text": item.text} for item in asked.items.values()],
+        "answer": questions.answer,
+        "levels": list(questions.levels),
+        "criteria": any("criterion" in row for row in questions.rows),
+        "contexts": any("context" in row for row in questions.rows),
+        "items": [{"name": item.id, "text": item.text} for item in questions.items.values()],
         "about": list(background_index),
         "questions": rows,
     }
@@ -161,6 +161,6 @@ def _hash_source(text: str) -> str:
 
 
 def _safe_json(data: dict[str, Any]) -> str:
-    """JSON that cannot end the element it stands in."""
+    """Serialise as JSON that cannot end the HTML element around it."""
     text = json.dumps(data, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

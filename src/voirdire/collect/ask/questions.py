@@ -1,4 +1,4 @@
-"""Questions for people, read from a table such as the form that ``voirdire next --out`` writes."""
+"""Questions for people, read from a table such as the form of ``voirdire next --out``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Questions:
     Attributes
     ----------
     answer : "winner", "score" or "label"
-        The column that they fill in.
+        The column to fill in.
     rows : tuple of dict
-        Columns of each question: first and second, or item; criterion and context where the table has them.
+        Columns of each question: first and second, or item; criterion and context if the table has them.
     items : dict of str to Item
-        The items that are asked about.
+        The items in the questions.
     levels : tuple of str
-        Answers to choose from, where they are scores or labels.
+        Possible scores or labels; empty for comparisons.
     """
 
     answer: str
@@ -43,23 +43,22 @@ class Questions:
 
 
 def read_questions(table: object, items: object, levels: Sequence[object] | None = None) -> Questions:
-    """Read what is to be asked; rows that have an answer already are left out.
+    """Read questions; rows with an answer are left out.
 
     Parameters
     ----------
     table : path or dataframe
         Columns ``first`` and ``second`` (which is better), or ``item`` and an empty column ``score`` or ``label``;
-        ``criterion`` and ``context`` where there are several. Other columns, such as what an answer is worth, are left
-        out.
+        optionally ``criterion`` and ``context``. Other columns, such as ``gain``, are ignored.
     items : path or dataframe
-        As for ``voirdire collect``: id, text; context or source (what the text is about).
+        As for ``voirdire collect``: id, text; optionally context or source (background of the text).
     levels : sequence, optional
-        Of scores (default: 1 to 5) and labels: the answers to choose from.
+        Possible scores (default: 1 to 5) or labels.
 
     Raises
     ------
     InputError
-        With every problem: an item without a text, nothing left to ask, no levels.
+        Lists every problem: an item without a text, no question left, no levels.
 
     Examples
     --------
@@ -130,13 +129,21 @@ def _check_levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ..
     return names
 
 
-def _read_items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:
-    """Names of items as in the table of items, without the escapes that forms have against formulas."""
-    unescaped = dict(zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), known), strict=True))
-    unknown = list(dict.fromkeys(unescaped[name] for name in names if name and unescaped[name] not in known))
+def _read_items(
+    names: list[str], column: str, item_by_name: dict[str, Item], problems: Problems
+) -> list[str]:
+    """Return names as in the table of items, without a form's escapes of spreadsheet formulas."""
+    unescaped = dict(
+        zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), item_by_name), strict=True)
+    )
+    unknown = list(
+        dict.fromkeys(unescaped[name] for name in names if name and unescaped[name] not in item_by_name)
+    )
     for name in unknown[:_MAX_LISTED]:
         rows = [row for row, cell in enumerate(names, start=1) if cell and unescaped[cell] == name]
-        problems.rows(rows, f"{column} {name!r} is not among the items{nearest_name(name, tuple(known))}")
+        problems.rows(
+            rows, f"{column} {name!r} is not among the items{nearest_name(name, tuple(item_by_name))}"
+        )
     if len(unknown) > _MAX_LISTED:
         count = len(unknown)
         problems.table(

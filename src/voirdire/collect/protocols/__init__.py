@@ -1,1 +1,1 @@
-"""The judging protocols, one file each, and the small pieces that they share."""
+"""Judging protocols, one file each, and their shared parts."""

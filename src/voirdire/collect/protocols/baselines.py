@@ -1,7 +1,7 @@
 """Baselines of "MAREval: A Multi-Agent Framework for Evaluating Natural Language Recommendation Explanations".
 
-Inputs of all: texts, their sources where there are, criteria or a rubric. Output: ``scores``, and ``texts`` where a
-judge gives reasons. One case is a judge, an item, a criterion and a run.
+Inputs of all: texts, optionally their sources, criteria or a rubric. Output: ``scores``, and ``texts`` if the judge
+gives reasons. A case is a judge, an item, a criterion and a run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Vanilla(CaseProtocol):
     name: ClassVar[str] = "vanilla"
 
     async def score(self, case: Case) -> None:
-        """One question."""
+        """Ask one question."""
         answer = await case.content("vanilla/score", form=case.score_schema())
         case.score(answer["score"])
 
@@ -38,7 +38,7 @@ class Cot(CaseProtocol):
     name: ClassVar[str] = "cot"
 
     async def score(self, case: Case) -> None:
-        """One question: steps, reasoning, score."""
+        """Ask one question for steps, reasoning and score."""
         schema = case.score_schema(steps=ListOf(str, 1, 6), reasoning=str)
         answer = await case.content("cot/score", form=schema)
         case.score(answer["score"])
@@ -52,7 +52,7 @@ class SelfRefineOptions(ScoreOptions):
     Attributes
     ----------
     rounds : int
-        Most feedbacks, each followed by a revision unless it asks for none.
+        Most rounds of feedback and revision; a feedback may ask for no revision.
 
     Examples
     --------
@@ -66,24 +66,24 @@ class SelfRefineOptions(ScoreOptions):
 class SelfRefine(CaseProtocol):
     """The protocol ``self-refine``, after Madaan et al. (2023).
 
-    A judge scores, criticises its own evaluation, and revises it; a feedback that asks for no change ends it. The last
-    score counts, after at most ``rounds`` revisions (phases ``initial``, ``round-1``, ..., ``final``).
+    A judge scores, criticises its own evaluation, and revises it, until a feedback asks for no change, at most
+    ``rounds`` times. The result is the last score (phases ``initial``, ``round-1``, ..., ``final``).
     """
 
     name: ClassVar[str] = "self-refine"
     Options: ClassVar[type[Any]] = SelfRefineOptions
 
     def questions(self, options: SelfRefineOptions) -> tuple[int, int]:
-        """A score and a feedback; at most a score, and feedback and revision in each round."""
+        """Return the bounds: a score and a feedback; a score, and feedback and revision in each round."""
         return 2, 1 + 2 * options.rounds
 
     async def score(self, case: Case) -> None:
-        """A score, and its revisions."""
+        """Ask for a score and its revisions."""
 
-        def note_evaluation(found: Mapping[str, Any], phase: str) -> Mapping[str, Any]:
-            case.score(found["score"], phase)
-            case.text("evaluation", found["reasoning"], phase)
-            return found
+        def note_evaluation(answer: Mapping[str, Any], phase: str) -> Mapping[str, Any]:
+            case.score(answer["score"], phase)
+            case.text("evaluation", answer["reasoning"], phase)
+            return answer
 
         schema, feedback_schema = case.score_schema(reasoning=str), case.schema(feedback=str, change=YES_NO)
         current = note_evaluation(await case.content("self-refine/score", 0, form=schema), "initial")
@@ -106,11 +106,11 @@ class ChatEvalOptions(ScoreOptions):
     Attributes
     ----------
     roles : mapping of str to str
-        Names, and what each is told about itself; none given: a reader and a critic.
+        Names and descriptions of the roles; empty: a reader and a critic.
     rounds : int
-        How often each role speaks.
+        Number of speeches of each role.
     combine : "mean" or "majority"
-        How the last scores become one.
+        Combination of the last scores.
 
     Examples
     --------
@@ -123,31 +123,31 @@ class ChatEvalOptions(ScoreOptions):
     combine: Literal["mean", "majority"] = "mean"
 
     def cast(self) -> dict[str, str]:
-        """The roles in the order in which they speak."""
+        """Return the roles in the order in which they speak."""
         return dict(self.roles) or dict(DEFAULT_ROLES)
 
 
 class ChatEval(CaseProtocol):
     """The protocol ``chat-eval``, after Chan et al. (2024).
 
-    In each of ``rounds`` rounds the roles speak in their fixed order; each sees all that was said before and gives a
-    comment and a score (``judge/role``, phases ``round-1``, ...). The last scores' mean counts, or with ``combine =
-    "majority"`` the score that more than half of the roles give (none: missing).
+    In each of ``rounds`` rounds the roles speak in fixed order; each sees all earlier comments and gives a comment and
+    a score (``judge/role``, phases ``round-1``, ...). The result is the mean of the last scores, or with ``combine =
+    "majority"`` the score of more than half of the roles (missing without a majority).
     """
 
     name: ClassVar[str] = "chat-eval"
     Options: ClassVar[type[Any]] = ChatEvalOptions
 
     def faults(self, options: ChatEvalOptions) -> list[str]:
-        """A single role."""
+        """Return a fault if there is only one role."""
         return ["option roles names one role; give at least two"] if len(options.cast()) < 2 else []
 
     def questions(self, options: ChatEvalOptions) -> tuple[int, int]:
-        """Roles x rounds."""
+        """Return the number of questions: roles x rounds."""
         return (len(options.cast()) * options.rounds,) * 2
 
     async def score(self, case: Case) -> None:
-        """The turns of one case, one after the other."""
+        """Ask the turns of one case in sequence."""
         schema = case.score_schema(comment=str)
         comments: list[dict[str, Any]] = []
         last_scores: dict[str, int] = {}

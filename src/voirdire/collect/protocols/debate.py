@@ -1,22 +1,22 @@
-"""DEBATE: a scorer's score is attacked by a devil's advocate and revised, until there is no issue left.
+"""DEBATE: a devil's advocate criticises a scorer's score, which is revised until there is no issue left.
 
 Source: "DEBATE: Devil's Advocate-Based Assessment and Text Evaluation", algorithm 1, appendices B, C.3 and E.
 
-Inputs: as ``vanilla``. For each judge, item, criterion and run, all agents being that judge:
+Inputs: as for ``vanilla``. For each judge (which plays all agents), item, criterion and run:
 
-1. The Commander words the task for the Scorer (``commander = "relay"``: the task is passed on as it stands). It
-   is the debate's memory too: every message is passed on with all before it.
+1. The Commander words the task for the Scorer (``commander = "relay"``: the task is passed on unchanged). It is also
+   the debate's memory: every message is passed on with all earlier ones.
 2. The Scorer gives a score and its reasons.
-3. The Critic finds an issue or none. No issue ends the debate with the score as it stands; else the Scorer
-   scores anew in view of the criticism. At most ``iterations`` times.
-4. Unresolved after that: the last score counts, or with ``tie_breaker`` a Tie-Breaker, called only then, reads
-   the whole debate and gives the score.
+3. The Critic finds an issue or none. No issue ends the debate with the current score; else the Scorer scores again in
+   view of the criticism. At most ``iterations`` times.
+4. If the debate is unresolved, the last score is the result; with ``tie_breaker`` a Tie-Breaker reads the whole
+   debate and gives the score.
 
-The Critic's ``strength`` is "plain" (asked whether the score is accurate), or a devil's advocate that is "weak"
-(criticises if there is a point), "moderate" (looks for anything) or "strong" (as much as possible).
+The Critic's ``strength`` is "plain" (asked if the score is accurate), or a devil's advocate: "weak" (criticises if
+there is a point), "moderate" (looks for anything) or "strong" (as much as possible).
 
-Outputs: ``scores`` (phases ``initial``, ``iteration-1``, ..., ``final``; ``resolved``, ``iterations``),
-``texts``. A missing answer of the Critic leaves open whether there is an issue: there is no final score.
+Outputs: ``scores`` (phases ``initial``, ``iteration-1``, ..., ``final``; ``resolved``, ``iterations``), ``texts``.
+After a missing answer of the Critic there is no final score, as an issue may be left.
 Questions: 2 to 2 + 2n, the Commander's and the Tie-Breaker's for each judge, item, criterion and run.
 """
 
@@ -41,13 +41,13 @@ class DebateOptions(ScoreOptions):
     iterations : int
         n, the most criticisms.
     strength : "plain", "weak", "moderate" or "strong"
-        How the Critic is told to criticise.
+        The Critic's instruction.
     tie_breaker : bool
-        Whether an unresolved debate is decided by a further agent.
+        True adds an agent that decides unresolved debates.
     steps : mapping of str to str
-        Steps of evaluation by criterion, which every agent is shown with it (as G-Eval's prompts have them).
+        Evaluation steps by criterion, shown to every agent (as in G-Eval's prompts).
     commander : "model" or "relay"
-        Whether the task is worded by the model, or passed on as it stands without a question.
+        The model words the task, or the task is passed on unchanged without a question.
 
     Examples
     --------
@@ -69,12 +69,12 @@ class Debate(CaseProtocol):
     Options: ClassVar[type[Any]] = DebateOptions
 
     def questions(self, options: DebateOptions) -> tuple[int, int]:
-        """At least a score without issue, at most n issues and the Tie-Breaker."""
+        """Return the bounds: a score without issue; n issues and the Tie-Breaker."""
         worded = options.commander == "model"
         return worded + 2, worded + 1 + 2 * options.iterations + options.tie_breaker
 
     async def score(self, case: Case) -> None:
-        """The turns of one debate, one after the other."""
+        """Ask the turns of one debate in sequence."""
         options = case.options
         log: list[dict[str, Any]] = []
         shown: dict[str, Any] = {"steps": options.steps.get(case.criterion)}

@@ -1,13 +1,13 @@
-"""G-Eval: steps of evaluation written once, then a score weighted by the probabilities of all scores.
+"""G-Eval: evaluation steps written once, then a score weighted by the probabilities of all scores.
 
 Source: Liu et al. (2023), as a baseline in "MAJ-EVAL", "DEBATE" and "MAREval".
 
-Inputs: as ``vanilla``. Each judge writes the steps for each criterion once (or they are given). Decision rule:
-the expected score, sum of p(s) s; by ``weighting = "logprobs"`` with the probabilities of the score's token, by
-``weighting = "samples"`` with the shares of ``samples`` answers at ``temperature``. Outputs: ``scores`` (with
-``mass``, the probability that the server's alternatives left to the scale, or ``answers``, the number of
-samples that came), ``texts`` (the steps). Questions: one for each judge and criterion, and one (or ``samples``)
-for each judge, item, criterion and run.
+Inputs: as for ``vanilla``. Each judge writes the steps for each criterion once, unless they are given. Decision rule:
+the expected score, sum of p(s) s. p(s) is the probability of the score's token (``weighting = "logprobs"``), or the
+share of ``samples`` answers at ``temperature`` (``weighting = "samples"``). Outputs: ``scores`` (with ``mass``, the
+total probability of the scale among the server's alternatives, or ``answers``, the number of answered samples),
+``texts`` (the steps). Questions: one for each judge and criterion, and one (or ``samples``) for each judge, item,
+criterion and run.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class GEvalOptions(ScoreOptions):
     Attributes
     ----------
     weighting : "logprobs" or "samples"
-        Where the probabilities of scores come from.
+        Source of the probabilities of scores.
     samples : int
-        Answers, for "samples".
+        Number of answers, for "samples".
     temperature : float
-        Of these answers.
+        Sampling temperature of these answers.
     steps : mapping of str to str
-        Steps of evaluation by criterion; for other criteria they are written by each judge.
+        Evaluation steps by criterion; for other criteria each judge writes them.
 
     Examples
     --------
@@ -57,21 +57,21 @@ class GEval(CaseProtocol):
     Options: ClassVar[type[Any]] = GEvalOptions
 
     def faults(self, options: GEvalOptions) -> list[str]:
-        """A scale whose scores are no single tokens; steps for a criterion that there is not."""
+        """Return the faults: scores that are not single tokens; steps for an unknown criterion."""
         return [*scale_problems(options, "samples"), *super().faults(options)]
 
     def questions(self, options: GEvalOptions) -> tuple[int, int]:
-        """The answers that a score is made of."""
+        """Return the number of answers per score."""
         return (1 if options.weighting == "logprobs" else options.samples,) * 2
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """The steps, and the answers that a score is made of."""
+        """Return the bounds: questions for the steps, and for the scores."""
         written = sum(name not in setting.options.steps for name in setting.options.named_criteria())
         least, most = super().bounds(setting)
         return written + least, written + most
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """The steps, then all cases whose criterion has some at once."""
+        """Ask for the steps, then score all cases of the criteria with steps at once."""
         options: GEvalOptions = setting.options
         schema, requests = answer_schema(options.longest, steps=ListOf(str, 1, 8)), []
         for name, text in options.named_criteria().items():
@@ -81,8 +81,8 @@ class GEval(CaseProtocol):
                 columns = {"judge": judge, "criterion": name, "kind": "steps"}
                 requests.append((Question(judge, "g-eval/steps", shown, ("steps", name), schema), columns))
 
-        def read_steps(found: Mapping[str, Any]) -> dict[str, str]:
-            return {"text": "\n".join(f"{number}. {step}" for number, step in enumerate(found["steps"], 1))}
+        def read_steps(answer: Mapping[str, Any]) -> dict[str, str]:
+            return {"text": "\n".join(f"{number}. {step}" for number, step in enumerate(answer["steps"], 1))}
 
         rows = await ask_rows(ask, requests, "texts", read_steps)
         written = {row.values["criterion"]: row.values["text"] for row in rows if row.table == "texts"}
@@ -91,7 +91,7 @@ class GEval(CaseProtocol):
         return [*rows, *await super().judge_rows(with_steps, ask, judge)]
 
     async def score(self, case: Case) -> None:
-        """The expected score, over the token's probabilities or over samples."""
+        """Score a case by the expected score, over the token's probabilities or over samples."""
         options, steps = case.options, case.options.steps.get(case.criterion)
         if steps is None:
             raise MissingAnswer

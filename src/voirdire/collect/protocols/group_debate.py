@@ -13,7 +13,7 @@ from voirdire.collect.protocols.roles import YES_NO, Schema
 from voirdire.collect.protocols.scoring import FINAL, Case, ScoreOptions, ScoreProtocol
 from voirdire.settings import Count
 
-#: Agents of a group by name: the profiles that their prompts show (attributes by title).
+#: Profiles of a group's agents by name: attributes by title, for prompts.
 Agents = Mapping[str, Mapping[str, str]]
 
 
@@ -26,8 +26,7 @@ class GroupOptions(ScoreOptions):
     rounds : int
         m, the most speeches in a group's debate.
     unfinished : "latest" or "missing"
-        What the final rating is of an agent that had not ended when the rounds were used up: the one it gave last, or
-        none.
+        Final rating of an agent that has not ended after all rounds: its latest rating, or none.
 
     Examples
     --------
@@ -41,7 +40,7 @@ class GroupOptions(ScoreOptions):
 
 @dataclass
 class GroupDebate(Case):
-    """The debate of one group of one judge's agents about one item in one run, by all criteria.
+    """The debate of one group of a judge's agents about one item in one run, by all criteria.
 
     Examples
     --------
@@ -54,18 +53,18 @@ class GroupDebate(Case):
     agents: Agents = field(default_factory=dict)
 
     async def average(self) -> dict[str, float]:
-        """All three phases: the group's average by criterion, empty without any rating."""
+        """Run all three phases; return the group's average by criterion, empty without any rating."""
         latest = await self._run_evaluations()
         ended = await self._run_speeches(latest)
         return await self._aggregate_ratings(latest, ended)
 
     def prompt_and_key(self) -> tuple[dict[str, Any], Key]:
-        """The group and all criteria as prompts show them, and how the keys of its questions end."""
+        """Return the prompt variables of the group and all criteria, and the end of its questions' keys."""
         criteria = [{"name": name, "text": text} for name, text in self.options.named_criteria().items()]
         return {"criteria": criteria, "group": self.group}, (self.group, self.item.id, self.run)
 
     def columns(self, agent: str | None = None, **more: Any) -> dict[str, Any]:
-        """The columns of rows about the group, or one of its agents."""
+        """Return the columns of rows about the group or one of its agents."""
         judge = "/".join(part for part in (self.judge, self.group, agent) if part is not None)
         level = "group" if agent is None else "agent"
         return {**self.place_columns(), "judge": judge, "group": self.group, "level": level, **more}
@@ -75,7 +74,7 @@ class GroupDebate(Case):
             self.score(score, phase, agent=agent, criterion=name, **more)
 
     def _opinion_schema(self, **more: Any) -> Schema:
-        """The answer of an agent: what it says, and a rating by each criterion."""
+        """Return the schema of an agent's answer: its feedback, and a rating by each criterion."""
         ratings = dict.fromkeys(self.options.named_criteria(), self.options.levels())
         return self.schema(feedback=str, **more, ratings=ratings)
 
@@ -83,7 +82,7 @@ class GroupDebate(Case):
         return {"agent": agent, "profile": dict(self.agents[agent])}
 
     async def _run_evaluations(self) -> dict[str, dict[str, Any]]:
-        """Phase 1: each agent by itself; what it said."""
+        """Run phase 1, independent evaluations; return each agent's answer."""
         schema = self._opinion_schema()
         requests = [
             (self.question("maj-eval/evaluate", name, form=schema, **self._who(name)), {"agent": name})
@@ -98,9 +97,9 @@ class GroupDebate(Case):
         return latest
 
     async def _run_speeches(self, latest: dict[str, dict[str, Any]]) -> list[str]:
-        """Phase 2: speeches, until all have ended or the rounds are used up; who has ended.
+        """Run phase 2, speeches until all agents have ended or no round is left; return the agents that have ended.
 
-        What each agent said last goes to ``latest``.
+        Updates ``latest`` with each agent's last answer.
         """
         speeches = [_initial_speech(name, opinion) for name, opinion in latest.items()]
         schema = self._opinion_schema(no_more_comments=YES_NO)
@@ -126,10 +125,12 @@ class GroupDebate(Case):
                     ended.append(speaker)
         return ended
 
-    async def _choose_speaker(self, active: list[str], spoken: list[str], said: list[dict[str, Any]]) -> str:
-        """The coordinator's choice; where its answer is missing, the active agent that has been silent longest."""
+    async def _choose_speaker(
+        self, active: list[str], spoken: list[str], speeches: list[dict[str, Any]]
+    ) -> str:
+        """Return the coordinator's choice; if its answer is missing, the active agent that has been silent longest."""
         number = len(spoken) + 1
-        form, shown = self.schema(speaker=active), {"said": list(said), "active": active}
+        form, shown = self.schema(speaker=active), {"said": list(speeches), "active": active}
         question = self.question("maj-eval/choose", number, form=form, **shown)
         answer = await self.ask(question)
         if answer.content is not None:
@@ -143,7 +144,7 @@ class GroupDebate(Case):
     async def _aggregate_ratings(
         self, latest: Mapping[str, dict[str, Any]], ended: Sequence[str]
     ) -> dict[str, float]:
-        """Phase 3: averages of the final ratings, and a synthesis of what was said."""
+        """Run phase 3: average the final ratings, and ask for a synthesis."""
         finals: dict[str, dict[str, Any]] = {}
         _, key_end = self.prompt_and_key()
         for name in self.agents:
@@ -178,14 +179,14 @@ def _initial_speech(name: str, opinion: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class GroupProtocol(ScoreProtocol):
-    """A protocol whose judges' agents debate in groups."""
+    """A protocol with debates in groups of agents; all agents of a judge are that judge."""
 
     @abstractmethod
     async def cast(self, judge: str, options: Any, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
-        """The agents of a judge by group; what is noted about them goes to ``rows``."""
+        """Return the agents of a judge by group; append their descriptions to ``rows``."""
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """The judge's agents, and their debates."""
+        """Make the judge's agents, and run their debates."""
         rows: list[Row] = []
         groups = await self.cast(judge, setting.options, ask, rows)
         return [*rows, *await run_debates(ask, setting.options, judge, setting.items, groups)]
@@ -194,7 +195,7 @@ class GroupProtocol(ScoreProtocol):
 async def run_debates(
     ask: Ask, options: GroupOptions, judge: str, items: Sequence[Item], groups: Mapping[str, Agents]
 ) -> list[Row]:
-    """All groups of one judge debate all items in all runs; the judge's score is the mean of its groups' averages.
+    """Run the debates of all groups of a judge on all items in all runs; its score is the mean of group averages.
 
     Examples
     --------
@@ -227,7 +228,7 @@ async def run_debates(
 
 
 def group_calls(options: GroupOptions, items: int, groups: Sequence[int]) -> tuple[int, int]:
-    """Least and most questions of debates in groups of these sizes.
+    """Return the least and the largest number of questions of debates in groups of these sizes.
 
     Examples
     --------
@@ -236,7 +237,7 @@ def group_calls(options: GroupOptions, items: int, groups: Sequence[int]) -> tup
     """
     least = most = 0
     for size in groups:
-        # rounds may be used up before everybody has ended; the last active speaker needs no choice
+        # the rounds may end before all agents have ended; a single active agent needs no choice of speaker
         speeches = min(size, options.rounds)
         fewest_questions = speeches + min(speeches, size - 1)
         choices = options.rounds if size > 1 else 0

@@ -1,27 +1,27 @@
-"""MAJ-EVAL: stakeholders found in documents become personas, which debate in groups and rate.
+"""MAJ-EVAL: personas of stakeholders found in documents debate in groups and rate.
 
 Source: "Multi-Agent-as-Judge: Aligning LLM-Agent-Based Automated Evaluation with Multi-Dimensional Human
 Evaluation", section 3, algorithm 1 and appendix A.12.
 
-Inputs: texts; documents on the task (what people want and why), or personas (``persona_texts``), which debate as in
-4. For each judge, all agents being that judge:
+Inputs: texts; documents on the task (people's needs and reasons), or personas (``persona_texts``), which debate as in
+step 4. For each judge, which plays all agents:
 
 1. From each document: stakeholders with name, description and (dimension, evidence) pairs.
-2. Stakeholders of all documents are grouped by meaning; within a group, dimensions that say the same are
-   merged, each keeping its evidence. What the answer leaves out stays, as a group or dimension of its own.
+2. Stakeholders of all documents are grouped by meaning; within a group, dimensions of the same meaning are merged,
+   each with its evidence. Stakeholders and dimensions that the answer omits become groups or dimensions of their own.
 3. For each dimension of a group (at most ``personas``) a persona of five attributes: demographic information,
    evaluative dimension, domain specialty, psychological traits, social relationships.
-4. Each group debates each item. Phase 1: every persona evaluates by itself. Phase 2: a coordinator chooses who
-   speaks (nobody where one is left); a speaker may change its ratings; "no more comments" ends it; at most
-   ``rounds`` speeches. Phase 3: the mean of the final ratings, and a synthesis of agreements and differences.
+4. Each group debates each item. Phase 1: every persona evaluates independently. Phase 2: a coordinator chooses the
+   next speaker, unless only one agent is active; a speaker may change its ratings; "no more comments" ends its part;
+   at most ``rounds`` speeches. Phase 3: the mean of the final ratings, and a synthesis of agreements and differences.
 5. The judge's score is the mean of its groups' means.
 
-Outputs: ``scores`` (of agents, ``judge/group/persona``, phases ``initial`` and ``final``, with ``ended``; of
-groups, ``judge/group``; of the judge), ``texts`` (stakeholders, dimensions, personas, all that was said,
-syntheses). An agent that has not ended counts with the rating it gave last, unless ``unfinished = "missing"``.
+Outputs: ``scores`` (agents ``judge/group/persona``, phases ``initial`` and ``final``, with ``ended``; groups
+``judge/group``; the judge), ``texts`` (stakeholders, dimensions, personas, all speeches, syntheses). The final rating
+of an agent that has not ended is its latest one, unless ``unfinished = "missing"``.
 
-Simple role is the ablation of section 5.3.1: the same debates by agents that are told one sentence about themselves
-(``roles``) instead of personas from documents.
+Simple role is the ablation of section 5.3.1: the same debates by agents with one sentence as their role (``roles``)
+instead of personas from documents.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class MajEvalOptions(GroupOptions):
     Attributes
     ----------
     documents : tuple of str
-        Texts on the task, such as studies of what its users want.
+        Texts on the task, such as studies of its users' needs.
     stakeholders, dimensions : int
         Most stakeholders of a document, and most dimensions of a stakeholder.
     groups, personas : int
         Most groups that debate, and most personas of a group.
     persona_texts : mapping of str to str
-        Personas that are given, as ``group/name``, and the text that says who each is: no document is read then.
+        Given personas: ``group/name`` and a description of each; no document is read then.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class SimpleRoleOptions(GroupOptions):
     Attributes
     ----------
     roles : mapping of str to str
-        Groups, and the sentence that says who its agents are.
+        Groups, and the sentence that describes the agents of each group.
     agents : int
-        Agents of each group.
+        Number of agents of each group.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class MajEval(GroupProtocol):
     Options: ClassVar[type[Any]] = MajEvalOptions
 
     def faults(self, options: MajEvalOptions) -> list[str]:
-        """Neither documents nor personas or both, empty documents, personas without group, name or text."""
+        """Return the faults: documents and personas both or neither, empty documents, incomplete personas."""
         if options.persona_texts:
             return _persona_faults(options)
         if not options.documents:
@@ -108,7 +108,7 @@ class MajEval(GroupProtocol):
         ]
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """At least the documents; at most as many groups and personas as may be."""
+        """Return the bounds: at least one question per document, at most with all possible groups and personas."""
         options: MajEvalOptions = setting.options
         if options.persona_texts:
             sizes = [len(agents) for agents in _given_personas(options).values()]
@@ -121,7 +121,7 @@ class MajEval(GroupProtocol):
     async def cast(
         self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]
     ) -> Mapping[str, Agents]:
-        """The personas that are given, or those made from the documents."""
+        """Return the given personas, or personas made from the documents."""
         if options.persona_texts:
             return _given_personas(options)
         makers = Personas(judge, ask, options, rows)
@@ -130,7 +130,7 @@ class MajEval(GroupProtocol):
 
 
 def _given_personas(options: MajEvalOptions) -> dict[str, Agents]:
-    """Agents by group, of the personas that are given."""
+    """Return the agents of the given personas by group."""
     cast: dict[str, dict[str, dict[str, str]]] = {}
     for name, text in options.persona_texts.items():
         group, _, person = map(short_name, name.partition("/"))
@@ -158,19 +158,19 @@ class SimpleRole(GroupProtocol):
     Options: ClassVar[type[Any]] = SimpleRoleOptions
 
     def faults(self, options: SimpleRoleOptions) -> list[str]:
-        """No roles."""
+        """Return a fault if there are no roles."""
         fault = "option roles is empty; give a sentence for each group of stakeholders"
         return [] if options.roles else [fault]
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """Evaluations, choices, speeches and syntheses."""
+        """Return the bounds of the evaluations, choices, speeches and syntheses."""
         options: SimpleRoleOptions = setting.options
         return group_calls(options, len(setting.items), [options.agents] * len(options.roles))
 
     async def cast(
         self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]
     ) -> Mapping[str, Agents]:
-        """The agents of each group, who are all told the group's sentence."""
+        """Return the agents of each group, all with the group's sentence as their role."""
         return {
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}
             for group, sentence in options.roles.items()

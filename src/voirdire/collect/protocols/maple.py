@@ -4,15 +4,15 @@ Source: "MAPLE: Multi-Aspect Panels of LLM Evaluators for Open-Ended Questions",
 
 Inputs: texts; a holistic rubric, or criteria.
 
-1. A generator breaks the rubric down into 4 to 6 independent criteria, each with a definition, a checklist,
-   level descriptors, pitfalls and notes on borderline cases; an answer that breaks this form, or names two
-   criteria alike, is asked for again. Judges never see the rubric, only one criterion at a time.
-2. Every judge compares the pairs of texts by every criterion, and the pairs of criteria by their importance. It
-   has to choose: there are no ties.
+1. A generator splits the rubric into 4 to 6 independent criteria, each with a definition, a checklist, level
+   descriptors, pitfalls and notes on borderline cases. An invalid answer, or one with two criteria of the same
+   name, is asked for again. Judges never see the rubric, only one criterion at a time.
+2. Every judge compares the pairs of texts by every criterion, and the pairs of criteria by their importance.
+   There are no ties.
 
 Outputs: ``votes`` (by criterion), ``criteria`` (votes on criteria), ``texts`` (the criteria). With K judges, C
 criteria, N texts and one order there are K (C N (N - 1) / 2 + C (C - 1) / 2) questions, and one for the
-criteria. Aggregation is not the collector's: fit the model ``maple`` to the two tables.
+criteria. To aggregate, fit the model ``maple`` to the two tables.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from voirdire.settings import Count, Size
 
 @dataclass(frozen=True)
 class MapleOptions(pairing.PairOptions):
-    """Options of MAPLE, beside those of every comparison of pairs.
+    """Options of MAPLE, in addition to `PairOptions`.
 
     Attributes
     ----------
     criteria : mapping of str to str
-        Criteria and their descriptions; none given: they are generated from the rubric.
+        Criteria and their descriptions; empty: they are generated from the rubric.
     generator : str
-        The judge that writes the criteria and does nothing else; "": the first of the panel writes them and judges too.
+        Judge that only writes the criteria; "": the first judge of the panel writes them and also judges.
     audience, constraints : str
-        Who wrote the texts; what they had to keep to.
+        Authors of the texts; constraints on the texts.
     least, most : int
-        Bounds on the number of criteria generated.
+        Bounds on the number of generated criteria.
     levels : int
-        Levels of quality described for each criterion; 0: no more than its definition.
+        Levels of quality described for each criterion; 0: only its definition.
     attempts : int
-        How often criteria are asked for while two of them have one name.
+        Largest number of requests for criteria while two of them have the same name.
 
     Examples
     --------
@@ -74,11 +74,11 @@ class Maple(PanelProtocol):
     named: ClassVar[tuple[str, ...]] = ("evaluators", "generator")
 
     def others(self, options: MapleOptions) -> list[str]:
-        """The generator that is named."""
+        """Return the name of the generator."""
         return [options.generator]
 
     def setting_faults(self, setting: Setting) -> list[str]:
-        """Unsuitable design, neither rubric nor criteria, impossible bounds."""
+        """Return the faults: an unsuitable design, no rubric and no criteria, impossible bounds."""
         options: MapleOptions = setting.options
         faults = pairing.pair_problems(setting)
         if not options.criteria and not options.rubric.strip():
@@ -93,7 +93,7 @@ class Maple(PanelProtocol):
         return faults
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """C N (N - 1) / 2 + C (C - 1) / 2 per order."""
+        """Return the bounds of C N (N - 1) / 2 + C (C - 1) / 2 per order."""
         options: MapleOptions = setting.options
         pairs, orders = pairing.count_questions(setting), pairing.orders_of_pair(options)
         sizes = [len(options.criteria)] * 2 if options.criteria else [options.least, options.most]
@@ -101,7 +101,7 @@ class Maple(PanelProtocol):
         return least, most
 
     def calls(self, setting: Setting) -> Calls:
-        """Number of calls of each judge, and of the generator."""
+        """Return the number of calls of each judge and of the generator."""
         options, judge_calls = setting.options, super().calls(setting)
         least, most = Counter(judge_calls.least), Counter(judge_calls.most)
         if not options.criteria:
@@ -110,7 +110,7 @@ class Maple(PanelProtocol):
         return Calls(least, most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """Criteria, then all comparisons at once."""
+        """Generate the criteria, then ask all comparisons at once."""
         rows: list[Row] = []
         criteria = dict(setting.options.criteria) or await self._generate_criteria(setting, ask, rows)
         with_criteria = replace(setting, options=replace(setting.options, criteria=criteria))
@@ -120,7 +120,7 @@ class Maple(PanelProtocol):
         return [*rows, *await gather_rows(parts)]
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """The comparisons by every criterion."""
+        """Ask the comparisons by every criterion."""
         options: MapleOptions = setting.options
         parts = []
         for name, text in options.criteria.items():
@@ -132,7 +132,7 @@ class Maple(PanelProtocol):
         return setting.options.generator or setting.judges[0].name
 
     async def _generate_criteria(self, setting: Setting, ask: Ask, rows: list[Row]) -> dict[str, str]:
-        """Criteria and what judges are shown of each; none where no answer names them apart."""
+        """Return the generated criteria and their texts for judges; empty if no answer has distinct names."""
         options: MapleOptions = setting.options
         writer = self._generator_name(setting)
         names = ("rubric", "task", "audience", "constraints", "least", "most", "levels")
@@ -156,7 +156,7 @@ class Maple(PanelProtocol):
         names = ("Criterion A", "Criterion B")
         schema = answer_schema(priority=names)
         requests = []
-        # a judge meets the pair of criteria in the orders that the design has for pairs of texts
+        # pairs of criteria are shown in the same kind of orders as pairs of texts
         pairs = list(combinations(options.criteria, 2))
         for first, second, run in pairing.order_pairs(setting, pairs, judge, "criteria", "criteria"):
             shown = {
@@ -174,26 +174,26 @@ class Maple(PanelProtocol):
         )
 
 
-def _note_criteria(found: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:
-    """Note generated criteria as they are; what judges are shown of each."""
+def _note_criteria(answer: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:
+    """Add the generated criteria to ``rows``; return their texts for judges."""
 
-    def note_text(kind: str, told: Mapping[str, Any], **more: str) -> None:
-        text = json.dumps(told, ensure_ascii=False)
+    def note_text(kind: str, content: Mapping[str, Any], **more: str) -> None:
+        text = json.dumps(content, ensure_ascii=False)
         rows.append(Row("texts", {"kind": kind, "judge": writer, **more, "text": text}))
 
     criteria = {}
-    for generated in found["criteria"]:
+    for generated in answer["criteria"]:
         name = " ".join(str(generated["name"]).split())
         note_text("criterion", generated, criterion=name)
         criteria[name] = criterion_text(generated)
-    guide = {part: found[part] for part in ("edge_cases", "fairness") if part in found}
+    guide = {part: answer[part] for part in ("edge_cases", "fairness") if part in answer}
     if guide:
         note_text("guardrails", guide)
     return criteria
 
 
 def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Schema:
-    """The answer of the generator: ``least`` to ``most`` criteria; with ``levels`` 0 each by its definition alone.
+    """Return the schema of the generator's answer: ``least`` to ``most`` criteria; ``levels`` 0: only definitions.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Sch
 
 
 def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
-    """Reason why these criteria cannot name the rows of a table; None if they can.
+    """Return the reason why the names of criteria are invalid in a table; None if they are valid.
 
     Examples
     --------
@@ -231,8 +231,8 @@ def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def criterion_text(one: Mapping[str, Any]) -> str:
-    """A generated criterion as the text that judges are shown.
+def criterion_text(generated: Mapping[str, Any]) -> str:
+    """Format a generated criterion as the text for judges.
 
     Examples
     --------
@@ -248,9 +248,9 @@ def criterion_text(one: Mapping[str, Any]) -> str:
         "pitfalls": "Pitfalls",
         "borderline": "Between two levels",
     }
-    lines = [str(one["definition"])]
+    lines = [str(generated["definition"])]
     for part, title in titles.items():
-        value = one.get(part) or ()
+        value = generated.get(part) or ()
         levels = value.items() if isinstance(value, Mapping) else ()
         entries = [f"{level}: {text}" for level, text in levels] or [f"- {text}" for text in value]
         lines += [f"{title}:", *entries] if entries else []

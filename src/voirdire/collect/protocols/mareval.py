@@ -1,15 +1,15 @@
-"""MAREval: planned evaluators debate in rounds, a moderator sums up each round, an arbitrator decides.
+"""MAREval: evaluators with a plan debate in rounds, a moderator summarises each round, an arbitrator decides.
 
 Source: "MAREval: A Multi-Agent Framework for Evaluating Natural Language Recommendation Explanations", section
 3 and appendix C.
 
-Inputs: as ``vanilla``. For each judge, item, criterion and run, all agents being that judge:
+Inputs: as for ``vanilla``. For each judge (which plays all agents), item, criterion and run:
 
-1. The planner sees criterion, context, text and the flow of the whole, and plans all other agents at once: the
-   evaluators' steps in each of T rounds, the moderator's, the arbitrator's (chain of debate).
+1. The planner sees criterion, context, text and the whole procedure, and plans all other agents at once: the
+   evaluators' steps in each of T rounds, the moderator's and the arbitrator's steps (chain of debate).
 2. In round t each of m evaluators judges by its plan and the summaries S_1 ... S_(t-1); then the moderator
-   makes S_t of their evaluations and S_(t-1).
-3. The arbitrator sees its plan, criterion, context, text, and of the debate S_T alone.
+   makes S_t from their evaluations and S_(t-1).
+3. The arbitrator sees its plan, criterion, context, text, and only S_T of the debate.
 4. Over N ``runs`` the result is the mean of the arbitrators' scores; with ``weighting = "logprobs"`` each of
    these is the expected score, sum of p(y) y, over its token.
 
@@ -17,9 +17,9 @@ Ablations: ``plan = false`` (no chain of debate); ``moderate = false`` (evaluato
 evaluations themselves); ``runs = 1`` (no Monte Carlo sampling).
 
 Outputs: ``scores`` (evaluators ``judge/evaluator-j``, phases ``round-1``, ...; arbitrators, phase ``run``; the
-mean, phase ``final``, run ``all``, with ``answers``, the number of runs that came to a score), ``texts``. An
-evaluator without an answer is left out of its round; a run without plan, summary, or any evaluator's answer has
-no score. Questions: N (1 + T (m + 1) + 1) for each judge, item and criterion.
+mean, phase ``final``, run ``all``, with ``answers``, the number of runs with a score), ``texts``. An evaluator
+without an answer is left out of its round; a run without a plan, a summary, or any evaluator's answer has no score.
+Questions: N (1 + T (m + 1) + 1) for each judge, item and criterion.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class MarevalOptions(ScoreOptions):
     evaluators, rounds : int
         m and T.
     plan, moderate : bool
-        False: the ablation without it.
+        False: the ablation without planner, or without moderator.
     weighting : "runs" or "logprobs"
-        Whether an arbitrator's score is its answer or the expected one over its token's probabilities.
+        Score of an arbitrator: its answer, or the expected score over its token's probabilities.
 
     Examples
     --------
@@ -75,15 +75,15 @@ class Mareval(CaseProtocol):
     phase: ClassVar[str] = "run"
 
     def faults(self, options: MarevalOptions) -> list[str]:
-        """A scale whose scores are no single tokens."""
+        """Return a fault if the scale's scores are not single tokens."""
         return scale_problems(options, "runs")
 
     def questions(self, options: MarevalOptions) -> tuple[int, int]:
-        """Planner, evaluators and moderator in each round, arbitrator."""
+        """Return the number of questions: planner, evaluators and moderator in each round, arbitrator."""
         return (options.plan + options.rounds * (options.evaluators + options.moderate) + 1,) * 2
 
     def note_results(self, cases: Sequence[Case]) -> None:
-        """The mean over the runs."""
+        """Add the mean over the runs."""
         for _, group in groupby(cases, lambda case: (case.item.id, case.criterion)):
             runs = list(group)
             last_case = runs[-1]
@@ -98,7 +98,7 @@ class Mareval(CaseProtocol):
                 )
 
     async def score(self, case: Case) -> None:
-        """One run of planner, evaluators, moderator and arbitrator."""
+        """Run planner, evaluators, moderator and arbitrator once."""
         options = case.options
         plans = await self._plan_debate(case) if options.plan else None
         summaries: list[str] = []
@@ -141,7 +141,7 @@ class Mareval(CaseProtocol):
         return plans
 
     async def _run_evaluations(self, case: Case, number: int, shown: Mapping[str, Any]) -> Evaluations:
-        """The evaluations of a round; raises `MissingAnswer` where there are none."""
+        """Return the evaluations of a round; raise `MissingAnswer` if there are none."""
         schema, phase = case.score_schema(reasoning=str), f"round-{number}"
         agents = [
             {"judge": f"{case.judge}/evaluator-{index}", "group": case.judge}

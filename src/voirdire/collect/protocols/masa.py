@@ -1,25 +1,25 @@
-"""MASA: several models summarise, judges compare the summaries with those of a reference model.
+"""MASA: several models summarise; judges compare the summaries with those of a reference model.
 
 Source: "A Multiagent Summarization and Auto-Evaluation Framework for Medical Text", Methods.
 
-Inputs: sources (each item's text) that ``summarizers`` and the ``reference``, judges of the panel, summarise;
-or summaries that are there (``given = true``: each item is one, with columns context, source and system;
-``reference`` is a system).
+Inputs: sources (each item's text), summarised by ``summarizers`` and the ``reference``, judges of the panel; or
+existing summaries (``given = true``: each item is a summary, with columns context, source and system; ``reference``
+is a system).
 
-1. Every summary is compared with the reference model's of the same source (referenced Condorcet assessment: n -
-   1 comparisons instead of n (n - 1) / 2; ``against = "all"`` for all pairs). Who wrote a summary is not shown.
-   Coherence, consistency, fluency and relevance are asked for by name (``guidance = "baseline"``), or defined,
-   with steps, brevity against detail, hallucinations and facts above all (``"enhanced"``, which also asks for a
+1. Every summary is compared with the reference model's summary of the same source (referenced Condorcet assessment:
+   n - 1 comparisons instead of n (n - 1) / 2; ``against = "all"``: all pairs). Prompts do not show the authors. The
+   prompt names coherence, consistency, fluency and relevance (``guidance = "baseline"``), or defines them, with steps
+   and rules on brevity, detail, hallucinations and the priority of facts (``"enhanced"``, which also asks for a
    confidence).
 2. Each pair is shown in both orders, R ``runs`` each; the answer is one of the two or a tie.
 3. Majority: in each order the answer of more than half of the R runs, else a tie. Swap: a winner only if it
    wins in both orders, else a tie.
-4. With ``errors``, each evaluator says of each summary whether it has a factual error: something that
-   contradicts its source or established knowledge. Content that the source merely does not mention is none.
+4. With ``errors``, each evaluator says for each summary if it has a factual error: a contradiction to its source
+   or to established knowledge. Content that the source does not mention is no error.
 
 Outputs: ``votes`` (all answers; items are systems, contexts are sources; ``confidence``), ``decisions`` (one
 per evaluator, source and pair), ``labels`` (criterion ``factual-error``: yes, no), ``texts`` (summaries). A
-decision that hangs on a missing answer is missing. Questions: one for each summary; for each evaluator, 2 R for
+decision that depends on a missing answer is missing. Questions: one for each summary; for each evaluator, 2 R for
 each pair and one for each summary.
 """
 
@@ -59,21 +59,21 @@ class MasaOptions:
     summarizers : tuple of str
         Judges that summarise and do not evaluate.
     reference : str
-        The judge, or with ``given`` the system, whose summaries the others are compared with.
+        The reference judge, or with ``given`` the reference system; its summaries are compared with the others.
     evaluators : tuple of str
-        Judges that compare; none named: all that do not summarise.
+        Judges that compare; empty: all that do not summarise.
     given : bool
-        Whether the items are summaries already.
+        True if the items are summaries already.
     against : "reference" or "all"
         Comparisons with the reference, or of all pairs.
     runs : int
         R, the runs in each order.
     guidance : "baseline" or "enhanced"
-        Which prompt compares.
+        Prompt of the comparisons.
     errors : bool
-        Whether factual errors are asked for.
+        True asks for factual errors.
     task : str
-        What is summarised, and for whom.
+        Kind of the sources, and audience of the summaries.
     longest : int
         Most characters of each free text in an answer; 0: no bound.
 
@@ -114,11 +114,11 @@ class Masa(PanelProtocol):
     columns: ClassVar[tuple[str, ...]] = ()
 
     def others(self, options: MasaOptions) -> tuple[str, ...]:
-        """Judges that summarise."""
+        """Return the judges that summarise."""
         return () if options.given else (*options.summarizers, options.reference)
 
     def setting_faults(self, setting: Setting) -> list[str]:
-        """Missing judges and systems; summaries without source, context or system, or twice."""
+        """Return the faults: missing judges or systems; summaries without source, context or system, or duplicates."""
         options: MasaOptions = setting.options
         faults = []
         if not self.judges(setting):
@@ -140,20 +140,20 @@ class Masa(PanelProtocol):
         ]
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """The pairs in both orders and all runs, and the errors."""
+        """Return the number of questions: pairs in both orders and all runs, and errors."""
         options, summaries = setting.options, _planned_summaries(setting)
         pairs = 2 * options.runs * len(_summary_pairs(options, summaries))
         return (pairs + options.errors * len(summaries),) * 2
 
     def calls(self, setting: Setting) -> Calls:
-        """Number of calls of each evaluator, and of the summaries."""
+        """Return the number of calls of each evaluator and summariser."""
         counts = Counter(super().calls(setting).most)
         if not setting.options.given:
             counts.update(str(summary.system) for summary in _planned_summaries(setting))
         return Calls(counts, counts)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """Summaries, then all comparisons and errors at once."""
+        """Make the summaries, then ask all comparisons and errors at once."""
         summaries, rows, judges = _planned_summaries(setting), list[Row](), self.judges(setting)
         if not setting.options.given:
             summaries = await _make_summaries(setting, summaries, ask, rows)
@@ -165,13 +165,13 @@ class Masa(PanelProtocol):
         return [*rows, *await gather_rows(parts)]
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """The comparisons of summaries, which are the items."""
+        """Ask the comparisons of the items, which are summaries."""
         pairs = _summary_pairs(setting.options, setting.items)
         return await gather_rows(_compare_both_ways(setting.options, ask, judge, *pair) for pair in pairs)
 
 
 def _planned_summaries(setting: Setting) -> Sequence[Item]:
-    """The summaries that are given, or those to be made: their context the source's name, their system the writer."""
+    """Return the given summaries, or those to be made, with the source's id as context and the writer as system."""
     options: MasaOptions = setting.options
     if options.given:
         return setting.items
@@ -186,7 +186,7 @@ def _planned_summaries(setting: Setting) -> Sequence[Item]:
 async def _make_summaries(
     setting: Setting, summaries: Sequence[Item], ask: Ask, rows: list[Row]
 ) -> Sequence[Item]:
-    """The summaries with their texts, without those that are missing."""
+    """Ask for the summaries; return those that are not missing, with their texts."""
     options: MasaOptions = setting.options
     schema = answer_schema(options.longest, summary=str)
     contexts = {item.id: item.context for item in setting.items}
@@ -207,33 +207,45 @@ async def _make_summaries(
     return [replace(summary, text=row.values["text"]) for summary, row in pairs if row.table == "texts"]
 
 
-async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: Item, other: Item) -> list[Row]:
-    """All votes of a judge on a pair, and its decision."""
+async def _compare_both_ways(
+    options: MasaOptions, ask: Ask, judge: str, first_item: Item, second_item: Item
+) -> list[Row]:
+    """Ask a judge for all votes on a pair; return the votes and the decision."""
     fields: dict[str, Any] = {"winner": ANSWERS}
     if options.guidance == "enhanced":
         fields = {"reasoning": str, **fields, "confidence": ["low", "medium", "high"]}
     schema = answer_schema(options.longest, **fields)
     requests = []
-    for first, second in ((one, other), (other, one)):
+    for first, second in ((first_item, second_item), (second_item, first_item)):
         shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
-        columns = {"judge": judge, "first": first.system, "second": second.system, "context": one.context}
+        columns = {
+            "judge": judge,
+            "first": first.system,
+            "second": second.system,
+            "context": first_item.context,
+        }
         for run in range(1, options.runs + 1):
-            key = ("compare", str(one.context), str(first.system), str(second.system), run)
+            key = ("compare", str(first_item.context), str(first.system), str(second.system), run)
             question = Question(judge, f"masa/{options.guidance}", shown, key, schema)
             requests.append((question, {**columns, "run": run}))
 
-    def read_vote(found: Mapping[str, Any]) -> dict[str, Any]:
-        optional = {part: found[part] for part in ("confidence", "reasoning") if part in found}
-        return {**read_winner(found), **optional}
+    def read_vote(answer: Mapping[str, Any]) -> dict[str, Any]:
+        optional = {part: answer[part] for part in ("confidence", "reasoning") if part in answer}
+        return {**read_winner(answer), **optional}
 
     rows = await ask_rows(ask, requests, "votes", read_vote)
     winners = [_winning_system(row.values) for row in rows]
     order_winners = winners[: options.runs], winners[options.runs :]
     majorities = [pairing.majority_of_runs(answers) for answers in order_winners]
     decision = pairing.winner_of_both_orders(*majorities)
-    columns = {"judge": judge, "first": one.system, "second": other.system, "context": one.context}
+    columns = {
+        "judge": judge,
+        "first": first_item.system,
+        "second": second_item.system,
+        "context": first_item.context,
+    }
     if decision is None:
-        missing_key = ("decide", str(one.context), str(one.system), str(other.system))
+        missing_key = ("decide", str(first_item.context), str(first_item.system), str(second_item.system))
         reason = "the decision hangs on missing answers"
         return [*rows, missing_row(missing_key, reason, table="decisions", **columns)]
     shown_winners = {"shown_first": majorities[0] or "", "shown_second": majorities[1] or ""}
@@ -241,7 +253,7 @@ async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: It
 
 
 async def _ask_errors(setting: Setting, ask: Ask, judge: str) -> list[Row]:
-    """Ask whether each summary has a factual error."""
+    """Ask a judge for factual errors of each summary."""
     options: MasaOptions = setting.options
     schema = answer_schema(options.longest, reasoning=str, error=YES_NO)
     requests = []
@@ -252,20 +264,20 @@ async def _ask_errors(setting: Setting, ask: Ask, judge: str) -> list[Row]:
         columns |= {"criterion": CRITERION, "context": item.context, "system": item.system, "run": 1}
         requests.append((Question(judge, "masa/error", shown, key, schema), columns))
 
-    def read_label(found: Mapping[str, Any]) -> dict[str, Any]:
-        return {"label": found["error"], "reasoning": found["reasoning"]}
+    def read_label(answer: Mapping[str, Any]) -> dict[str, Any]:
+        return {"label": answer["error"], "reasoning": answer["reasoning"]}
 
     return await ask_rows(ask, requests, "labels", read_label)
 
 
 def _winning_system(vote: Mapping[str, Any]) -> str | None:
-    """The system that a vote is for, "tie", or None of an answer that is missing."""
+    """Return the system that a vote prefers, "tie", or None for a missing answer."""
     winner = vote.get("winner")
     return vote.get(winner, winner) if winner else None
 
 
 def _summary_pairs(options: MasaOptions, summaries: Sequence[Item]) -> list[tuple[Item, Item]]:
-    """The pairs of each source: each summary with the reference, or all; none with a summary that is missing."""
+    """Return the pairs of each source: each summary with the reference, or all; without missing summaries."""
     groups = pairing.items_by_context(summaries).values()
     if options.against == "all":
         return [pair for group in groups for pair in combinations(group, 2)]

@@ -1,10 +1,10 @@
-"""Metrics to compare judges with: ROUGE-L and BERTScore of texts and their references. No language model is asked.
+"""Metrics as baselines for judges: ROUGE-L and BERTScore of texts and their references. No language model is asked.
 
-F = 2 P R / (P + R). Of ROUGE-L (Lin 2004), by the package rouge-score, P = L / words of the text, R = L / words of the
-reference, L the length of the longest common subsequence of their words. Of BERTScore (Zhang et al. 2020), by the
-package bert-score, which brings PyTorch, P is the mean over the text's tokens of the highest cosine with a token of the
-reference in a model's embeddings, R that over the reference's tokens; the model is one that the user has, a folder in
-the form of the package transformers, and nothing is downloaded.
+F = 2 P R / (P + R). ROUGE-L (Lin 2004, package rouge-score): P = L / words of the text, R = L / words of the reference,
+where L is the length of the longest common subsequence of their words. BERTScore (Zhang et al. 2020, package
+bert-score, which needs PyTorch): P is the mean over the text's tokens of the highest cosine with a token of the
+reference in a model's embeddings; R is the same mean over the reference's tokens. The user provides the model as a
+folder in the format of the package transformers; nothing is downloaded.
 
 Input: texts with references. Output: ``scores`` of a judge ``rouge-l`` or ``bert-score``.
 """
@@ -31,9 +31,9 @@ class RougeLOptions:
     Attributes
     ----------
     measure : "f1", "precision" or "recall"
-        Which of the three is the score.
+        Quantity used as the score: F, P or R.
     stem : bool
-        Whether words are reduced by Porter's stemmer first (English).
+        True applies Porter's stemmer (English) to words first.
 
     Examples
     --------
@@ -52,13 +52,13 @@ class BertScoreOptions:
     Attributes
     ----------
     model : str
-        The model's folder; by default the one that the environment variable VOIRDIRE_BERTSCORE_MODEL names.
+        The model's folder; by default that of the environment variable VOIRDIRE_BERTSCORE_MODEL.
     layers : int
-        Which layer's embeddings are compared: 17 of roberta-large, 9 of bert-base.
+        Layer of the compared embeddings: 17 for roberta-large, 9 for bert-base.
     idf : bool
-        Whether rare tokens weigh more.
+        True weights tokens by inverse document frequency.
     measure : "f1", "precision" or "recall"
-        Which of the three is the score.
+        Quantity used as the score: F, P or R.
 
     Examples
     --------
@@ -73,18 +73,18 @@ class BertScoreOptions:
 
     @property
     def folder(self) -> str:
-        """The model's folder, as given or from the environment; empty if neither says."""
+        """The model's folder from the option or the environment; empty if neither is set."""
         return self.model or os.environ.get(MODEL_VARIABLE, "")
 
 
 class Metric:
-    """A protocol that computes a score of each item, and needs an installed package to do so."""
+    """A protocol that computes a score of each item by an optional package."""
 
     name: ClassVar[str]
-    package: ClassVar[tuple[str, str]]  # of the import, and the extra that brings it
+    package: ClassVar[tuple[str, str]]  # module name, and the extra that installs it
 
     def problems(self, setting: Setting) -> list[str]:
-        """Items without a reference, faults of the options, a package that is not there."""
+        """Return the faults: items without a reference, invalid options, a missing package."""
         problems = partial_column_problems(setting.items)
         lacking = [item.id for item in setting.items if not item.reference]
         if lacking:
@@ -100,15 +100,15 @@ class Metric:
         return problems
 
     def faults(self, options: Any) -> list[str]:
-        """Faults of the options."""
+        """Return the faults of the options."""
         return []
 
     def calls(self, setting: Setting) -> Calls:
-        """No calls: no language model is asked."""
+        """Return empty bounds, as no language model is asked."""
         return Calls({}, {})
 
     def row(self, item: Item, value: float | None) -> Row:
-        """The row of an item's score, or of none."""
+        """Return the row of an item's score, or of ``missing`` without one."""
         columns = {
             "judge": self.name,
             "item": item.id,
@@ -139,7 +139,7 @@ class RougeL(Metric):
     Options: ClassVar[type[Any]] = RougeLOptions
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """Count words."""
+        """Compute ROUGE-L of each item."""
         from rouge_score.rouge_scorer import RougeScorer
         from rouge_score.tokenizers import DefaultTokenizer
 
@@ -169,7 +169,7 @@ class BertScore(Metric):
     Options: ClassVar[type[Any]] = BertScoreOptions
 
     def faults(self, options: BertScoreOptions) -> list[str]:
-        """No model."""
+        """Return a fault if there is no model."""
         if not options.folder:
             return [
                 f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"
@@ -178,7 +178,7 @@ class BertScore(Metric):
         return [] if exists else [f"option model: there is no folder {options.folder!r}"]
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """Compare embeddings."""
+        """Compute BERTScore of each item."""
         from bert_score import BERTScorer
 
         options: BertScoreOptions = setting.options

@@ -1,4 +1,4 @@
-"""Pairs that are compared, in which order they are shown, how often, and the winner of several runs and orders."""
+"""Pairs to compare, their order of presentation, repetitions, and the winner of several runs and orders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voirdire.errors import InputError
 from voirdire.settings import Count, Size
 from voirdire.simulate.designs import design_from_spec
 
-#: Ids that a vote's winner could be mistaken for.
+#: Values of a vote's winner, which no item may have as its id.
 OUTCOMES = ("first", "second", "tie")
 TIE = OUTCOMES[2]
 
@@ -29,21 +29,21 @@ class PairOptions:
     Attributes
     ----------
     evaluators : tuple of str
-        Judges that compare; none named: all of the panel but those with another part. One name: the
-        single-model variant.
+        Judges that compare; empty: all judges of the panel without another role. One name: the single-model
+        variant.
     design : "all-pairs", "share" or "referenced"
         Every pair; a random connected share of the pairs; every item against the reference.
     share : float
-        Of the pairs, for the design "share".
+        Share of the pairs, for the design "share".
     reference : str
         An item's id, for the design "referenced".
     order : "random", "fixed", "swap" or "random-by-criterion"
-        Drawn for each judge, pair and run (the same under every criterion, or for each criterion too); as the
-        items are listed; both orders, two questions.
+        Random for each judge, pair and run (the same for all criteria); as the items are listed; both orders,
+        as two questions; random for each criterion, too.
     repeats : int
         Runs of each question.
     task : str
-        What the texts were written for.
+        Purpose of the texts.
     rubric : str
         The holistic rubric.
     longest : int
@@ -67,7 +67,7 @@ class PairOptions:
 
 
 def keyed_generator(seed: int, *key: str | int) -> np.random.Generator:
-    """Random numbers that depend on the seed and the key alone.
+    """Return a random generator that depends only on the seed and the key.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def keyed_generator(seed: int, *key: str | int) -> np.random.Generator:
 
 
 def items_by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
-    """Items that may be compared with each other: those of one context.
+    """Group items by context; only items of one context are compared.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def items_by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
 
 
 def draw_pairs(setting: Setting, items: Sequence[Item]) -> list[tuple[Item, Item]]:
-    """The pairs of items of one context that all judges compare, the one listed earlier first.
+    """Draw the pairs of one context that all judges compare; the item listed earlier comes first.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def draw_pairs(setting: Setting, items: Sequence[Item]) -> list[tuple[Item, Item
 def order_pairs(
     setting: Setting, pairs: Sequence[tuple[_T, _T]], judge: str, criterion: str, group: str
 ) -> list[tuple[_T, _T, int]]:
-    """One judge's questions by one criterion, runs x pairs x orders: the two in the order shown, and the run.
+    """List one judge's questions by one criterion, runs x pairs x orders, as (first shown, second shown, run).
 
     Examples
     --------
@@ -151,7 +151,7 @@ def order_pairs(
 
 
 def pair_problems(setting: Setting) -> list[str]:
-    """Faults of the items and the design, one sentence each.
+    """Return the faults of the items and the design, one sentence each.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def pair_problems(setting: Setting) -> list[str]:
 
 
 def orders_of_pair(options: PairOptions) -> int:
-    """Number of questions to a judge about a pair by one criterion.
+    """Return the number of questions to a judge about a pair by one criterion.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def orders_of_pair(options: PairOptions) -> int:
 
 
 def count_questions(setting: Setting) -> int:
-    """Questions of one judge by one criterion.
+    """Count the questions to one judge by one criterion.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def count_questions(setting: Setting) -> int:
 
 
 def majority_of_runs(answers: Sequence[str | None]) -> str | None:
-    """The answer of more than half of the runs, "tie" without one, None if that hangs on a missing answer.
+    """Return the answer of more than half of the runs, else "tie"; None if missing answers could change the result.
 
     Examples
     --------
@@ -210,19 +210,19 @@ def majority_of_runs(answers: Sequence[str | None]) -> str | None:
     best, count = max(counts.items(), key=lambda entry: entry[1], default=(TIE, 0))
     if 2 * count > len(answers):
         return best
-    # whether the missing answers could make anything but a tie
+    # a tie is certain only if the missing answers cannot make a majority
     max_count = max((count for answer, count in counts.items() if answer != TIE), default=0)
     return TIE if 2 * (max_count + missing) <= len(answers) else None
 
 
-def winner_of_both_orders(one: str | None, other: str | None) -> str | None:
-    """The winner in both orders (named by item, not by position), "tie" if they differ, None if unknown.
+def winner_of_both_orders(first_order: str | None, second_order: str | None) -> str | None:
+    """Return the winner in both orders (named by item, not by position), "tie" if they differ, None if unknown.
 
     Examples
     --------
     >>> [winner_of_both_orders(*one) for one in (("a", "a"), ("a", "b"), ("tie", None), ("a", None))]
     ['a', 'tie', 'tie', None]
     """
-    if one is None or other is None:
-        return TIE if TIE in (one, other) else None
-    return one if one == other else TIE
+    if first_order is None or second_order is None:
+        return TIE if TIE in (first_order, second_order) else None
+    return first_order if first_order == second_order else TIE

@@ -1,10 +1,10 @@
-"""Pairwise: every judge compares pairs of texts as wholes, by the rubric and without criteria.
+"""Pairwise: every judge compares pairs of texts overall, by the rubric, without criteria.
 
 Source: the holistic baselines of "MAPLE: Multi-Aspect Panels of LLM Evaluators for Open-Ended Questions"
-(Crowd-BT with many judges; with one judge, or ``evaluators`` naming one, the single-model baseline).
+(Crowd-BT with many judges; the single-model baseline with one judge, or with one name in ``evaluators``).
 
-Inputs: texts, a rubric (optional), the task. Decision rule: the better of two texts; a tie only if ``ties``
-allows it. Output: ``votes``. With K judges, N texts and one order there are K N (N - 1) / 2 questions.
+Inputs: texts, a rubric (optional), the task. Decision rule: the better of two texts; a tie only with ``ties``.
+Output: ``votes``. With K judges, N texts and one order there are K N (N - 1) / 2 questions.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
 from voirdire.collect.protocols import pairing
 from voirdire.collect.protocols.roles import PanelProtocol, answer_schema
 
-#: What the two texts are called when shown, and the answer that neither is better.
+#: Names of the two texts in prompts, and the answer that neither is better.
 ANSWERS = ("Text 1", "Text 2", "tie")
-#: How the key of a comparison begins; criterion (or ""), first, second and run follow.
+#: Start of a comparison's key; criterion (or ""), first, second and run follow.
 COMPARISON_KEY = "compare"
 
 
@@ -33,7 +33,7 @@ async def compare_pairs(
     criterion: str | None = None,
     ties: bool = False,
 ) -> list[Row]:
-    """Ask one judge about all pairs of a design, by one criterion or as wholes.
+    """Ask one judge about all pairs of a design, by one criterion or overall.
 
     Parameters
     ----------
@@ -42,18 +42,18 @@ async def compare_pairs(
     ask : callable
         Answers a question.
     judge : str
-        Who compares.
+        Name of the judge.
     template, variables : str and mapping
-        The prompt, and what it shows beside the two texts.
+        The prompt's template, and its variables besides the two texts.
     criterion : str or None
-        The column of that name; None for a table without it.
+        Value of the column criterion; None for a table without it.
     ties : bool
-        Whether "tie" may be answered.
+        True allows the answer "tie".
 
     Returns
     -------
     list of Row
-        Of ``votes``, and of ``missing`` for answers that did not come; contexts, runs, pairs, orders.
+        Rows of ``votes``, and of ``missing`` for missing answers, ordered by context, run, pair and order.
 
     Examples
     --------
@@ -95,25 +95,25 @@ async def compare_pairs(
     return await ask_rows(ask, requests, "votes", read_winner)
 
 
-def read_winner(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The winner that a comparison's answer names.
+def read_winner(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the column ``winner`` of a comparison's answer.
 
     Examples
     --------
     >>> read_winner({"winner": "Text 2"})
     {'winner': 'second'}
     """
-    return {"winner": pairing.OUTCOMES[ANSWERS.index(found["winner"])]}
+    return {"winner": pairing.OUTCOMES[ANSWERS.index(answer["winner"])]}
 
 
 @dataclass(frozen=True)
 class PairwiseOptions(pairing.PairOptions):
-    """Options of pairwise, beside those of every comparison of pairs.
+    """Options of pairwise, in addition to `PairOptions`.
 
     Attributes
     ----------
     ties : bool
-        Whether a judge may say that neither is better.
+        True allows the answer that neither is better.
 
     Examples
     --------
@@ -132,15 +132,15 @@ class Pairwise(PanelProtocol):
     named: ClassVar[tuple[str, ...]] = ("evaluators",)
 
     def setting_faults(self, setting: Setting) -> list[str]:
-        """An unsuitable design."""
+        """Return the faults of the design."""
         return pairing.pair_problems(setting)
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """The pairs of the design."""
+        """Return the number of questions of the design, as both bounds."""
         return (pairing.count_questions(setting),) * 2
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """All comparisons at once."""
+        """Ask all comparisons at once."""
         options: PairwiseOptions = setting.options
         shown = {"task": options.task, "rubric": options.rubric, "ties": options.ties}
         return await compare_pairs(setting, ask, judge, "pairwise/compare", shown, ties=options.ties)

@@ -1,12 +1,12 @@
-"""Ranking: every judge puts the texts of a context in order, or names the best and the worst of them.
+"""Ranking: every judge ranks the texts of a context, or names the best and the worst.
 
-Source: rankings of several items are the answers of Plackett (1975), Applied Statistics 24; the best and the worst of a
-list those of Louviere, Flynn and Marley (2015), Best-Worst Scaling.
+Source: Plackett (1975), Applied Statistics 24, for rankings; Louviere, Flynn and Marley (2015), Best-Worst Scaling, for
+the best and the worst of a list.
 
-Inputs: texts, a rubric (optional), the task. Decision rule: the judge's order; an answer that is not one of all texts
-shown is missing. Output: ``rankings``, rank 1 for the best; of best and worst 1 and 3, all others 2. Texts are shown in
-an order drawn for each judge, context and run. A context of more than ``size`` texts is cut into lists anew in each
-round. With K judges and contexts of N texts there are K ceil(N / size) questions for each context and round.
+Inputs: texts, a rubric (optional), the task. Decision rule: the judge's order; an answer that does not rank all shown
+texts is missing. Output: ``rankings``, rank 1 for the best; with best and worst ranks 1 and 3, others 2. The order of
+presentation is random for each judge, context and run. A context of more than ``size`` texts is split randomly into
+lists in each round. With K judges and contexts of N texts there are K ceil(N / size) questions per context and round.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class RankingOptions:
     Attributes
     ----------
     judges : tuple of str
-        Judges of the panel that take part; none named: all.
+        Judges of the panel that take part; empty: all.
     wanted : "ranking" or "best-worst"
-        What is asked for.
+        Kind of the answer.
     size : int
         Most texts of a list, 3 to 10.
     rounds : int
-        How often each judge ranks all texts of a context.
+        Number of times that each judge ranks all texts of a context.
     task : str
-        What the texts were written for.
+        Purpose of the texts.
     rubric : str
         The holistic rubric.
 
@@ -65,7 +65,7 @@ class Ranking(PanelProtocol):
     Options: ClassVar[type[Any]] = RankingOptions
 
     def setting_faults(self, setting: Setting) -> list[str]:
-        """Lists that are too long or too short."""
+        """Return the faults: lists that are too long or too short."""
         size, faults = setting.options.size, []
         if not MIN_LIST_SIZE <= size <= MAX_LIST_SIZE:
             faults.append(
@@ -78,12 +78,12 @@ class Ranking(PanelProtocol):
         return faults
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """The lists."""
+        """Return the number of lists, as both bounds."""
         groups = items_by_context(setting.items).values()
         return (setting.options.rounds * sum(-(-len(items) // setting.options.size) for items in groups),) * 2
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """All lists at once."""
+        """Ask for all lists at once."""
         return await gather_rows(
             _rank_list(setting, ask, judge, shown, run)
             for context, items in items_by_context(setting.items).items()
@@ -92,7 +92,7 @@ class Ranking(PanelProtocol):
 
 
 def ranking_lists(setting: Setting, judge: str, context: str, items: Sequence[Item]) -> list[list[Item]]:
-    """The lists that one judge ranks in one context, in the order in which their texts are shown.
+    """Draw the lists that one judge ranks in one context, in their order of presentation.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def ranking_lists(setting: Setting, judge: str, context: str, items: Sequence[It
 
 
 async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Item], run: int) -> list[Row]:
-    """The rows of one list."""
+    """Ask for one list; return its rows."""
     options: RankingOptions = setting.options
     names = [f"Text {index + 1}" for index in range(len(items))]
     context, sources = items[0].context, {item.source for item in items}
@@ -144,7 +144,7 @@ async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Ite
 
 
 def _read_ranks(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:
-    """Ranks by name; fewer than there are names where the answer is no order."""
+    """Return the ranks by name; incomplete if the answer is no valid ranking."""
     if "ranking" in content:
         return {name: rank for rank, name in enumerate(content["ranking"], start=1)}
     if content["best"] == content["worst"]:

@@ -1,6 +1,6 @@
-"""Roles of the panel's judges, named in a protocol's options, and the common base of protocols.
+"""Common base of protocols, roles of judges in a protocol's options, and JSON schemas of answers.
 
-JSON schemas of answers, in the few forms that every server with structured output knows.
+The schemas use only the few forms that every server with structured output supports.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ YES_NO = ("yes", "no")
 
 
 class Name:
-    """A short text that names something."""
+    """Marker of a field with a short name."""
 
 
 class ListOf(NamedTuple):
-    """A list of ``least`` to ``most`` of the same kind."""
+    """A list of ``least`` to ``most`` entries of the kind ``of``."""
 
     of: Any
     least: int
@@ -29,15 +29,14 @@ class ListOf(NamedTuple):
 
 
 def answer_schema(longest: int = 0, /, **fields: Any) -> Schema:
-    """An object with exactly these fields, answered in this order.
+    """Return the schema of an object with exactly these fields, in this order.
 
     Parameters
     ----------
     longest : int
-        Most characters of a text, 60 of a name; 0: no bound.
+        Most characters of a text (of a name 60); 0: no bound.
     fields : type, iterable, ListOf or mapping
-        ``str`` or `Name` for a text; words or whole numbers to choose one from; a list; fields of an object
-        inside.
+        ``str`` or `Name` for a text; words or whole numbers for a choice; a list; a mapping for a nested object.
 
     Examples
     --------
@@ -65,46 +64,46 @@ def _field_schema(field: Any, longest: int) -> Schema:
 
 
 class PanelProtocol(ABC):
-    """A protocol in which judges of the panel do the same, each by itself."""
+    """Base of protocols in which all judges do the same task independently."""
 
     Options: ClassVar[type[Any]]
-    #: Options that name judges, the first of them those that judge.
+    #: Options that name judges; the first option names those that judge.
     named: ClassVar[tuple[str, ...]] = ("judges",)
-    #: Columns that all items have or none.
+    #: Columns that either all items have or none.
     columns: ClassVar[tuple[str, ...]] = ("context",)
 
     def others(self, options: Any) -> Sequence[str]:
-        """Judges that have another part."""
+        """Return the judges with another role."""
         return ()
 
     def judges(self, setting: Setting) -> tuple[str, ...]:
-        """The judges that are named, or all of the panel but those that have another part."""
+        """Return the judges named by the options, or all judges of the panel without another role."""
         others = self.others(setting.options)
         chosen = tuple(getattr(setting.options, self.named[0]))
         return chosen or tuple(judge.name for judge in setting.judges if judge.name not in others)
 
     def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, columns that some items have, and what a protocol finds of its own."""
+        """Return the faults: unknown judges, columns of only some items, and the protocol's `setting_faults`."""
         named_judges = {option: getattr(setting.options, option) for option in self.named}
         columns = partial_column_problems(setting.items, self.columns)
         return [*unknown_judges(setting, named_judges), *columns, *self.setting_faults(setting)]
 
     @abstractmethod
     def setting_faults(self, setting: Setting) -> list[str]:
-        """Further faults of the setting."""
+        """Return further faults of the setting."""
 
     def calls(self, setting: Setting) -> Calls:
-        """The same bounds for each judge that takes part."""
+        """Return the same bounds for each judge that takes part."""
         least, most = self.bounds(setting)
         judges = self.judges(setting)
         return Calls(dict.fromkeys(judges, least), dict.fromkeys(judges, most))
 
     @abstractmethod
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """Least and most questions of a judge."""
+        """Return the least and the largest number of questions to a judge."""
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """All judges at once."""
+        """Ask all judges at once."""
         return await gather_rows(self.judge_rows(setting, ask, judge) for judge in self.judges(setting))
 
     @abstractmethod
@@ -113,7 +112,7 @@ class PanelProtocol(ABC):
 
 
 def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str]) -> list[str]:
-    """Sentences on judges that options name and the panel does not have, or that an option names twice.
+    """Return a sentence for each judge in an option that is not on the panel, or is named twice.
 
     Examples
     --------
@@ -137,7 +136,7 @@ def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str])
 def partial_column_problems(
     items: Sequence[Item], columns: Sequence[str] = ("context", "system")
 ) -> list[str]:
-    """Sentences on columns that some items have and others lack: tables made of them could not be read.
+    """Return a sentence for each column that only some items have; voirdire could not read the resulting tables.
 
     Examples
     --------
@@ -155,7 +154,7 @@ def partial_column_problems(
 
 
 def context_and_system(item: Item) -> dict[str, str]:
-    """The columns context and system of an item's rows, as far as it has them.
+    """Return the columns context and system of an item's rows, if it has them.
 
     Examples
     --------

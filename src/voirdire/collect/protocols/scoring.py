@@ -1,4 +1,4 @@
-"""Common part of protocols that give scores: a case is one judge, one item, one criterion and one run."""
+"""Common parts of protocols that give scores. A case is one judge, one item, one criterion and one run."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class ScoreOptions:
     Attributes
     ----------
     judges : tuple of str
-        Judges of the panel that take part; none named: all.
+        Judges of the panel that take part; empty: all.
     task : str
-        What the texts were written for.
+        Purpose of the texts.
     rubric : str
-        What to look at, where there are no criteria.
+        Rubric, if there are no criteria.
     criteria : mapping of str to str
-        Aspects and their descriptions, scored one by one; none: the criterion "overall".
+        Criteria and their descriptions, scored separately; empty: the criterion "overall".
     low, high : int
         The scale: whole numbers from low to high.
     runs : int
-        How often the whole protocol is run.
+        Number of runs of the whole protocol.
     longest : int
         Most characters of each free text in an answer; 0: no bound.
     show_reference : bool
-        Whether judges see the item's reference, to compare the text with.
+        True shows judges the item's reference, to compare it with the text.
 
     Examples
     --------
@@ -60,23 +60,23 @@ class ScoreOptions:
     show_reference: bool = False
 
     def named_criteria(self) -> dict[str, str]:
-        """The criteria and their descriptions, or the rubric as the one criterion."""
+        """Return the criteria and their descriptions, or the rubric as the only criterion."""
         return dict(self.criteria) or {OVERALL: self.rubric}
 
     def levels(self) -> range:
-        """The scores that may be given."""
+        """Return the possible scores."""
         return range(self.low, self.high + 1)
 
 
 class MissingAnswer(Exception):
-    """Raised where a missing answer, which is noted, ends the case."""
+    """Signal that a missing answer, already recorded, ends the case."""
 
 
 @dataclass
 class Case:
-    """One judge, item, criterion and run: it asks, and notes the rows.
+    """One judge, item, criterion and run, with its questions and rows.
 
-    ``options`` are the protocol's `ScoreOptions`; ``phase`` is that of scores that are missing.
+    ``options`` are the protocol's `ScoreOptions`; ``phase`` is the phase in rows of missing scores.
 
     Examples
     --------
@@ -95,15 +95,15 @@ class Case:
     rows: list[Row] = field(default_factory=list)
 
     def schema(self, **fields: Any) -> Schema:
-        """An answer of these fields (see :func:`voirdire.collect.protocols.roles.answer_schema`)."""
+        """Return the schema of these fields (see :func:`voirdire.collect.protocols.roles.answer_schema`)."""
         return answer_schema(self.options.longest, **fields)
 
     def score_schema(self, **fields: Any) -> Schema:
-        """An answer with a score, after these fields if there are any."""
+        """Return the schema of these fields, followed by a score."""
         return self.schema(**fields, score=self.options.levels())
 
     def prompt_parts(self) -> dict[str, Any]:
-        """Parts that every prompt shows: task, scale, the text, what it is based on and what to compare it with."""
+        """Return the variables of every prompt: task, scale, text, background and reference."""
         options, item = self.options, self.item
         return {
             "task": options.task,
@@ -115,15 +115,15 @@ class Case:
         }
 
     def prompt_and_key(self) -> tuple[dict[str, Any], Key]:
-        """The case as prompts show it, and how the keys of its questions end."""
+        """Return the case's prompt variables, and the end of its questions' keys."""
         description = self.options.named_criteria()[self.criterion]
         shown = {"criterion": self.criterion, "description": description}
         return shown, (self.item.id, self.criterion, self.run)
 
     def question(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Question:
-        """A question to the case's judge: what all such questions show, and ``variables``.
+        """Return a question to the case's judge, with the case's variables and ``variables``.
 
-        Its key is the template's own name, ``place``, and the case.
+        Its key consists of the template's name, ``place``, and the case.
         """
         case_variables, end = self.prompt_and_key()
         key = (template.rpartition("/")[2], *place, *end)
@@ -132,12 +132,12 @@ class Case:
         )
 
     async def content(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
-        """The answer to a question.
+        """Ask a question, and return its answer.
 
         Raises
         ------
         MissingAnswer
-            It is missing, which is noted.
+            The answer is missing; a row records it.
         """
         (content,) = await self.contents([(self.question(template, *place, form=form, **variables), {})])
         if content is None:
@@ -145,15 +145,17 @@ class Case:
         return content
 
     async def contents(
-        self, asked: Iterable[tuple[Question, Mapping[str, Any]]], phase: str = "", table: str = "scores"
+        self, requests: Iterable[tuple[Question, Mapping[str, Any]]], phase: str = "", table: str = "scores"
     ) -> list[Any]:
-        """The answers to questions at once, None for those that are missing, which is noted with the columns given."""
+        """Ask questions at once; return the answers. A missing one is None, and adds a row with the given columns."""
         missing_columns = {"table": table, "phase": phase or self.phase}
-        with_columns = [(question, self.columns(**missing_columns, **columns)) for question, columns in asked]
+        with_columns = [
+            (question, self.columns(**missing_columns, **columns)) for question, columns in requests
+        ]
         return await ask_all(self.ask, with_columns, self.rows)
 
     async def weighted(self, template: str, otherwise: str, **variables: Any) -> WeightedScore:
-        """The score weighted by its token's probabilities; raises `MissingAnswer` where there is none."""
+        """Return the score weighted by token probabilities; raise `MissingAnswer` if there is none."""
         question = replace(self.question(template, form=self.score_schema(), **variables), logprobs=True)
         answer = await self.ask(question)
         reason = answer.missing
@@ -166,38 +168,38 @@ class Case:
         raise MissingAnswer
 
     def columns(self, **more: Any) -> dict[str, Any]:
-        """The columns of the case's rows; ``more`` comes last and may replace them."""
+        """Return the columns of the case's rows; ``more`` may add or replace columns."""
         return {**self.place_columns(criterion=self.criterion), **more}
 
     def place_columns(self, **named: str) -> dict[str, Any]:
-        """The columns judge and item, those that are named, context, system and run."""
+        """Return the columns judge, item, ``named`` ones, context, system and run."""
         columns = {"judge": self.judge, "item": self.item.id, **named}
         return {**columns, **context_and_system(self.item), "run": self.run}
 
     def score(self, value: float, phase: str = FINAL, **more: Any) -> None:
-        """Note a row of ``scores``."""
+        """Add a row of ``scores``."""
         self.rows.append(Row("scores", self.columns(phase=phase, score=value, **more)))
 
     def text(self, kind: str, text: str, phase: str = FINAL, **more: Any) -> None:
-        """Note a row of ``texts``."""
+        """Add a row of ``texts``."""
         self.rows.append(Row("texts", self.columns(phase=phase, kind=kind, text=text, **more)))
 
     def add_missing(
         self, key: Key, reason: str | None, phase: str = "", table: str = "scores", **more: Any
     ) -> None:
-        """Note a row of ``missing``: the row of ``table`` that there would have been."""
+        """Add a row of ``missing``, with the columns of the absent row of ``table``."""
         columns = self.columns(table=table, phase=phase or self.phase, **more)
         self.rows.append(missing_row(key, reason, **columns))
 
 
 class ScoreProtocol(PanelProtocol):
-    """Checks of every protocol that gives scores."""
+    """Base of protocols that give scores, with their checks."""
 
     Options: ClassVar[type[Any]] = ScoreOptions
     columns: ClassVar[tuple[str, ...]] = ("context", "system")
 
     def setting_faults(self, setting: Setting) -> list[str]:
-        """An impossible scale, items without what is to be shown."""
+        """Return the faults: an impossible scale, items without a reference that is to be shown."""
         options, faults = setting.options, []
         low, high = options.low, options.high
         if not 0 < high - low <= 100:
@@ -212,7 +214,7 @@ class ScoreProtocol(PanelProtocol):
         return [*faults, *self.faults(options)]
 
     def faults(self, options: Any) -> list[str]:
-        """Further faults of the options: steps of evaluation for criteria that there are not."""
+        """Return further faults of the options: evaluation steps for unknown criteria."""
         return [
             f"option steps: there is no criterion {name!r}; name one of the criteria"
             for name in getattr(options, "steps", ())
@@ -221,7 +223,7 @@ class ScoreProtocol(PanelProtocol):
 
 
 class CaseProtocol(ScoreProtocol):
-    """A protocol that scores each case by itself; what it is called and how a case is scored is its own.
+    """Base of protocols that score each case independently; subclasses define the name and `score`.
 
     Examples
     --------
@@ -238,18 +240,18 @@ class CaseProtocol(ScoreProtocol):
     phase: ClassVar[str] = FINAL
 
     def questions(self, options: Any) -> tuple[int, int]:
-        """Least and most questions of a case."""
+        """Return the least and the largest number of questions of a case."""
         return 1, 1
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """Bounds of a case's questions, times the number of cases."""
+        """Return the bounds of a case's questions, times the number of cases."""
         options = setting.options
         size = len(setting.items) * len(options.named_criteria()) * options.runs
         least, most = self.questions(options)
         return size * least, size * most
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """All cases at once, items x criteria x runs; their rows in that order."""
+        """Score all cases at once; return their rows ordered by item, criterion and run."""
         options = setting.options
         cases = [
             Case(judge, item, criterion, run, options, ask, self.phase)
@@ -262,13 +264,13 @@ class CaseProtocol(ScoreProtocol):
         return [row for case in cases for row in case.rows]
 
     async def try_score(self, case: Case) -> None:
-        """Score a case, as far as its questions are answered."""
+        """Score a case, until a missing answer ends it."""
         with suppress(MissingAnswer):
             await self.score(case)
 
     def note_results(self, cases: Sequence[Case]) -> None:
-        """Note what follows from all cases of a judge together."""
+        """Add rows that combine all cases of a judge."""
 
     @abstractmethod
     async def score(self, case: Case) -> None:
-        """Ask the questions of a case, and note its rows."""
+        """Ask the questions of a case, and add its rows."""

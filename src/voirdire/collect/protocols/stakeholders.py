@@ -1,11 +1,11 @@
 """Personas from documents: stakeholders, their dimensions with evidence, and a persona for each dimension.
 
-Names and places are kept: a merged dimension lists the (dimension, evidence) pairs it was made of, and nothing that a
-model leaves out of a grouping is lost: it forms a group, or a dimension, of its own.
+Sources are kept: a merged dimension lists the (dimension, evidence) pairs that it consists of. Stakeholders and
+perspectives that a model omits from a grouping become groups or dimensions of their own.
 
-A stakeholder is a table of name, description and perspectives; a perspective one of dimension, evidence, document (from
-1) and verbatim (whether the document says so in these words); a group one of name, description and members
-(stakeholders); a dimension one of dimension and sources (perspectives).
+Records are dicts. Stakeholder: name, description, perspectives. Perspective: dimension, evidence, document (from 1),
+verbatim (True if the document contains the evidence word for word). Group: name, description, members (stakeholders).
+Dimension: dimension, sources (perspectives).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Personas:
-    """From documents to the personas of one judge.
+    """Maker of the personas of one judge from documents.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Personas:
     ask : callable
     options : MajEvalOptions
     rows : list of Row
-        What is found is noted there.
+        List to which rows of the results are appended.
     """
 
     judge: str
@@ -50,7 +50,7 @@ class Personas:
     rows: list[Row]
 
     async def find_stakeholders(self, documents: Sequence[str]) -> list[Record]:
-        """The stakeholders of all documents."""
+        """Find the stakeholders of all documents."""
         options = self.options
         perspectives = ListOf({"dimension": str, "evidence": str}, 1, options.dimensions)
         stakeholder_fields = {"name": Name, "description": str, "perspectives": perspectives}
@@ -79,7 +79,7 @@ class Personas:
         return everyone
 
     async def group_stakeholders(self, everyone: Sequence[Record]) -> list[Record]:
-        """Groups of those who are alike, as many as debate."""
+        """Group similar stakeholders; return as many groups as debate."""
         max_groups, grouped = self.options.groups, list[Record]()
         if len(everyone) > 1:
             schema = self._grouping_schema("groups", len(everyone), max_groups, name=Name, description=str)
@@ -96,7 +96,7 @@ class Personas:
         return groups[:max_groups]
 
     async def make_personas(self, groups: Sequence[Record]) -> dict[str, dict[str, dict[str, str]]]:
-        """Attributes by title of the personas by group; a group without any does not debate."""
+        """Return the personas (attributes by title) by name and group; a group without personas is left out."""
         max_personas = self.options.personas
         group_dimensions = await asyncio.gather(
             *(self._merge_dimensions(*index) for index in enumerate(groups, 1))
@@ -132,45 +132,45 @@ class Personas:
         (answer,) = await self._contents("dimension", [("merge", shown, (number,), schema)])
         return [] if answer is None else read_dimensions(perspectives, answer["dimensions"])
 
-    def _grouping_schema(self, field: str, count: int, most: int, **fields: Any) -> Schema:
-        """Groups of what is numbered from 1 to ``count``, each with these fields."""
+    def _grouping_schema(self, field: str, count: int, max_groups: int, **fields: Any) -> Schema:
+        """Return the schema of groups of the numbers 1 to ``count``, each with these fields."""
         group = {**fields, "members": ListOf(range(1, count + 1), 1, count)}
-        return answer_schema(self.options.longest, **{field: ListOf(group, 1, min(most, count))})
+        return answer_schema(self.options.longest, **{field: ListOf(group, 1, min(max_groups, count))})
 
     def _columns(self, kind: str) -> dict[str, str]:
         return {"judge": self.judge, "kind": kind, "phase": "personas"}
 
     async def _contents(
-        self, kind: str, asked: Iterable[tuple[str, Mapping[str, Any], Key, Schema]]
+        self, kind: str, requests: Iterable[tuple[str, Mapping[str, Any], Key, Schema]]
     ) -> list[Any]:
-        """The answers to questions (step, what is shown, key, schema) for one kind of text."""
+        """Ask questions (step, variables, key, schema) for one kind of text; return the answers."""
         task, columns = self.options.task, self._columns(kind)
         questions = [
             Question(self.judge, f"maj-eval/{step}", {"task": task, **shown}, (step, *key), schema)
-            for step, shown, key, schema in asked
+            for step, shown, key, schema in requests
         ]
         return await ask_all(self.ask, [(question, columns) for question in questions], self.rows, "texts")
 
-    def _note(self, kind: str, told: Mapping[str, Any], group: str | None = None, **more: str) -> None:
+    def _note(self, kind: str, content: Mapping[str, Any], group: str | None = None, **more: str) -> None:
         group_column = {"group": group} if group else {}
-        text = json.dumps(told, ensure_ascii=False)
+        text = json.dumps(content, ensure_ascii=False)
         self.rows.append(Row("texts", {**self._columns(kind), "text": text, **group_column, **more}))
 
 
 def _numbered(records: Iterable[Record], *parts: str) -> list[Record]:
-    """Parts of records, numbered from 1."""
+    """Return parts of records, numbered from 1."""
     shown = ({part: record[part] for part in parts} for record in records)
     return [{"number": number, **record} for number, record in enumerate(shown, 1)]
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:
-    """The name, with a number if it is taken."""
+    """Return the name, with a number if it is taken."""
     numbered = (f"{name} ({number})" for number in count(2))
     return next(free for free in chain([name], numbered) if free not in taken)
 
 
-def read_stakeholders(found: Iterable[Mapping[str, Any]], number: int, document: str) -> list[Record]:
-    """The stakeholders of one document, by an answer that fits the schema.
+def read_stakeholders(answers: Iterable[Mapping[str, Any]], number: int, document: str) -> list[Record]:
+    """Read the stakeholders of one document from an answer that fits the schema.
 
     Examples
     --------
@@ -192,16 +192,16 @@ def read_stakeholders(found: Iterable[Mapping[str, Any]], number: int, document:
             "description": stakeholder["description"],
             "perspectives": list(map(read_perspective, stakeholder["perspectives"])),
         }
-        for stakeholder in found
+        for stakeholder in answers
         if short_name(stakeholder["name"])
     ]
 
 
 def read_groups(everyone: Sequence[Record], groups: Iterable[Mapping[str, Any]]) -> list[Record]:
-    """Groups by an answer that fits the schema.
+    """Read groups from an answer that fits the schema.
 
-    A stakeholder named in two groups is in the first; one named in none forms a group of its own; groups of one
-    name are one.
+    A stakeholder in two groups belongs to the first; a stakeholder in none forms a group of its own; groups of the
+    same name are joined.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def read_groups(everyone: Sequence[Record], groups: Iterable[Mapping[str, Any]])
 
 
 def read_dimensions(perspectives: Sequence[Record], dimensions: Iterable[Mapping[str, Any]]) -> list[Record]:
-    """Dimensions by an answer that fits the schema; a perspective named in none stays as it is.
+    """Read dimensions from an answer that fits the schema; a perspective in none becomes its own dimension.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def read_dimensions(perspectives: Sequence[Record], dimensions: Iterable[Mapping
 def _claim_members(
     groups: Iterable[Mapping[str, Any]], count: int
 ) -> Iterator[tuple[Mapping[str, Any] | None, list[int]]]:
-    """Each group with the numbers that no earlier group has; then the numbers up to ``count`` that are in none."""
+    """Yield each group with its numbers not in earlier groups; then None with each number up to ``count`` in none."""
     placed: set[int] = set()
     for group in groups:
         numbers = [number for number in dict.fromkeys(group["members"]) if number not in placed]
@@ -250,7 +250,7 @@ def _claim_members(
 
 
 def short_name(name: object) -> str:
-    """A name on one line, of at most 80 characters: it stands in prompts outside any marks.
+    """Shorten a name to one line of at most 80 characters, as prompts show it without marks.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Probability-weighted scores: sum of p(s) s over the scores s of the scale.
 
-p(s) is the probability of the token s where the answer's score stands, divided by that of all scores of the scale
-among the alternatives that the server gave (G-Eval, Liu et al. 2023; MAREval, eq. 1).
+p(s) is the probability of the token s at the position of the answer's score, divided by the total probability of all
+scores of the scale among the alternatives that the server sent (G-Eval, Liu et al. 2023; MAREval, eq. 1).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DIGIT_PATTERN = re.compile(r'\s*"?(\d)(?!\d)')
 
 
 class WeightedScore(NamedTuple):
-    """A weighted score, and the share of probability that the given alternatives left to the scale.
+    """A weighted score, and the total probability of the scale's scores among the alternatives.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class WeightedScore(NamedTuple):
 
 
 def scale_problems(options: Any, otherwise: str) -> list[str]:
-    """Sentences on a scale whose scores are not all single digits, and so not single tokens, where that is needed.
+    """Return a sentence if token probabilities are used, but the scale has scores of more than one digit.
 
     Examples
     --------
@@ -52,14 +52,14 @@ def scale_problems(options: Any, otherwise: str) -> list[str]:
 
 
 def expected_score(logprobs: Logprobs, low: int, high: int) -> WeightedScore | str:
-    """Weighted score of an answer ``{"score": s}``, or why there is none.
+    """Return the weighted score of an answer ``{"score": s}``, or the reason why there is none.
 
     Parameters
     ----------
     logprobs : tuple
         Per position the token and its alternatives with their log-probabilities.
     low, high : int
-        The scale, of single digits.
+        The scale's ends, single digits.
 
     Examples
     --------
@@ -82,14 +82,14 @@ def expected_score(logprobs: Logprobs, low: int, high: int) -> WeightedScore | s
     position = bisect_right(ends, target)
     token, alternatives = logprobs[position]
     start = ends[position] - len(token)
-    # a token may begin before the digit (" 4", ":4"); alternatives count if they agree up to there
+    # a token may start before the digit (" 4", ":4"); alternatives count if they have the same start
     prefix = token[: target - start].rstrip(' "')
     score_logprobs: dict[int, list[float]] = {}
     for text, logprob in alternatives:
         match = _DIGIT_PATTERN.match(text.removeprefix(prefix)) if text.startswith(prefix) else None
         if match and low <= int(match[1]) <= high:
             score_logprobs.setdefault(int(match[1]), []).append(logprob)
-    # rounding may put a probability of 1 a little above it; NaN is no number to weigh by either
+    # rounding may make a probability slightly larger than 1; NaN is refused, too
     if not all(
         logprob_value <= _LOGPROB_TOLERANCE for values in score_logprobs.values() for logprob_value in values
     ):

@@ -74,7 +74,7 @@ def _card_blocks(index: int, card: dict[str, Any], prob: float) -> Iterator[Bloc
         {**row, "found": {True: "found", False: "not found", None: ""}[row["found"]], "means": row["note"]}
         for row in card["measures"]
     ]
-    caption = f"Measures with {100 * prob:g}% intervals (biases: the interval of the verdict); n: number of observations"
+    caption = f"Measures with {100 * prob:g}% intervals (biases: the verdict's interval); n: observations"
     yield make_table(
         f"judge-{index}",
         caption,

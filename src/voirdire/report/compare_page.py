@@ -45,8 +45,8 @@ def _ranking_blocks(comparison: Comparison) -> Iterator[Block]:
         largest = max(shifted, key=lambda row: row["shift"])
         places = "1 place" if largest["shift"] == 1 else f"{largest['shift']} places"
         yield Text(
-            f"{len(shifted)} of {len(comparison.items)} items differ in rank; {isolate_name(largest['item'])} moves most, "
-            f"by {places}.",
+            f"{len(shifted)} of {len(comparison.items)} items differ in rank; "
+            f"{isolate_name(largest['item'])} moves most, by {places}.",
             "lead",
         )
     else:
@@ -92,7 +92,7 @@ def _prediction_blocks(comparison: Comparison) -> Iterator[Block]:
         heads={"p": "effective parameters", "difference_se": "its se", "bad_k": "k above 0.7"},
         decimals=dict.fromkeys(("elpd", "se", "p", "difference", "difference_se"), 1),
         notes=(
-            "Votes with a Pareto k above 0.7 are predicted from too few draws: many of them make these numbers unreliable.",
+            "Votes with a Pareto k above 0.7 are predicted from too few draws; many of them make numbers unsure.",
         ),
     )
 
@@ -106,8 +106,8 @@ def _reliability_blocks(comparison: Comparison) -> Iterator[Block]:
         "reliability",
         "Reliability",
         "Reliability of every judge in each run with its interval, in the order of the first run. Each model defines "
-        "it in its own way (averaged over both positions or not, on the pairs seen or on a typical one), so a judge can "
-        "have different reliabilities in two runs although its answers are the same.",
+        "it in its own way (averaged over both positions or not, on the pairs seen or on a typical one), so a judge "
+        "can have different reliabilities in two runs although its answers are the same.",
         lambda: _draw_reliabilities(comparison.judges, runs),
     )
     yield make_table("reliability", "Reliability of the judges with intervals", comparison.judges)

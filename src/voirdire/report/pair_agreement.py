@@ -79,7 +79,7 @@ class PairAgreement:
         return is_clear | is_clear.T
 
     def pair_records(self) -> list[dict[str, Any]]:
-        """Return rows of pairs of judges with at least 5 common votes: a, b, votes, observed, expected, ratio, z, clear.
+        """Return rows of pairs with at least 5 common votes: judges, votes, observed, expected, ratio, z, clear.
 
         ``z`` is (observed - expected) over its standard error for independent votes; the largest come first.
         """

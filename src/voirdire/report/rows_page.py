@@ -152,8 +152,8 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
     if len(metrics) > 1:
         options["marks"] = marks
         options["notes"] = (
-            "Bold: best; underlined: second best; † not distinguishable from the best (the interval of the difference, "
-            "on the same items, reaches zero).",
+            "Bold: best; underlined: second best; † not distinguishable from the best (the interval of the "
+            "difference, on the same items, reaches zero).",
         )
     return make_wide_table(name, caption, rows, "metric", metrics, heads, itemgetter("criterion"), **options)
 

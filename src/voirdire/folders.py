@@ -1,8 +1,8 @@
 """Writing of folders and files, complete or not at all, without replacing files of another origin.
 
 All verbs write through this module. Content, not the name, decides whether something may be replaced: a folder is a
-saved fit if each of its files can be read as that part of a saved fit. While a folder is replaced, either the new one is
-in place or the old one is kept and restored.
+saved fit if each of its files can be read as that part of a saved fit. While a folder is replaced, either the new one
+is in place or the old one is kept and restored.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 
 
 def figures(system: System, folder: Path, results: Path | None = None) -> list[Path]:
-    """Draw a paper's figures into a folder by ``draw`` of its ``reproduce.py``; return the sorted paths of the pictures.
+    """Draw a paper's figures into a folder by ``draw`` of its ``reproduce.py``; return the sorted paths.
 
     ``results`` is the folder that ``voirdire repro --run`` has written, for figures with results of our runs.
 

@@ -263,7 +263,7 @@ def _own_results(system: System, results: Path, run: str) -> _Own:
 
 
 def _from_runs(claim: Claim, cell: Cell, own: Mapping[str, _Own]) -> float | str | None:
-    """Return a cell from the first run that has it; a figure of the text summed over the claim's runs if all have it."""
+    """Return a cell from the first run that has it; a figure of the text as the sum over the claim's runs."""
     found = [own[run] for run in claim.runs if run in own]
     if cell.keys:
         place = (estimator_table(cell.table, claim.method), cell.keys)

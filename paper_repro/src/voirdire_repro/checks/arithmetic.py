@@ -81,7 +81,7 @@ def mean_of(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def centre(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Compute the middle of the printed interval: a resampling interval of a share of many items is nearly symmetric."""
+    """Compute the middle of the printed interval, which is nearly symmetric for a share of many items."""
     ends = [
         one.value
         for end in ("low", "high")
@@ -99,7 +99,7 @@ def order(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def times_best(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Count the rows (cells that differ in the column ``by`` only) where ``entry`` has the largest figure, ties included.
+    """Count the rows (cells that differ in the column ``by`` only) where ``entry`` has the largest figure, also tied.
 
     With ``majority`` the result is "majority" if these are more than half of the rows, else "minority".
     """

@@ -32,7 +32,7 @@ def interval(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def win_share(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Compute a win rate without ties, or an end of its interval, from shares of wins, losses and ties in another table.
+    """Compute a win rate without ties, or an end of its interval, from the shares in another table.
 
     With W wins and L losses among n items: W / (W + L), or L / (W + L) for the other side; all items are resampled.
     """

@@ -24,8 +24,8 @@ _COEFFICIENTS = {"pearson": "pearson", "spearman": "spearman", "kendall": "kenda
 def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute the correlation of ``metric`` with ``human`` for the figure's keys (aspect, coefficient).
 
-    ``by`` is the name of the column of aspects, by default "aspect"; the aspect ``average`` is the mean over the aspects
-    of the published table. With ``computed`` the metric is ROUGE-L, computed here for texts with a reference.
+    ``by`` is the name of the column of aspects, by default "aspect"; the aspect ``average`` is the mean over those of
+    the published table. With ``computed`` the metric is ROUGE-L, computed here for texts with a reference.
     """
     computed, by = settings.get("computed", False), settings.get("by", "aspect")
     table = _fetched_table(context, settings["dataset"], computed)

@@ -49,7 +49,7 @@ def correlations(job: Job) -> Filled:
 
 
 def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows of judge, criterion (the paper's name), coefficient and value; ``average`` is the mean over criteria."""
+    """Return rows of judge, criterion (the paper's name), coefficient and value; ``average`` is over criteria."""
     import pandas as pd
 
     how, called = job.spec["statistic"], job.spec.get("names", {})

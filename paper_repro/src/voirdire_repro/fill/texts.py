@@ -7,8 +7,8 @@ value
 order
     ``parts`` (names by part), ``judge``, ``coefficient``: the names by falling average, as "a > b".
 best-iteration, best-runs
-    ``part``, ``judge``, ``coefficient``, ``most``, ``criterion``: the number of iterations, or of Monte Carlo runs, with
-    the highest coefficient (the smallest such number, at most ``most``).
+    ``part``, ``judge``, ``coefficient``, ``most``, ``criterion``: the number of iterations, or of Monte Carlo runs,
+    with the highest coefficient (the smallest such number, at most ``most``).
 gains
     ``part``, ``criterion``, ``coefficient``: number of groups that correlate more with people after the debate.
 average-gain

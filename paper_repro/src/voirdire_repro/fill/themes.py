@@ -1,4 +1,4 @@
-"""Figures of MAPLE: concordance of item scores with people's, by theme and sample, for all judges and for each alone."""
+"""Figures of MAPLE: concordance of item scores with people's, by theme and sample, for all judges and for each."""
 
 from __future__ import annotations
 

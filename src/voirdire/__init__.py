@@ -1,4 +1,4 @@
-"""Bayesian aggregation of judge panels: what is better, whom to trust, which criteria matter, how sure.
+"""Bayesian aggregation of judge panels: ranking of items, reliability of judges, weights of criteria, uncertainty.
 
 Examples
 --------
@@ -15,7 +15,7 @@ import importlib
 import sys
 from types import ModuleType
 
-TYPE_CHECKING = False  # as in typing, whose import takes a tenth of the time until a command hears signals
+TYPE_CHECKING = False  # as in typing; importing typing would delay the handling of signals by a tenth
 if TYPE_CHECKING:
     from typing import Any
 
@@ -58,7 +58,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-# Names imported at their first use: modules (agreement can be called), and where the others live.
+# Names imported at their first use: modules (agreement is callable), and the modules of the other names.
 _SUBMODULES = ("agreement", "collect", "datasets")
 _HOME_MODULES = {
     "Fit": "voirdire.kinds.fit",
@@ -77,7 +77,7 @@ _HOME_MODULES = {
     "simulate_votes": "voirdire.simulate",
 }
 
-# Where the verbs of a fit live, which stand above it: methods of the same names import them when they are called.
+# Modules of the verbs of a fit; the methods of the same names import them when they are called.
 FIT_VERBS = {
     "accuracy": "voirdire.fit.accuracy",
     "board": "voirdire.decide.board",
@@ -96,7 +96,7 @@ FIT_VERBS = {
 
 
 class _Package(ModuleType):
-    """This package, whose ``fit`` is the function: importing the module of that name does not put it in its place."""
+    """Module type of this package: importing the module ``voirdire.fit`` does not replace the function ``fit``."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name != "fit" or not isinstance(value, ModuleType):

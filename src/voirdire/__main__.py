@@ -1,4 +1,4 @@
-"""The commands ``voirdire`` and ``python -m voirdire``: they hear signals before they import the command line."""
+"""Commands ``voirdire`` and ``python -m voirdire``: signals are handled before the command line is imported."""
 
 from __future__ import annotations
 

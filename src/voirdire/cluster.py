@@ -1,4 +1,4 @@
-"""A cluster of other machines, reached through Dask: the scheduler's address or a client that is connected already."""
+"""Cluster of other machines, used through Dask: by the scheduler's address or a connected client."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Any
 
 from voirdire.errors import InputError
 
-ANSWER_TIMEOUT = 30  # seconds in which the scheduler must answer, and the first worker
-DASK_TRIM_THRESHOLD = "65536"  # what Dask sets for its workers
+ANSWER_TIMEOUT = 30  # seconds within which the scheduler, and the first worker, must answer
+DASK_TRIM_THRESHOLD = "65536"  # Dask's setting for its workers
 MALLOC_SETTINGS = {
     -3: 32 << 20,
     -1: 64 << 20,
-}  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD: where glibc's own rule ends
+}  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD: the upper limits of glibc's dynamic thresholds
 
 
 @contextmanager
 def connect_cluster(cluster: object) -> Iterator[Any]:
-    """A Dask client whose workers have the voirdire of this process; one that was opened here is closed again.
+    """Give a Dask client with this version of voirdire on its workers; a client opened here is closed at the end.
 
     Parameters
     ----------
     cluster : distributed.Client or str
-        A client, or the address of a scheduler (``tcp://10.0.0.5:8786``).
+        Client, or address of a scheduler (``tcp://10.0.0.5:8786``).
 
     Raises
     ------
@@ -69,10 +69,11 @@ def connect_cluster(cluster: object) -> Iterator[Any]:
 
 @cache
 def reuse_freed_memory() -> None:
-    """Let a worker reuse the memory of freed arrays, as any process of Linux does.
+    """Let a worker reuse the memory of freed arrays, as other processes of Linux do.
 
-    By default a worker of Dask gives back every 64 kB that are free (``MALLOC_TRIM_THRESHOLD_``), and gets new pages
-    for the next array: a quarter of the time of bootstrap refits. Other settings are left as they are.
+    By default a worker of Dask returns free memory in steps of 64 kB (``MALLOC_TRIM_THRESHOLD_``) and needs new pages
+    for the next array, which takes a quarter of the time of bootstrap refits. Settings other than this default are
+    kept.
     """
     if sys.platform == "linux" and os.environ.get("MALLOC_TRIM_THRESHOLD_") == DASK_TRIM_THRESHOLD:
         library = ctypes.CDLL(None)
@@ -82,7 +83,7 @@ def reuse_freed_memory() -> None:
 
 
 def _check_workers(client: Any, place: str) -> None:
-    """Wait for a worker, and compare the versions of all with ours."""
+    """Wait for a worker, and compare the versions of all workers with the own version."""
     try:
         client.wait_for_workers(1, timeout=ANSWER_TIMEOUT)
     except TimeoutError as error:
@@ -90,7 +91,7 @@ def _check_workers(client: Any, place: str) -> None:
             f"{place}: has no workers; start some with `dask worker ADDRESS` where voirdire is installed"
         ) from error
     own_version = _our_version()
-    # a function of Python's own, which a worker without voirdire knows, too
+    # a function of the standard library, which a worker without voirdire has, too
     versions = client.run(metadata.version, "voirdire", on_error="return")
     problems = [
         f"{place}: worker {worker} has {'no voirdire' if isinstance(version, Exception) else f'voirdire {version}'}; "

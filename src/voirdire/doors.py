@@ -1,4 +1,4 @@
-"""Names that a package hands out without importing their modules before they are asked for."""
+"""Attributes of a package that are imported at their first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 def lazy_attributes(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make ``__getattr__`` and ``__dir__`` of a package: a name's home is imported when the name is asked for.
+    """Make ``__getattr__`` and ``__dir__`` of a package that import the module of a name at its first use.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def lazy_attributes(
     Raises
     ------
     AttributeError
-        From ``__getattr__``, of a name without home.
+        From ``__getattr__``, for an unknown name.
 
     Examples
     --------

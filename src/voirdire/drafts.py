@@ -1,8 +1,8 @@
-"""Drafts: unfinished files, removed where a signal ends the process.
+"""Drafts: unfinished files, removed if a signal ends the process.
 
-A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders
-are made here, steps that must not be cut in two are wrapped in :func:`atomic_step`, and whoever ends the process
-calls :func:`discard_drafts` before.
+A process that a signal ends cannot unwind, as compiled code may hold its main thread. So temporary folders are made
+here, steps that must not be interrupted are wrapped in :func:`atomic_step`, and :func:`discard_drafts` is called
+before the process ends.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pathlib import Path
 
 _drafts: set[Path] = set()
 _step_lock = threading.RLock()
-_threads_in_step: list[int] = []  # the threads that are in a step
+_threads_in_step: list[int] = []  # identifiers of threads in a step
 
 
 @contextmanager
 def atomic_step() -> Iterator[None]:
-    """A short step that is not cut in two: :func:`discard_drafts` waits for its end."""
+    """Protect a short step from interruption: :func:`discard_drafts` waits for its end."""
     with _step_lock:
         _threads_in_step.append(threading.get_ident())
         try:
@@ -33,12 +33,12 @@ def atomic_step() -> Iterator[None]:
 
 
 def in_atomic_step() -> bool:
-    """True where the calling thread is in an :func:`atomic_step` step."""
+    """Return True if the calling thread is in an :func:`atomic_step` block."""
     return threading.get_ident() in _threads_in_step
 
 
 def new_folder(target: Path) -> Path:
-    """Make a hidden folder beside ``target``, for :func:`remove_draft` to remove.
+    """Make a hidden folder next to ``target``; :func:`remove_draft` removes it.
 
     Examples
     --------
@@ -55,21 +55,21 @@ def new_folder(target: Path) -> Path:
 
 
 def remove_draft(draft: Path) -> None:
-    """Remove a draft with what has not been moved to its place, unless it is to be kept."""
+    """Remove a draft and its content, unless :func:`keep_draft` was called for it."""
     if draft in _drafts:
         shutil.rmtree(draft, ignore_errors=True)
         keep_draft(draft)
 
 
 def keep_draft(draft: Path) -> None:
-    """Leave a draft where it is."""
+    """Mark a draft as one to keep."""
     _drafts.discard(draft)
 
 
 def discard_drafts(seconds: float = 1.0) -> None:
-    """Remove every draft, for good: steps are over before, and none begins after.
+    """Remove all drafts, after the end of running steps; no step begins afterwards.
 
-    A step that is not over after so many ``seconds`` may have moved what was there aside: then all is left as it is.
+    A step that takes longer than ``seconds`` may have moved existing files aside: then nothing is removed.
     """
     if not _step_lock.acquire(timeout=seconds):
         return

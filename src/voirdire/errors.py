@@ -1,4 +1,4 @@
-"""The one exception for input or a request that is wrong, with every problem named at once."""
+"""Exception for wrong input or a wrong request, with all problems at once."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _MAX_SHOWN = 20
 
 
 class InputError(ValueError):
-    """The input or the request is wrong.
+    """Error of the input or the request.
 
     Parameters
     ----------
     problems : str or sequence of str
-        One sentence each, naming the place, the value and the remedy. The message shows the first
-        20 and counts the rest; ``problems`` keeps them all.
+        One sentence per problem, with place, value and remedy. The message shows the first 20 and the number of
+        further ones; ``problems`` has all of them.
     remedy : str
-        What can be done about all of them, the last line of the message.
+        Remedy for all problems, the last line of the message.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class InputError(ValueError):
 
 @contextmanager
 def gathered_problems(problems: list[str]) -> Iterator[None]:
-    """Add the problems of what fails to others, in the place of raising them.
+    """Add the problems of an InputError in the block to ``problems`` instead of raising it.
 
     Examples
     --------
@@ -57,12 +57,12 @@ def gathered_problems(problems: list[str]) -> Iterator[None]:
 
 
 def raise_problems(problems: Sequence[str]) -> None:
-    """Raise all problems that were found at once; nothing where there are none.
+    """Raise all problems at once; do nothing if there are none.
 
     Raises
     ------
     InputError
-        With every problem.
+        Error with all problems.
 
     Examples
     --------
@@ -73,4 +73,4 @@ def raise_problems(problems: Sequence[str]) -> None:
 
 
 class NotThisKindError(InputError, AttributeError):
-    """A fit of one kind of data was asked for what only fits of another have; ``hasattr`` says so beforehand."""
+    """Error of asking a fit for a result that only fits of another kind of data have; ``hasattr`` returns False."""

@@ -1,8 +1,8 @@
-"""Write folders and files whole or not at all, and never over something that is not ours.
+"""Writing of folders and files, complete or not at all, without replacing files of another origin.
 
-Every verb that writes goes through here. What may be replaced is told by what is in it, not by its name: a folder is a
-saved fit if each of its files reads as that part of a saved fit. At no moment of replacing a folder is the old one gone
-without the new one being there, or the old one being on its way back.
+All verbs write through this module. Content, not the name, decides whether something may be replaced: a folder is a
+saved fit if each of its files can be read as that part of a saved fit. While a folder is replaced, either the new one
+is in place or the old one is kept and restored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from voirdire.layouts import Layout
 
 
 def cache_dir() -> Path:
-    """Folder of downloads and compiled code: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
+    """Return the folder of downloads and compiled code: ``VOIRDIRE_CACHE``, else the system's cache folder.
 
     Examples
     --------
@@ -38,20 +38,20 @@ def cache_dir() -> Path:
 
 @contextmanager
 def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a temporary folder that becomes ``folder`` if the block ends well, and vanishes if it does not.
+    """Yield a temporary folder that becomes ``folder`` if the block succeeds, and is removed if it fails.
 
     Parameters
     ----------
     folder : str or Path
     layout : Layout
-        What the block writes.
+        Files that the block writes.
     overwrite : bool
-        Whether a folder of this kind that is there may be replaced; anything else is never touched.
+        True to replace an existing folder of this kind; other folders are never replaced.
 
     Raises
     ------
     InputError
-        As :func:`check_new_folder`, or the folder cannot be written; what was there is there still.
+        As in :func:`check_new_folder`, or the folder cannot be written; existing files are kept.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = drafts.new_folder(target)
         undo.callback(drafts.remove_draft, draft)
-        new_path = draft / "new"  # the draft is private, the folder in it is not
+        new_path = draft / "new"  # the draft has private permissions, the folder in it has the usual ones
         new_path.mkdir()
         yield new_path
         with drafts.atomic_step():
@@ -80,45 +80,44 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
             )
 
 
-def _put_in_place(place: Path, target: Path, check: Callable[[Path], None]) -> None:
-    """Put a folder in its place; what is there is moved aside first, and back if that fails."""
-    old_path = place.with_name("old")
+def _put_in_place(new_path: Path, target: Path, check: Callable[[Path], None]) -> None:
+    """Move a folder to its target; an existing target is moved aside first, and back if that fails."""
+    old_path = new_path.with_name("old")
     try:
         if os.path.lexists(target):
             os.replace(target, old_path)
-            check(old_path)  # something may have been put there since
-        os.replace(place, target)
+            check(old_path)  # another process may have changed the target since the first check
+        os.replace(new_path, target)
     finally:
-        # Told by what is there, because an interrupted call may have done its work.
+        # Look at the files, because an interrupted call may have succeeded.
         if os.path.lexists(old_path) and not os.path.lexists(target):
             _put_back(old_path, target)
 
 
-def _put_back(old: Path, target: Path) -> None:
-    """Put back what was moved aside, or a copy of it; if both fail, say where it is."""
-    with suppress(BaseException):  # whatever stopped the replacing is raised again afterwards
-        os.replace(old, target)
+def _put_back(old_path: Path, target: Path) -> None:
+    """Move the old folder back, or a copy of it; if both fail, raise an error that names its place."""
+    with suppress(BaseException):  # the original error is raised again afterwards
+        os.replace(old_path, target)
     try:
-        if os.path.lexists(old):
-            shutil.copytree(old, target, symlinks=True)
+        if os.path.lexists(old_path):
+            shutil.copytree(old_path, target, symlinks=True)
     except BaseException as error:
-        drafts.keep_draft(old.parent)
+        drafts.keep_draft(old_path.parent)
         with suppress(BaseException):
             shutil.rmtree(target, ignore_errors=True)
         raise InputError(
-            f"output folder {target}: cannot be replaced ({error}); what was there is in {old}, move it back"
+            f"output folder {target}: cannot be replaced ({error}); what was there is in {old_path}, move it back"
         ) from error
 
 
 def check_new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -> None:
-    """Raise where :func:`new_folder` would, before any work is done.
+    """Raise the errors of :func:`new_folder` before any work is done.
 
     Raises
     ------
     InputError
-        ``folder`` is a file or the current folder; it holds something and ``overwrite`` is not set; it holds
-        something that by its name or its content is no part of ``layout``; it or the folder it is to stand in cannot
-        be written.
+        ``folder`` is a file or the current folder; it is not empty and ``overwrite`` is False; it holds a file that
+        by name or content is no part of ``layout``; it or its parent folder cannot be written.
     """
     target = _check_writable(folder)
     if os.path.isdir(target):
@@ -128,21 +127,21 @@ def check_new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = Fa
 
 
 def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> None:
-    """Raise where work that goes on from a journal would write over something that is not its own.
+    """Raise an error if work that continues from a journal would replace files of another origin.
 
     Parameters
     ----------
     folder : str or Path
     layout : Layout
-        The files that are written, the journal among them. Others in the folder are left alone.
+        Files that are written, including the journal. Other files in the folder are not changed.
     journal : str
-        The file that says that the folder is one of this kind; without it the folder must be new or empty (but for
-        names that begin with a dot).
+        File that identifies a folder of this kind; without it the folder must be new or empty (except for names
+        that begin with a dot).
 
     Raises
     ------
     InputError
-        As said, or the folder cannot be written.
+        Files would be replaced, or the folder cannot be written.
 
     Examples
     --------
@@ -172,12 +171,12 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
 
 @contextmanager
 def lock_folder(folder: str | Path) -> Iterator[None]:
-    """Hold a folder until the end of the block or of the process, however it ends.
+    """Lock a folder until the end of the block or of the process.
 
     Raises
     ------
     InputError
-        Another run holds it.
+        Another run has locked it.
 
     Examples
     --------
@@ -219,12 +218,12 @@ def _refuse_foreign(folder: str | Path, target: Path, layout: Layout, *, overwri
 
 
 def _check_writable(folder: str | Path) -> Path:
-    """The absolute path of a folder that can be made or written in."""
+    """Return the absolute path of a folder, after checking that it can be made or written."""
     prefix = f"output folder {folder}:"
     with report_errors(prefix):
         target = Path(os.path.abspath(folder))
         with suppress(FileNotFoundError, NotADirectoryError):
-            os.lstat(target)  # says what else is wrong with a name
+            os.lstat(target)  # raises an error for invalid names
             if not target.is_dir():
                 raise InputError(f"{prefix} is a file; name a folder")
         parent = next(ancestor for ancestor in target.parents if os.path.lexists(ancestor))
@@ -236,7 +235,7 @@ def _check_writable(folder: str | Path) -> Path:
 
 @contextmanager
 def report_errors(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
-    """Raise one message where the block cannot write."""
+    """Replace errors of writing in the block by one InputError."""
     try:
         yield
     except InputError:
@@ -247,14 +246,14 @@ def report_errors(place: str, errors: tuple[type[Exception], ...] = (OSError, Va
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; text as UTF-8 with the line ends it has.
+    """Write a file completely or not at all; text is written as UTF-8 with its own line ends.
 
-    What is no regular file (a pipe, ``/dev/stdout``) is written to; a link's target is replaced, not the link.
+    Pipes and devices (``/dev/stdout``) are written directly; of a link, the target is replaced.
 
     Raises
     ------
     InputError
-        It cannot be written; what was there is there still.
+        The file cannot be written; an existing file is kept.
 
     Examples
     --------

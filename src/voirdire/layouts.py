@@ -1,4 +1,4 @@
-"""Content of a folder, told by its files; seals, which tell later changes."""
+"""Kinds of folders, recognised by their files; seals, which detect later changes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from voirdire.errors import InputError
 
 Recognise = Callable[[Path], bool]
 
-FORMAT_VERSION = 2  # of saved fits and rows
-MAX_JSON_BYTES = 256 * 2**20  # bytes of a JSON file that is read
+FORMAT_VERSION = 2  # format of saved fits and rows
+MAX_JSON_BYTES = 256 * 2**20  # maximum size of a JSON file
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,10 @@ class Layout:
     Attributes
     ----------
     title : str
-        What it is called: "a saved fit".
+        Name of the kind, for messages: "a saved fit".
     parts : mapping of str to callable
-        Whether what stands under a name is that part, by its content; see `json_with` and `text_with`.
+        By file name, function that returns True if a path has the content of that part; see `recognise_json` and
+        `recognise_text`.
 
     Examples
     --------
@@ -42,7 +43,7 @@ class Layout:
     parts: Mapping[str, Recognise]
 
     def find_foreign(self, folder: Path, *, known: bool = False) -> str | None:
-        """The first name in a folder that is no part of this kind; with ``known``, among the parts' names only."""
+        """Return the first name in a folder that is no part of this kind; with ``known``, among names of parts only."""
         for path in sorted(folder.iterdir()):
             part = self.parts.get(path.name)
             if part is None and known:
@@ -52,7 +53,7 @@ class Layout:
         return None
 
     def __call__(self, folder: Path) -> bool:
-        """True where a folder is of this kind, so that layouts can be parts of layouts."""
+        """Return True if a folder is of this kind, so that layouts can be parts of layouts."""
         return folder.is_dir() and self.find_foreign(folder) is None
 
 
@@ -83,7 +84,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(text)
         if "\\ud" in text.lower():
-            json.dumps(content, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+            json.dumps(content, ensure_ascii=False).encode()  # raises an error for half of a surrogate pair
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(content, dict):
@@ -92,7 +93,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def recognise_json(*keys: str, **values: Collection[object]) -> Recognise:
-    """Recognise a JSON object that has some keys, and one of some values under others.
+    """Make a function that recognises JSON objects with these keys, and with one of the given values under others.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def recognise_json(*keys: str, **values: Collection[object]) -> Recognise:
 
 
 def recognise_text(start: str, mark: str = "") -> Recognise:
-    """Recognise a file by how it begins, and by a mark in its first 2,000 bytes."""
+    """Make a function that recognises files by their start, and by a mark in their first 2,000 bytes."""
 
     def is_ours(path: Path) -> bool:
         try:
@@ -131,7 +132,7 @@ def recognise_text(start: str, mark: str = "") -> Recognise:
 
 
 def with_seal(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
-    """Content for a JSON file, with a seal of it and of the files beside it: what is changed later is noticed.
+    """Add a seal of the content and of further files to the content of a JSON file, to detect later changes.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def with_seal(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
 
 
 def check_format(place: Path, content: Mapping[str, Any]) -> None:
-    """Raise InputError where content is of a format that this version does not know."""
+    """Raise InputError if content has a format that this version does not know."""
     version = content.get("format")
     if version != FORMAT_VERSION:
         is_older = isinstance(version, int) and version < FORMAT_VERSION
@@ -158,7 +159,7 @@ def check_format(place: Path, content: Mapping[str, Any]) -> None:
 
 
 def check_seal(content: Mapping[str, Any], *files: Path) -> None:
-    """Raise ValueError where content or files are not those that were sealed."""
+    """Raise ValueError if content or files differ from the sealed ones."""
     unsealed = {key: value for key, value in content.items() if key != "sha256"}
     if content.get("sha256") != _content_digest(unsealed, files):
         raise ValueError("it is not as it was saved")

@@ -1,6 +1,7 @@
-"""Notices on the way to a result, shown by whoever asked for the result.
+"""Notices that arise while a result is computed, for display by the caller.
 
-Reading a table may take a column for another; the reader says so here and knows nothing of fits or terminals.
+Reading a table may interpret a column under another name. The reader gives a notice here, without knowledge of fits or
+terminals.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 @contextmanager
 def listen_for_notes(listener: Callable[[str], None]) -> Iterator[None]:
-    """Have notes come to ``listener`` while the block runs, each once; an inner block hears them alone.
+    """Pass notices in the block to ``listener``, each once; of nested blocks only the inner one gets them.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def listen_for_notes(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 def give_notice(note: str) -> None:
-    """Give a notice to the listener; a UserWarning where there is none."""
+    """Give a notice to the listener; without a listener, raise a UserWarning."""
     listener = _LISTENER.get()
     if listener is None:
         warnings.warn(note, stacklevel=2)

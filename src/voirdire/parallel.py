@@ -1,6 +1,6 @@
-"""Independent tasks in several processes: of this machine, by joblib, or of a cluster, by Dask.
+"""Independent tasks in several processes: on this machine, by joblib, or on a cluster, by Dask.
 
-A task has its own seed, so its result does not depend on who did it, nor on how many there are. On a cluster the
+A task has its own seed, so its result does not depend on the process or on the number of processes. On a cluster the
 scheduler gives the tasks of a lost worker to others (up to ``distributed.scheduler.allowed-failures`` times each).
 """
 
@@ -24,18 +24,19 @@ Result = TypeVar("Result")
 def run_parallel(
     run: Callable[[Unit], Result], work: Sequence[Unit], jobs: int | None, client: object = None
 ) -> Iterator[tuple[Unit, Result]]:
-    """Each piece of work with what ``run`` gives for it, as soon as it is done.
+    """Yield each unit of work with the result of ``run`` for it, in the order in which they finish.
 
     Parameters
     ----------
     run : callable
-        A function of a module (or a partial of one): it is sent to the processes.
+        Function of a module (or a partial of one), which can be sent to the processes.
     work : sequence
+        Units of work, the arguments of ``run``.
     jobs : int or None
-        Processes of this machine, by joblib; with 1, this one. None leaves it to an active ``joblib.parallel_config``.
-        Not looked at where there is a ``client``.
+        Number of processes on this machine, by joblib; with 1, this process. None uses an active
+        ``joblib.parallel_config``. Ignored with a ``client``.
     client : distributed.Client or str, optional
-        A cluster, or the address of its scheduler; see :func:`voirdire.cluster.connect_cluster`.
+        Client of a cluster, or address of its scheduler; see :func:`voirdire.cluster.connect_cluster`.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def run_parallel(
     from joblib._parallel_backends import LokyBackend
     from joblib.parallel import get_active_backend
 
-    # of joblib's own processes; those of another backend are its own to end
+    # only for joblib's processes; other backends end their processes themselves
     is_loky = isinstance(get_active_backend()[0], LokyBackend)
     pool_options = {"initializer": _exit_with_parent, "initargs": (os.getpid(),)} if is_loky else {}
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **pool_options)
@@ -69,7 +70,7 @@ def run_parallel(
 def run_in_order(
     run: Callable[[Unit], Result], work: Sequence[Unit], jobs: int | None, client: object = None
 ) -> list[Result]:
-    """Results of ``run`` for each piece of work, in the order of the work; otherwise as :func:`run_parallel`.
+    """Return the results of ``run`` in the order of the work; otherwise as :func:`run_parallel`.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def _on_cluster(
 ) -> Iterator[tuple[Unit, Result]]:
     with connect_cluster(cluster) as client:
         as_completed: Any = import_module("distributed").as_completed
-        # what all tasks share travels once, and is a task itself: a worker that is lost with it is replaced
+        # the shared part is sent once, as a task, so that it is repeated if its worker is lost
         shared = client.submit(_pass_through, run, pure=False)
         tasks = {client.submit(_call_in_worker, shared, unit, pure=False): unit for unit in work}
         try:
@@ -115,7 +116,7 @@ def _run_unit(run: Callable[[Unit], Result], unit: Unit) -> tuple[Unit, Result]:
 
 
 def _exit_with_parent(parent: int) -> None:
-    """End this process when its parent has ended, however that was; Ctrl-C is the parent's to take."""
+    """End this process when its parent has ended; ignore Ctrl-C, which the parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch_parent() -> None:

@@ -1,11 +1,11 @@
-"""Plugin of pytest: the fixture ``voirdire_gate``, which fails a test where a new version is worse than the old one.
+"""Plugin of pytest: the fixture ``voirdire_gate``, which fails a test if a new version is worse than the old one.
 
 ::
 
     def test_the_new_prompt_is_no_worse(voirdire_gate):
         voirdire_gate("new.csv", "old.csv", margin=0.05)
 
-It loads nothing until the fixture is called. The verdicts of a run are listed at its end.
+The plugin imports voirdire when the fixture is called. The verdicts of a test run are listed at its end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INCONCLUSIVE_CHOICES = ("fail", "skip", "pass")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the setting of what an inconclusive verdict does."""
+    """Add the setting for inconclusive verdicts."""
     parser.addini(
         INCONCLUSIVE_OPTION,
         f"What an inconclusive gate does: {', '.join(INCONCLUSIVE_CHOICES)}.",
@@ -33,10 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def voirdire_gate(
     record_property: Callable[[str, object], None], pytestconfig: pytest.Config
 ) -> Callable[..., dict[str, Any]]:
-    """Gate of a release: :func:`voirdire.gate`, which fails the test where the verdict is no pass.
+    """Gate of a release: :func:`voirdire.gate` that fails the test if the verdict is no pass.
 
-    It takes what :func:`voirdire.gate` takes, and ``inconclusive``: "fail", "skip" or "pass" (by default the setting
-    ``voirdire_inconclusive``, else "fail").
+    The arguments are those of :func:`voirdire.gate`, and ``inconclusive``: "fail", "skip" or "pass" (by default the
+    setting ``voirdire_inconclusive``, else "fail").
     """
 
     def check_gate(
@@ -62,7 +62,7 @@ def voirdire_gate(
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """List the verdicts of all gates, whichever process they ran in."""
+    """List the verdicts of all gates, from all processes."""
     reports = [
         report
         for outcome in ("passed", "failed", "skipped")

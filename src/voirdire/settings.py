@@ -1,11 +1,11 @@
-"""Settings of files and calls, checked by one set of rules: models, studies, panels, protocols' options, runs, claims.
+"""Checks of settings in files and calls: models, studies, panels, options of protocols, runs, claims.
 
-A fault is one sentence (the place, the value, the remedy), and all of a table are told at once. Rules stand beside
-keys (:func:`find_faults`), or in the annotations of a frozen dataclass: ``eta: Share`` is a float from 0 to 1. The same
-rule serves the constructor and the table, so that a file and a Python call fail with the same sentence.
+A fault is one sentence (place, value, remedy); all faults of a table are reported at once. Rules are given by key
+(:func:`find_faults`), or in the annotations of a frozen dataclass: ``eta: Share`` is a float from 0 to 1. The
+constructor and the table use the same rule, so that a file and a Python call give the same message.
 
-pydantic finds the same faults, but names neither the nearest key nor what to give, and says "Input should be ...":
-every sentence would be written again from its codes, and that is most of this module.
+pydantic finds the same faults, but its messages ("Input should be ...") name neither the nearest key nor the remedy.
+Writing these messages from its error codes would need most of this module.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, 
 
 from voirdire.errors import InputError
 
-#: Probability of an interval where none is given.
+#: Default probability of an interval.
 PROB = 0.9
 
 
 def least_draws(prob: float, beyond: int = 1) -> int:
-    """Least number of draws with so many expected beyond each end of an interval.
+    """Compute the least number of draws with ``beyond`` draws expected beyond each end of an interval.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def least_draws(prob: float, beyond: int = 1) -> int:
 
 
 def share_problems(**shares: tuple[float, float]) -> list[str]:
-    """Say which settings are not between 0 and 1: the value of each, and what is usual, by name.
+    """Report the settings that are not between 0 and 1; each is given by name as (value, usual value).
 
     Examples
     --------
@@ -53,36 +53,36 @@ def share_problems(**shares: tuple[float, float]) -> list[str]:
     ]
 
 
-def read_list(name: str, given: object) -> tuple[Any, ...]:
-    """The parts of a setting that is a list, or a text with commas between them.
+def read_list(name: str, setting: object) -> tuple[Any, ...]:
+    """Read the parts of a setting that is a list, or a text with commas between the parts.
 
-    Quotation marks keep a comma in a part, as on the command line.
+    Quotation marks protect commas within a part, as on the command line.
 
     Raises
     ------
     InputError
-        It is neither.
+        The setting is neither.
 
     Examples
     --------
     >>> read_list("levels", "1, 5"), read_list("levels", [1, 5]), read_list("people", '"Smith, Ann",Bob')
     (('1', '5'), (1, 5), ('Smith, Ann', 'Bob'))
     """
-    if isinstance(given, str):
-        rows = csv.reader(given.splitlines(), skipinitialspace=True)
+    if isinstance(setting, str):
+        rows = csv.reader(setting.splitlines(), skipinitialspace=True)
         return tuple(part.strip() for row in rows for part in row if part.strip())
-    if hasattr(given, "columns"):
+    if hasattr(setting, "columns"):
         answers = (
             "; people's answers in a table of their own are humans= or anchors=" if name == "people" else ""
         )
         raise InputError(f"{name}= is a table, not a list; give a list, or a text with commas{answers}")
-    if isinstance(given, Iterable):
-        return tuple(given)
-    raise InputError(f"{name}={given!r} is no list; give one, or a text with commas between its parts")
+    if isinstance(setting, Iterable):
+        return tuple(setting)
+    raise InputError(f"{name}={setting!r} is no list; give one, or a text with commas between its parts")
 
 
 def nearest_word(word: object, known: Iterable[str]) -> str:
-    """The known word that is meant, as a question, or "".
+    """Return the nearest known word as a question, or "".
 
     Examples
     --------
@@ -104,67 +104,67 @@ def suggest_words(word: object, known: Iterable[str]) -> str:
     return f"{nearest_word(word, known)[2:-1]} Known: {', '.join(known)}".lstrip()
 
 
-def unknown_name_message(what: str, word: object, known: Iterable[str]) -> str:
-    """The sentence about a name that is none of the known ones.
+def unknown_name_message(noun: str, word: object, known: Iterable[str]) -> str:
+    """Return the message about an unknown name.
 
     Examples
     --------
     >>> unknown_name_message("model", "mapel", ["maple", "crowd-bt"])
     "unknown model 'mapel' (did you mean 'maple'?); known: maple, crowd-bt"
     """
-    return f"unknown {what} {word!r}{_known_words_hint(word, list(known))}"
+    return f"unknown {noun} {word!r}{_known_words_hint(word, list(known))}"
 
 
-def unknown_value_message(what: str, word: object, known: Iterable[str]) -> str:
-    """The sentence about a value in a file that is none of the known ones.
+def unknown_value_message(noun: str, word: object, known: Iterable[str]) -> str:
+    """Return the message about an unknown value in a file.
 
     Examples
     --------
     >>> unknown_value_message("[ties] kind", "davidsen", ["davidson"])
     "[ties] kind 'davidsen' is unknown (did you mean 'davidson'?); known: davidson"
     """
-    return f"{what} {word!r} is unknown{_known_words_hint(word, list(known))}"
+    return f"{noun} {word!r} is unknown{_known_words_hint(word, list(known))}"
 
 
 def _known_words_hint(word: object, known: list[str]) -> str:
     return f"{nearest_word(word, known)}; known: {', '.join(known) or 'none'}"
 
 
-def read_toml(path: Path, what: str = "") -> dict[str, Any]:
-    """The content of a TOML file; ``what`` says in the messages which kind of file it is.
+def read_toml(path: Path, file_kind: str = "") -> dict[str, Any]:
+    """Read a TOML file; ``file_kind`` is the kind of file, for the messages.
 
     Raises
     ------
     InputError
-        It cannot be read, or is no TOML.
+        The file cannot be read, or is not TOML.
     """
-    prefix = f"{what} {path}".lstrip()
+    prefix = f"{file_kind} {path}".lstrip()
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{prefix}: cannot be read ({error.strerror})") from error
     except RecursionError:
         raise InputError(f"{prefix}: is nested too deeply; write it flatter") from None
-    except ValueError as error:  # no TOML, no UTF-8, a number of too many digits
+    except ValueError as error:  # not TOML, not UTF-8, or a number with too many digits
         raise InputError(f"{prefix}: not valid TOML ({error})") from error
 
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """Rule that a value must keep.
+    """Rule for a value.
 
     Attributes
     ----------
     words : str
-        In words, as they stand in ``says``.
+        Description of valid values, for ``says``.
     holds : callable
-        From the value to whether it is so.
+        Function that returns True for a valid value.
     says : str
-        The sentence about a value that is not: ``{key}``, ``{value}`` and ``{words}`` are put in.
+        Message about an invalid value, with the fields ``{key}``, ``{value}`` and ``{words}``.
     base : Rule, optional
-        What must hold first.
+        Rule that is checked first.
     convert : callable, optional
-        From a value that is so to what is kept of it (a list as a tuple).
+        Function that converts a valid value (for example a list to a tuple).
 
     Examples
     --------
@@ -179,31 +179,31 @@ class Rule:
     convert: Callable[[Any], Any] | None = None
 
     def find_fault(self, key: str, value: object) -> str:
-        """The sentence about a value that breaks the rule, "" about one that keeps it."""
+        """Return the message about an invalid value, "" for a valid one."""
         base_fault = self.base.find_fault(key, value) if self.base is not None else ""
         if base_fault or self.holds(value):
             return base_fault
         return self.says.format(key=key, value=value, words=self.words)
 
     def keep(self, value: Any) -> Any:
-        """Value as it is kept (a list as a tuple)."""
+        """Return the converted value (for example a list as a tuple)."""
         return value if self.convert is None else self.convert(value)
 
 
 def is_number(value: object) -> bool:
-    """True where a value is a finite real number (True and False are none)."""
+    """Return True if a value is a finite real number; truth values are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and _is_finite(value)
 
 
 def is_whole(value: object) -> bool:
-    """True where a value is a whole number."""
+    """Return True if a value is a whole number."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # TOML knows integers beyond any float
+    except OverflowError:  # TOML has integers that are too large for a float
         return False
 
 
@@ -245,19 +245,19 @@ def find_faults(
     missing: str = "{key!r} is missing",
     near: Callable[[str, list[str]], str] = nearest_word,
 ) -> Iterator[tuple[str, str]]:
-    """Find the faults of a table: unknown keys, then missing keys, then values that break their rule.
+    """Find the faults of a table: unknown keys, then missing keys, then invalid values.
 
     Parameters
     ----------
     table : mapping
     rules : mapping of str to Rule
-        Of every key that there may be.
+        Rules of all allowed keys.
     needed : collection of str
-        Keys that there must be.
+        Keys that are required.
     unknown, missing : str
-        The sentences about a key; ``{key}``, ``{near}`` and the ``{words}`` of its rule are put in.
+        Messages about a key, with the fields ``{key}``, ``{near}`` and the ``{words}`` of its rule.
     near : callable
-        From a key that is unknown and the known ones to the hint.
+        Function of an unknown key and the known keys that returns the hint.
 
     Yields
     ------
@@ -280,7 +280,7 @@ def find_faults(
 
 
 def choice_rule(known: Collection[str], says: str = "{key} = {value!r} is none of {words}") -> Rule:
-    """The rule that a value is one of the known words."""
+    """Make the rule that a value is one of the known words."""
     return Rule(", ".join(known), lambda v: isinstance(v, str) and v in known, says)
 
 
@@ -288,7 +288,7 @@ _CLASS_RULES: dict[type[Any], dict[str, Rule]] = {}
 
 
 def field_rules(cls: type[Any]) -> dict[str, Rule]:
-    """The rules of a dataclass's fields; kept, since reading annotations costs more than checking them."""
+    """Return the rules of the fields of a dataclass; cached, since reading annotations is slow."""
     if cls not in _CLASS_RULES:
         hints = get_type_hints(cls, include_extras=True)
         _CLASS_RULES[cls] = {
@@ -300,7 +300,7 @@ def field_rules(cls: type[Any]) -> dict[str, Rule]:
 
 
 def rule_from_annotation(hint: Any) -> Rule:
-    """The rule that an annotation stands for.
+    """Make the rule of an annotation.
 
     Examples
     --------
@@ -349,12 +349,12 @@ def rule_from_annotation(hint: Any) -> Rule:
 
 @dataclasses.dataclass(frozen=True)
 class Checked:
-    """Base of the settings: a ``kind``, and fields that are checked when the object is made.
+    """Base class of settings: a ``kind``, and fields that are checked by the constructor.
 
     Raises
     ------
     InputError
-        All fields that break their rule, at once.
+        Error with all invalid fields at once.
     """
 
     kind: ClassVar[str]
@@ -369,11 +369,11 @@ class Checked:
             raise InputError([f"{self.kind} {self.noun}: {fault}" for fault in faults])
 
     def find_conflicts(self) -> Iterator[str]:
-        """Problems between fields that are each in order (none, unless a class says otherwise)."""
+        """Yield conflicts between fields that are valid by themselves; none by default."""
         return iter(())
 
     def spec(self) -> dict[str, Any]:
-        """The table from which an equal object can be built again (nested settings as tables)."""
+        """Return the table from which an equal object can be built (nested settings as tables)."""
         table: dict[str, Any] = {"kind": self.kind}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -386,22 +386,21 @@ CheckedT = TypeVar("CheckedT", bound=Checked)
 
 
 def build_setting(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> CheckedT:
-    """Build the setting that a table (or just a kind) describes.
+    """Build the setting from a table or a kind.
 
     Parameters
     ----------
     kinds : mapping
-        The classes by kind; nested settings are looked up in the same mapping.
+        Classes by kind, also for nested settings.
     spec : mapping, str or Checked
-        ``{"kind": ..., field: value, ...}``, a kind whose fields all have defaults, or a setting that
-        is passed through.
+        ``{"kind": ..., field: value, ...}``, a kind with defaults for all fields, or a setting, which is returned.
     place : str
-        Where the table stands, for the messages.
+        Position of the table, for the messages.
 
     Raises
     ------
     InputError
-        Unknown kind (with the nearest), unknown or missing fields, fields that break their rule.
+        Unknown kind (the message names the nearest), unknown or missing fields, invalid fields.
     """
     if isinstance(spec, Checked):
         if spec.kind in kinds and isinstance(spec, kinds[spec.kind]):
@@ -416,7 +415,7 @@ def build_setting(kinds: Mapping[str, type[CheckedT]], spec: object, place: str)
         kind_fault = f"unknown kind {kind!r}" if "kind" in spec else "'kind' is missing"
         raise InputError(f"{place}: {kind_fault}; {suggest_words(kind or '', kinds)}")
     cls = kinds[kind]
-    fields = dict.fromkeys(field_rules(cls), ANY)  # values are checked where the object is made
+    fields = dict.fromkeys(field_rules(cls), ANY)  # the constructor checks the values
     needed = [
         field.name
         for field in dataclasses.fields(cls)

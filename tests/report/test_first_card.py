@@ -125,7 +125,7 @@ def test_a_judge_who_is_swayed_by_position_is_said_to_be() -> None:
     }
     swayed = good | {"position_bias_low": 0.3, "position_bias_high": 0.44}
     assert better_than_chance_sentence([good, swayed]) == "2 better than chance, 1 swayed by position"
-    assert better_than_chance_sentence([good, swayed], whole=True) == (
+    assert better_than_chance_sentence([good, swayed], full_sentence=True) == (
         "2 of 2 judges are better than chance; one judge is swayed by the order in which items are shown "
         "(position bias above 0.1)."
     )

@@ -121,7 +121,7 @@ def test_every_kind_is_known_by_its_name():
         "verbosity-biased",
     ]
     for kind, cls in JUDGES.items():
-        assert "Violates" in cls.__doc__, kind
+        assert "Violated assumptions" in cls.__doc__, kind
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Published numbers, checked: tables as typed in, claims about them, and the verdict on each figure."""
+"""Checks of published numbers: transcribed tables, claims about them, and a verdict on each figure."""
 
 from voirdire_repro.claims import Claim, System, load_system, system_names
 from voirdire_repro.verdicts import Row, judge_claims, unexplained_lines

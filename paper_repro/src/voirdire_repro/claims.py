@@ -1,8 +1,8 @@
-"""Claims files: what a paper says in figures, how it is checked, and how near ours must come.
+"""Claims files: published figures, their checks, and tolerances.
 
-``paper_repro/<system>/claims.toml`` holds ``system``, ``paper``, ``title`` and ``[[claims]]``; ``tables/*.csv``
-beside it the figures of the paper's tables, and ``tables/tables.toml`` a caption for each. CONTRIBUTING.md explains
-the keys.
+``paper_repro/<system>/claims.toml`` holds ``system``, ``paper``, ``title`` and ``[[claims]]``. In the same folder,
+``tables/*.csv`` have the figures of the paper's tables, and ``tables/tables.toml`` a caption for each.
+CONTRIBUTING.md explains the keys.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from voirdire_repro.tables import Cell, Table, read_table
 
 @dataclass(frozen=True)
 class Claim:
-    """One entry of a claims file.
+    """Entry of a claims file.
 
     Attributes
     ----------
     id, where, says, kind, because : str
-        Its name in the file, the place in the paper, what is claimed (in our words), one of ``KINDS``, and why the
-        tolerance is what it is (or why the claim cannot be checked).
+        Name in the file, place in the paper, the claim (in our words), one of ``KINDS``, and the reason for the
+        tolerance (or why the claim cannot be checked).
     figures : tuple of Cell
-        The published figures: cells of a table, or one that stands in the text.
+        Published figures: cells of a table, or one figure in the text.
     tolerance : float, mapping or None
-        How far ours may be from the published figure: a number, or how it follows from the figure (see
-        :mod:`voirdire_repro.tolerance`).
+        Largest accepted difference between our figure and the published one: a number, or a rule by which it
+        follows from the figure (see :mod:`voirdire_repro.tolerance`).
     check : mapping
         ``kind``, one of ``voirdire_repro.checks.CHECKS``, and its settings.
     runs : tuple of str
-        The runs under ``runs/`` whose results fill it; a figure of the text is the sum of what they give.
+        Runs under ``runs/`` with results for the claim; a figure of the text is the sum of their results.
     method : str
-        How the figures of its runs are estimated: "map", as ours are, or "adam", by the paper's procedure.
+        Estimation of the figures of the runs: "map" (ours), or "adam" (the paper's procedure).
     finding : str
-        What is wrong in the paper, or why ours differs, or "".
+        Fault in the paper, or reason why our figure differs, or "".
     """
 
     id: str
@@ -58,7 +58,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class System:
-    """A paper's claims and tables."""
+    """Claims and tables of a paper."""
 
     system: str
     paper: str
@@ -68,13 +68,13 @@ class System:
     claims: tuple[Claim, ...]
 
     def uncovered_cells(self) -> list[Cell]:
-        """Figures of the tables that no claim speaks of."""
+        """Return the figures of the tables that are in no claim."""
         covered = {cell for claim in self.claims for cell in claim.figures}
         return [cell for table in self.tables.values() for cell in table.cells if cell not in covered]
 
 
 def system_names() -> list[str]:
-    """The systems that have a claims file, sorted.
+    """Return the sorted names of the systems with a claims file.
 
     Examples
     --------
@@ -85,17 +85,17 @@ def system_names() -> list[str]:
 
 
 def load_system(system: str | Path) -> System:
-    """Find and check a system's claims and tables.
+    """Read and check the claims and tables of a system.
 
     Parameters
     ----------
     system : str or path
-        A shipped system's name, or a folder with ``claims.toml`` and ``tables/``.
+        Name of a shipped system, or folder with ``claims.toml`` and ``tables/``.
 
     Raises
     ------
     InputError
-        An unknown name, or everything wrong in the files, by file and line.
+        The name is unknown; or all faults of the files, by file and line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Drawing published figures anew: bars, points and lines that say where their numbers come from."""
+"""Drawing of published figures: bars, points and lines, with the source of their numbers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Okabe and Ito's colours, told apart by colour-blind readers too.
+#: Colours of Okabe and Ito, which colour-blind readers can distinguish.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 
 
 def figures(system: System, folder: Path, results: Path | None = None) -> list[Path]:
-    """Draw a paper's figures into a folder, by the function ``draw`` of its ``reproduce.py``; the pictures, sorted.
+    """Draw a paper's figures into a folder by ``draw`` of its ``reproduce.py``; return the sorted paths.
 
-    ``results`` are what ``voirdire repro --run`` has written, for figures that show a run of ours.
+    ``results`` is the folder that ``voirdire repro --run`` has written, for figures with results of our runs.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def figures(system: System, folder: Path, results: Path | None = None) -> list[P
 
 
 def curve(system: System, claim: str, results: Path | None) -> dict[int, float]:
-    """Values of a claim in a run of ours, by each number of iterations or runs that it tried; empty without one."""
+    """Return values of a claim in one of our runs, by number of iterations or runs; empty if there are none."""
     for path in [] if results is None else sorted((results / system.system).glob(f"*/{CURVES}")):
         with path.open(encoding="utf-8", newline="") as file:
             own = {int(r["tried"]): float(r["value"]) for r in csv.DictReader(file) if r["claim"] == claim}
@@ -51,7 +51,7 @@ def curve(system: System, claim: str, results: Path | None) -> dict[int, float]:
 def canvas(
     rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 3.6
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure, drawn without a display; the axes row by row."""
+    """Make an empty figure (size in inches) without a display, and return it with its axes, row by row."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -65,7 +65,7 @@ def canvas(
 
 
 def save(figure: Figure, path: Path, source: str) -> None:
-    """Write the picture, with its source below it: whether the numbers are the paper's or ours."""
+    """Write the picture with the source of its numbers (the paper or our run) below it."""
     figure.supxlabel(source, fontsize=7, color="#555555", wrap=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
@@ -74,7 +74,7 @@ def save(figure: Figure, path: Path, source: str) -> None:
 def grouped_bars(
     axis: Axes, groups: Sequence[str], series: Mapping[str, Sequence[float | None]], label: str
 ) -> None:
-    """Bars side by side, one colour a series; where a series has None for a group there is no bar."""
+    """Draw bars side by side, one colour per series; without a bar where a series has None for a group."""
     wide = 0.8 / len(series)
     for number, (name, values) in enumerate(series.items()):
         places = [k + (number - (len(series) - 1) / 2) * wide for k in range(len(groups))]
@@ -97,7 +97,7 @@ def points(
     series: Mapping[str, Sequence[tuple[float, float, float]]],
     label: str,
 ) -> None:
-    """Values with whiskers (value, low, high) side by side, one colour a series."""
+    """Draw values with whiskers (value, low, high) side by side, one colour per series."""
     wide = 0.6 / len(series)
     for number, (name, values) in enumerate(series.items()):
         places = [k + (number - (len(series) - 1) / 2) * wide for k in range(len(groups))]
@@ -111,13 +111,13 @@ def points(
 
 
 def unprinted(axis: Axes, place: float, text: str = "not\nprinted") -> None:
-    """Mark a place where the paper draws a point without its number."""
+    """Mark a position where the paper shows a point without printing its number."""
     low, high = axis.get_ylim()
     axis.text(place, low + 0.06 * (high - low), text, ha="center", fontsize=7, color="#777777")
 
 
 def column(table: Table, by: str, order: Sequence[str], **where: object) -> list[float | None]:
-    """Figures of a table in the order of the entries of the column ``by``; None where it has none.
+    """Return figures of a table in the order of the entries of the column ``by``; None for missing figures.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Faults of a claims file, said by file and line."""
+"""Faults of a claims file, by file and line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NEEDED = ("id", "where", "says", "kind", "because")
 
 
 class Lines:
-    """Lines of a claims file where its entries stand; TOML readers do not say."""
+    """Line numbers of the entries of a claims file, which TOML readers do not give."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -55,8 +55,8 @@ class Lines:
         self.starts = [n for n, line in enumerate(self.text, 1) if line.strip() == "[[claims]]"]
 
     def line_of(self, number: int, key: str) -> int:
-        """Line of a key of the claim of that number, else of the claim's beginning."""
-        if number >= len(self.starts):  # claims written as an inline array
+        """Return the line of a key of claim ``number``, else of the beginning of the claim."""
+        if number >= len(self.starts):  # the claims are an inline array
             return 1
         start = self.starts[number]
         end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text) + 1
@@ -66,12 +66,12 @@ class Lines:
         return start
 
     def file_line(self, number: int, key: str) -> str:
-        """File and line in words."""
+        """Return file and line in words."""
         return f"{self.path} line {self.line_of(number, key)}"
 
 
 def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mapping[str, Table]) -> list[str]:
-    """List what is wrong with one entry of a claims file, by file and line.
+    """List the faults of one entry of a claims file, by file and line.
 
     Examples
     --------

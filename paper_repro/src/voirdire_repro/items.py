@@ -1,4 +1,4 @@
-"""Items of public data sets, and what people said of them, in the collector's and the agreement tables' columns.
+"""Items of public data sets, and people's scores of them, in the columns of the collector and of agreement tables.
 
 A loader returns items (``id, text, context, system, source, reference``) and people's scores (``judge`` "human",
 ``item, criterion, score, context``). Files with a public address are fetched and checked, unless a path is given.
@@ -30,9 +30,9 @@ DATASETS = {
 
 
 def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The 360 replies of UniEval's result file; fetched and checked, unless a path is given.
+    """Load the 360 replies of UniEval's result file; downloaded and checked, unless a path is given.
 
-    The dialogue's original reply is the reference of the others and has none itself.
+    The original reply of a dialogue is the reference of the other replies, and has no reference.
     """
     replies = _read_json(path or _fetched_file("topical-chat"))
     numbers: dict[str, int] = {}
@@ -48,10 +48,10 @@ def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The 1,600 summaries of SummEval, from UniEval's result file; fetched, unless a path is given.
+    """Load the 1,600 summaries of SummEval, from UniEval's result file; downloaded, unless a path is given.
 
-    Also ``model_annotations.aligned.paired.jsonl`` of SummEval's authors: one JSON object a line with ``id``,
-    ``model_id``, ``decoded``, ``text``, ``references`` and ``expert_annotations``; the mean of the experts counts.
+    Also reads ``model_annotations.aligned.paired.jsonl`` of SummEval's authors: one JSON object per line with ``id``,
+    ``model_id``, ``decoded``, ``text``, ``references`` and ``expert_annotations``, the mean of which is the score.
     """
     items, scores = [], []
     for row in _read_json(path or _fetched_file("summeval")):
@@ -70,10 +70,10 @@ def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Annotated summaries of the MSLR shared task: ``data_with_overlap_scores.json`` of its authors, fetched or given.
+    """Load annotated summaries of the MSLR shared task from ``data_with_overlap_scores.json``, downloaded or given.
 
-    Per line a review with its ``target`` and ``predictions`` with ``annotations`` (see
-    :func:`.convert.annotation_scores`) and the ``scores`` of metrics, which become columns of the items.
+    Each line is a review with its ``target`` and ``predictions`` with ``annotations`` (see
+    :func:`.convert.annotation_scores`) and ``scores`` of metrics, which become columns of the items.
     """
     items, scores = [], []
     for review in _read_json(path or _fetched_file("mslr-cochrane")):
@@ -85,7 +85,7 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
             item = _item_row(
                 review["review_id"], one["exp_short"], one["prediction"], reference=review["target"]
             )
-            item["review"] = item.pop("context")  # a number: nothing to show a judge
+            item["review"] = item.pop("context")  # a number, which is not shown to judges
             item |= {name: str(value) for name, value in one.get("scores", {}).items()}
             parts = [annotation_scores(annotation) for annotation in one["annotations"]]
             items.append(item)
@@ -94,20 +94,20 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Items of a table with one row per item (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``).
+    """Load items from a table with one row per item (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``).
 
     Parameters
     ----------
     path : Path
-        The file. Rows in which all these columns are empty (there are some in ASAP 2.0's) are no items.
+        File. Rows in which all these columns are empty (as in ASAP 2.0) are left out.
     names : mapping of str to str
-        Its column for ``id`` and ``text``, maybe for ``context``, ``system``, ``source`` and ``reference``, and for
-        each of people's scores as ``human CRITERION``. A list of columns becomes one text, a line each.
+        Column for ``id`` and ``text``, optionally for ``context``, ``system``, ``source`` and ``reference``, and for
+        people's scores as ``human CRITERION``. A list of columns becomes one text with one line per column.
 
     Raises
     ------
     InputError
-        No path, or a column that the file does not have.
+        There is no path, or the file lacks a column.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _needed_path(path: Path | None, name: str, what: str) -> Path:
 def _read_json(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
-        if text.startswith("{"):  # an object a line, whatever the file is called
+        if text.startswith("{"):  # one object per line, for any file name
             return [json.loads(line) for line in text.split("\n") if line.strip()]
         return json.loads(text)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:

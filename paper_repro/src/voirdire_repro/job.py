@@ -1,4 +1,4 @@
-"""Job of one run: what it works on, and how it asks."""
+"""Job of one run: its data, judges and folder, and the collection of answers."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A run of a system.
+    """Run of a system.
 
     Attributes
     ----------
     system : System
     spec : mapping
-        Its ``run.toml``.
+        Content of ``run.toml``.
     panel : Path
-        The judges' file.
+        File of the judges.
     folder : Path
-        Where everything goes.
+        Folder of all results.
     items, human : DataFrame
-        What is judged, and people's scores.
+        Items to judge, and people's scores.
     smoke : bool
-        Whether it is a smoke test: small options, and very small models in the judges' places.
+        True for a smoke test: small options, and very small models as judges.
     asked : list
-        What each call of the collector came to.
+        Result of each call of the collector.
     made : dict
-        Of a smoke test, where what was asked for has been collected: at toy size parts may ask for the same.
+        For a smoke test, folders of collected answers by request, since small parts may be identical.
     """
 
     system: System
@@ -59,12 +59,12 @@ class Job:
         items: pd.DataFrame,
         repeat: int = 0,
     ) -> Path:
-        """Run a protocol on items and return the folder of its tables; each ``repeat`` has a seed of its own.
+        """Run a protocol on items and return the folder of its tables; each ``repeat`` has its own seed.
 
         Raises
         ------
         InputError
-            What the collector refuses, or that it was stopped.
+            The collector refuses the request, or was stopped.
         """
         from voirdire.collect.run import collect
 

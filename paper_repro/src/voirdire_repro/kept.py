@@ -1,4 +1,4 @@
-"""Comparison of a kept smoke test with the run as it is today: a digest of all that decides what it asks."""
+"""Digest of everything that determines the questions of a smoke test, to detect later changes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from voirdire_repro.runfile import read_run, toy_file
 from voirdire_repro.smoke import MODELS, SMALL
 from voirdire_repro.transcribed import digest_of
 
-#: Folders of prompts that a protocol takes beside its own.
+#: Further folders of prompts that a protocol uses.
 _BORROWED = {"simple-role": ("maj-eval",)}
 
 
 def what_is_asked(system: System, name: str) -> str:
-    """A digest of a smoke test's run file, judges' names, invented items, toy options, models and prompts.
+    """Compute a digest of a smoke test: run file, names of judges, invented items, options, models and prompts.
 
     Parameters
     ----------
     system : System
     name : str
-        A folder of ``runs/``.
+        Folder name in ``runs/``.
 
     Raises
     ------
     InputError
-        An unknown run, a fault of its file, or no invented items.
+        The run is unknown, its file has a fault, or there are no invented items.
 
     Examples
     --------

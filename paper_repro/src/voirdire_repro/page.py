@@ -1,6 +1,6 @@
-"""The page ``paper_repro/README.md``: ``voirdire repro --page > paper_repro/README.md``.
+"""Page ``paper_repro/README.md``: ``voirdire repro --page > paper_repro/README.md``.
 
-Public data are not looked for, so that the page is the same on every machine and without a network.
+Public data are not used, so that the page is the same on every machine.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ not in a package: a model that the user has, or a file that the user has been gi
 
 
 def repro_page() -> str:
-    """The whole page.
+    """Write the whole page.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def repro_page() -> str:
 
 
 def _results_table(systems: list[System]) -> str:
-    """Table of the kept results that are read, and when they were made."""
+    """Write the table of the stored results, with the dates when they were made."""
     lines = ["| kept results | read by claims of | replicates | seed | made |", "|---|---|---:|---:|---|"]
     for system in systems:
         for study in studies_of(system.claims):
@@ -85,7 +85,7 @@ def _results_table(systems: list[System]) -> str:
 
 
 def _runs_table(systems: list[System]) -> str:
-    """Table of the runs that can be made, and what a smoke test of each came to."""
+    """Write the table of the runs, with the result of the smoke test of each."""
     lines = [_ABOUT_RUNS, "", "| run | protocols | claims | smoke test |", "|---|---|---|---|"]
     for system in systems:
         for path in sorted((system.folder / "runs").glob("*/run.toml")):
@@ -99,7 +99,7 @@ def _runs_table(systems: list[System]) -> str:
 
 
 def _unchecked_table(systems: list[System]) -> str:
-    """Claims that need what is not here, each with the reason, and the run that computes it where that is there."""
+    """Write the table of claims without a check, each with the reason, and the run that computes it if there is one."""
     lines = [_ABOUT_LEFT, "", "| paper | where | claim | figures | why | run |", "|---|---|---|---:|---|---|"]
     for system in systems:
         for claim in system.claims:
@@ -181,7 +181,7 @@ def _paper_section(system: System, rows: list[Row]) -> list[str]:
 
 
 def _tolerance_text(how: float | Mapping[str, float]) -> str:
-    """A number, or of what each figure's own standard error is."""
+    """Return a tolerance as text: a number, or the basis of the standard error of each figure."""
     if not isinstance(how, Mapping):
         return figure_text(how)
     if "items" in how:

@@ -1,7 +1,7 @@
-"""Published tables, or ours, laid out as papers print them: CSV, LaTeX and HTML.
+"""Published tables, and ours, in the layout of papers: CSV, LaTeX and HTML.
 
-Rows are all keys but the last, columns the last (of correlations the criterion and the coefficients side by side);
-statistics stand in one cell: a mean or value with its sd (``0.794 ± 0.061``) or its interval (``60.1 (42.3, 77.3)``).
+The last key gives the columns (for correlations, the last two: criterion and coefficient), the other keys the rows. A
+cell has a mean or value with its sd (``0.794 ± 0.061``) or its interval (``60.1 (42.3, 77.3)``).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _STATISTIC, _COEFFICIENT = "statistic", "coefficient"
 
 
 def laid_out(table: Table, cells: Iterable[Cell] | None = None) -> pd.DataFrame:
-    """A table as a paper prints it, text in every cell.
+    """Lay out a table as in a paper, with text in every cell.
 
     Parameters
     ----------
     table : Table
-        Gives columns and order.
+        Table that gives columns and order.
     cells : iterable of Cell, optional
-        Other figures with its keys, such as ours.
+        Other figures with the keys of the table, for example ours.
 
     Examples
     --------
@@ -69,12 +69,12 @@ def _figures_text(figures: Mapping[str, str]) -> str:
 
 
 def print_tables(system: System, folder: Path, results: Path | None = None) -> list[Path]:
-    """Write every table of a paper, and ours beside it where a run has it, as CSV, LaTeX and HTML; the files.
+    """Write every table of a paper, and ours from runs, as CSV, LaTeX and HTML; return the paths.
 
     Parameters
     ----------
     results : Path, optional
-        What ``voirdire repro --run`` has written.
+        Folder that ``voirdire repro --run`` has written.
     """
     written = []
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Simulations that claims rest on, made anew: those cells alone, with a number of replicates.
+"""Repetition of simulations for claims: only the cells that claims use, with few replicates.
 
-The kept results need hours; 20 replicates of the cells that claims speak of take minutes, and their Monte Carlo errors
-are allowed for.
+The stored results need hours; 20 replicates of the cells that claims use take minutes, and verdicts allow for their
+Monte Carlo errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from voirdire_repro.transcribed import studies_of
 from voirdire_studies import Study, load_study, run_study
 
 Row = Mapping[str, str]
-#: Columns of results that say which cell it is.
+#: Columns of results that identify the cell.
 KEYS = ("panel", "added", "count", "design", "model", "optimiser", "measure")
 CELL = KEYS[:4]
 REPLICATES = 20
@@ -26,7 +26,7 @@ REPLICATES = 20
 
 @dataclass
 class _Seen(Mapping[str, Sequence[Row]]):
-    """Kept results that note which of their rows are looked at."""
+    """Stored results that record the rows that are read."""
 
     names: Sequence[str]
     used: dict[str, dict[tuple[str, ...], Row]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class _Seen(Mapping[str, Sequence[Row]]):
 
 
 class _SeenRow(dict[str, str]):
-    """A row that is noted when its figures are read."""
+    """Row that is recorded when its figures are read."""
 
     def __init__(self, row: Row, used: dict[tuple[str, ...], Row]) -> None:
         super().__init__(row)
@@ -55,7 +55,7 @@ class _SeenRow(dict[str, str]):
 
 
 def used_rows(system: System) -> dict[str, list[Row]]:
-    """The rows of kept results that a system's claims look at, by study.
+    """Return the rows of stored results that the claims of a system use, by study.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def used_rows(system: System) -> dict[str, list[Row]]:
 
 
 def narrow_study(study: Study, rows: Sequence[Row]) -> Study:
-    """A study with the panels, designs, models, optimisers and added judges that the rows speak of."""
+    """Restrict a study to the panels, designs, models, optimisers and added judges of the rows."""
     own = dict(study.settings)
     for key, column in (("panels", "panel"), ("designs", "design")):
         own[key] = [one for one in own[key] if one["name"] in {row[column] for row in rows}]
@@ -92,7 +92,7 @@ def narrow_study(study: Study, rows: Sequence[Row]) -> Study:
 
 
 def study_parts(study: Study, rows: Sequence[Row]) -> list[Study]:
-    """Studies that have the cells of the rows, and none beside but panels without added judges: one a panel and design.
+    """Make studies with the cells of the rows, and with panels without added judges: one per panel and design.
 
     Examples
     --------
@@ -117,26 +117,26 @@ def rerun(
     out: Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, list[Row]]:
-    """Simulate what a system's claims rest on.
+    """Repeat the simulations that the claims of a system use.
 
     Parameters
     ----------
     system : System
     replicates : int
-        At most the study's own number.
+        Number of replicates; at most that of the study.
     jobs : int
-        Processes.
+        Number of processes.
     client : distributed.Client or str, optional
-        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
+        Dask cluster instead of ``jobs``, or address of its scheduler.
     out : Path, optional
-        Keeps finished batches, so that a stopped rerun goes on.
+        Folder for finished batches, so that a stopped rerun can continue.
     progress : callable, optional
-        Called with (study, batches done, batches in all).
+        Function of (study, batches done, all batches).
 
     Returns
     -------
     dict of str to list of rows
-        What ``judge_claims(fresh=)`` takes.
+        Results by study, for ``judge_claims(fresh=)``.
     """
     found: dict[str, list[Row]] = {}
     for name, rows in used_rows(system).items():

@@ -1,4 +1,4 @@
-"""ROUGE-L of many texts without a library: what published rows of it are compared with.
+"""ROUGE-L of many texts without a library, for comparison with published values.
 
 F = 2 L / (words of the text + words of the reference), L the length of the longest common subsequence of their words
 (Lin 2004); words are runs of a-z and digits, in lower case, not stemmed.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 def rouge_l(text: str, reference: str) -> float:
-    """F of a text; 0 where the two share no word.
+    """Compute F of a text; 0 without a common word.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def _split_words(text: str) -> list[str]:
 
 
 def _common_length(ours: Sequence[str], theirs: Sequence[str]) -> int:
-    """Length of the longest common subsequence, a word of ``theirs`` a step: bits of one whole number (Hyyrö 2004)."""
+    """Compute the length of the longest common subsequence by bit operations, word by word (Hyyrö 2004)."""
     at: dict[str, int] = {}
     for place, word in enumerate(ours):
         at[word] = at.get(word, 0) | 1 << place

@@ -1,4 +1,4 @@
-"""``run.toml``: what a run collects, with which protocols, and which figures it fills."""
+"""Run file ``run.toml``: data, protocols and figures of a run."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def read_run(system: System, name: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        A run that there is none of, or everything wrong in the file: unknown keys, loaders and statistics, tables,
-        columns, entries and claims that the paper's folder does not have.
+        The run is unknown; or all faults of the file: unknown keys, loaders and statistics, and tables, columns,
+        entries and claims that are not in the paper's folder.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
 
 
 def _example_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
-    """Of ``[example]``: its keys, and the cells of the people and of each part that has one."""
+    """Yield the faults of ``[example]``: of its keys, and of the cells of people and of the parts."""
     how = spec.get("example")
     entries = [part["example"] for part in spec["parts"] if "example" in part]
     if how is None:
@@ -131,7 +131,7 @@ def _fill_problems(fill: Mapping[str, Any], system: System) -> Iterator[str]:
 
 
 def differences(system: System) -> dict[str, list[str]]:
-    """In what each run of a system is not as the paper has it, in sentences.
+    """Return the differences between each run of a system and the paper, in sentences.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def differences(system: System) -> dict[str, list[str]]:
 
 
 def toy_file(system: System, name: str) -> Path:
-    """The file of a run's invented items.
+    """Return the file of a run's invented items.
 
     Raises
     ------
     InputError
-        There is none.
+        There is no such file.
 
     Examples
     --------

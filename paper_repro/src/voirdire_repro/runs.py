@@ -40,7 +40,7 @@ from voirdire_repro.verdicts import CURVES, TEXTS, judge_claims
 if TYPE_CHECKING:
     import pandas as pd
 
-#: How many scales and criteria of each, essays of a theme and samples of essays a smoke test takes.
+#: Numbers of scales, criteria per scale, essays per theme and samples of essays in a smoke test.
 _SMOKE_SCALES, _SMOKE_CRITERIA, _SMOKE_SIZE, _SMOKE_SAMPLES = 1, 1, 3, 1
 
 
@@ -54,35 +54,34 @@ def run(
     smoke: bool = False,
     out: Path | None = None,
 ) -> Path:
-    """Collect, compute and write one run; a stopped one goes on with the same folder.
+    """Collect, compute and write one run; a stopped run continues with the same folder.
 
     Parameters
     ----------
     system : System
     name : str
-        A folder of ``runs/`` with a ``run.toml``.
+        Folder of ``runs/`` with a ``run.toml``.
     data : Path, optional
-        The data set's file.
+        File of the data set.
     panel : Path, optional
-        Instead of the run's ``panel.toml``.
+        File of judges to use instead of the run's ``panel.toml``.
     limit : int, optional
-        Only the first so many items: no result, kept apart (``<run>-smoke``).
+        Number of items to use; this gives no result and is stored separately (``<run>-smoke``).
     smoke : bool
-        A smoke test: invented items, very small local models in the judges' places, protocols at their smallest. No
-        result, kept apart (``<run>-smoke``), where ``smoke.json`` tells what was asked and how many figures of which
-        claims came out.
+        True for a smoke test: invented items, very small local models as judges, smallest protocols. It gives no
+        result and is stored separately (``<run>-smoke``), with numbers of requests and figures in ``smoke.json``.
     out : Path
-        Where everything goes.
+        Folder for all results.
 
     Returns
     -------
     Path
-        The run's folder.
+        Folder of the run.
 
     Raises
     ------
     InputError
-        An unknown run, a fault of its file, data that are not there, no ``out``, or what the collector refuses.
+        The run is unknown, its file has a fault, data are missing, ``out`` is missing, or the collector refuses.
     """
     spec = read_run(system, name)
     if out is None:
@@ -116,7 +115,7 @@ def run(
 
 
 def _run_layout(job: Job) -> Layout:
-    """Content of a run's folder: the folder of what was collected says that it is one."""
+    """Return the layout of the folder of a run, which is recognised by its folder ``collected``."""
     tables = {
         f"{name}{end}.csv": recognise_text(",".join(table.columns))
         for name, table in job.system.tables.items()
@@ -129,9 +128,9 @@ def _run_layout(job: Job) -> Layout:
 
 
 def sample_items(items: pd.DataFrame, how: Mapping[str, Any], example: str | None = None) -> pd.DataFrame:
-    """So many items of each entry of a column, drawn by a seed, in the file's order.
+    """Draw items for each entry of a column, by a seed; the result has the order of the file.
 
-    The item that the paper prints as its example is among those that the paper drew, so it is drawn too.
+    The item that the paper prints as an example was in the paper's sample, so it is always drawn.
 
     Examples
     --------
@@ -161,7 +160,7 @@ def _shrink_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     if "samples" in statistic:
         statistic |= {"samples": _SMOKE_SAMPLES, "size": _SMOKE_SIZE}
     spread = {"spread": {**spec["spread"], "repeats": 2}} if "spread" in spec else {}
-    # one part is repeated: vanilla, which asks least
+    # only vanilla is repeated, the protocol with the fewest questions
     parts = [
         {key: value for key, value in part.items() if key != "spread" or part.get("protocol") == "vanilla"}
         for part in spec["parts"]
@@ -170,7 +169,7 @@ def _shrink_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_table(job: Job, name: str, rows: list[dict[str, Any]]) -> None:
-    """The rows that the published table has, in its columns and order."""
+    """Write the rows that the published table has, in its columns and order."""
     published = job.system.tables[name.removesuffix(BY_PAPER)]
     own = {tuple(str(row.get(column)) for column in published.columns): row["value"] for row in rows}
     lines = [(*published.columns, "value")]
@@ -190,7 +189,7 @@ def _write_texts(folder: Path, filled: Filled) -> None:
 
 
 def _write_curves(folder: Path, filled: Filled) -> None:
-    """Write what a figure of a paper draws against iterations or runs: the numbers, and a picture."""
+    """Write the values that a figure of a paper shows against iterations or runs, as numbers and as a picture."""
     if not filled.curves:
         return
     from voirdire_repro.draw import canvas, save
@@ -214,7 +213,7 @@ def _csv_text(lines: Iterable[Sequence[str]]) -> str:
 
 
 def _tell_claims(job: Job, name: str, label: str, out: Path) -> None:
-    """The claims that the run's tables now speak to; of a smoke test how many figures, never their values."""
+    """Print the verdicts on claims with figures of the run; for a smoke test, only their numbers, not their values."""
     rows = [
         row
         for row in judge_claims(job.system, fetch=False, results=out, called={name: label})

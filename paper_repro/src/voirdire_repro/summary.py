@@ -1,4 +1,4 @@
-"""Verdicts in short: per claim, and counted by kind."""
+"""Summary of verdicts, per claim and by kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire_repro.verdicts import VERDICTS, Row
 
 @dataclass(frozen=True)
 class Summary:
-    """One claim with the verdicts on its figures."""
+    """Claim with the verdicts on its figures."""
 
     claim: Claim
     rows: tuple[Row, ...]
@@ -26,7 +26,7 @@ class Summary:
 
     @property
     def in_words(self) -> str:
-        """The verdicts in words: one where all figures have it, else with their numbers."""
+        """Verdicts in words: one verdict if all figures have it, else each with its number."""
         found = self.verdicts
         if len(found) == 1:
             return next(iter(found))
@@ -34,12 +34,12 @@ class Summary:
 
     @property
     def published(self) -> str:
-        """Published figure, where it is one; else the number of figures."""
+        """Published figure if there is one, else the number of figures."""
         return figure_text(self.rows[0].published) if len(self.rows) == 1 else f"{len(self.rows)} figures"
 
     @property
     def ours(self) -> str:
-        """Ours: the figure, or how far the farthest of several is from the published one."""
+        """Our figure; for several figures, the largest difference from the published ones."""
         if len(self.rows) == 1:
             ours, margin = self.rows[0].ours, self.rows[0].margin
             if isinstance(ours, str) and margin:
@@ -54,7 +54,7 @@ class Summary:
 
 
 def figure_text(value: float | str) -> str:
-    """A figure as text: at most six digits.
+    """Format a figure with at most six digits.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def figure_text(value: float | str) -> str:
 
 
 def summarise_claims(system: System, rows: Sequence[Row]) -> list[Summary]:
-    """The claims of a system, each with its rows."""
+    """Return the claims of a system, each with its rows."""
     return [Summary(claim, tuple(r for r in rows if r.claim == claim.id)) for claim in system.claims]
 
 

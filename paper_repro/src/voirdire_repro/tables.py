@@ -1,4 +1,4 @@
-"""Published tables as tidy CSV: one figure a row, its keys before it, in the column ``value``."""
+"""Published tables as tidy CSV: one figure per row, with keys and, as last column, ``value``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ VALUE = "value"
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure of a table.
+    """Figure of a table.
 
     Attributes
     ----------
     table : str
-        The table's name (the file's, without ``.csv``).
+        Name of the table (of the file, without ``.csv``).
     keys : tuple of (str, str)
-        Column and entry, in the file's order.
+        Columns and entries, in the file's order.
     text : str
-        The figure as printed.
+        Figure as printed.
     """
 
     table: str
@@ -56,7 +56,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A published table: its figures, and what it shows in our words."""
+    """Published table: its figures, and a caption in our words."""
 
     name: str
     caption: str
@@ -64,7 +64,7 @@ class Table:
     cells: tuple[Cell, ...]
 
     def select_cells(self, keys: Mapping[str, Any]) -> list[Cell]:
-        """The cells whose keys are the given ones; an entry may also be a list of entries.
+        """Select the cells with these keys; an entry may be a list of entries.
 
         Examples
         --------
@@ -85,15 +85,15 @@ def read_table(path: Path, caption: str) -> Table:
     Parameters
     ----------
     path : Path
-        A CSV file whose last column is ``value``.
+        CSV file with ``value`` as last column.
     caption : str
-        What it shows.
+        Content of the table.
 
     Raises
     ------
     InputError
-        No column ``value`` at the end, a row of another length, a cell that is no number, the same keys twice: all
-        of the file at once, by line.
+        The last column is not ``value``, a row has another length, a value is no number, or keys are repeated: all
+        faults of the file at once, by line.
 
     Examples
     --------

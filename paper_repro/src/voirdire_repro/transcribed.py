@@ -1,9 +1,9 @@
-"""Figures, claims and kept results as they were when they were last looked over: what has changed here since.
+"""Changes of figures, claims and stored results since they were last verified.
 
-``paper_repro/<system>/transcribed.json`` holds short digests of every figure of every table, of what every claim
-compares with what, and of the results files that claims rest on. A figure that contradicts another is the paper's only
-if neither has been changed here. ``make transcribed`` takes the files as they are: after the changed rows have been
-held against the paper.
+``paper_repro/<system>/transcribed.json`` holds short digests of all figures of all tables, of the comparisons of all
+claims, and of the results files that claims use. A contradiction between two figures is in the paper only if neither
+has been changed here. ``make transcribed`` accepts the files as they are; use it after comparing changed rows with the
+paper.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LONG = 10
 
 
 def digest_of(*parts: Any) -> str:
-    """A short digest of plain values.
+    """Compute a short digest of plain values.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def digest_of(*parts: Any) -> str:
 
 
 def system_digests(system: System) -> dict[str, Any]:
-    """The digests of a system: figures by table, claims by id, results by study."""
+    """Compute the digests of a system: figures by table, claims by id, results by study."""
     return {
         "tables": {
             name: " ".join(_of_cell(cell) for cell in table.cells) for name, table in system.tables.items()
@@ -48,18 +48,18 @@ def system_digests(system: System) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Changes:
-    """Differences from what was transcribed.
+    """Differences from the verified files.
 
     Attributes
     ----------
     cells : frozenset of Cell
-        Figures that are others, or new.
+        Changed or new figures.
     gone : mapping of str to int
-        By table, how many figures are there no more, or are others.
+        By table, number of removed or changed figures.
     claims : frozenset of str
-        Claims that compare other things, or by another tolerance.
+        Claims with a changed comparison or tolerance.
     results : mapping of str to str
-        By study, its results file.
+        By study, path of the changed results file.
     """
 
     cells: frozenset[Cell] = frozenset()
@@ -68,13 +68,13 @@ class Changes:
     results: Mapping[str, str] | None = None
 
     def changed_tables(self) -> set[str]:
-        """Tables in which any figure differs."""
+        """Return the tables with changed figures."""
         return {cell.table for cell in self.cells} | {
             name for name, count in (self.gone or {}).items() if count
         }
 
     def of_figure(self, claim: Claim, cell: Cell) -> str:
-        """Changes in a figure itself, in its claim or in what its own run left, or ""."""
+        """Describe changes in a figure, its claim or the results of its study, or return ""."""
         if cell in self.cells:
             return f"{cell.table}.csv, {cell.name}: {cell.text} is not what was transcribed"
         if claim.id in self.claims:
@@ -85,7 +85,7 @@ class Changes:
         return ""
 
     def changes_behind(self, claim: Claim, cell: Cell) -> str:
-        """Changes in the tables that a figure is compared by, or ""."""
+        """Describe changes in the tables with which a figure is compared, or return ""."""
         read = {
             cell.table,
             *(str(name) for name in _entries_named(claim.check, "table")),
@@ -130,7 +130,7 @@ def find_changes(system: System) -> Changes:
 
 
 def studies_of(claims: tuple[Claim, ...]) -> list[str]:
-    """The studies that claims rest on, sorted."""
+    """Return the sorted names of the studies that claims use."""
     return sorted({study for claim in claims for study in _studies_in(claim.check)})
 
 
@@ -139,7 +139,7 @@ def _studies_in(check: Mapping[str, Any]) -> list[str]:
 
 
 def _entries_named(settings: Any, key: str) -> Iterator[Any]:
-    """Every entry ``key`` in settings, however deep."""
+    """Yield all entries ``key`` in nested settings."""
     if isinstance(settings, Mapping):
         for name, value in settings.items():
             if name == key:
@@ -166,7 +166,7 @@ def _of_file(path: Path) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Take the files of these systems, or of all, as they are."""
+    """Write new digests for these systems, or for all."""
     for name in names or system_names():
         system = load_system(name)
         write_file(system.folder / FILE, json.dumps(system_digests(system), indent=1) + "\n")

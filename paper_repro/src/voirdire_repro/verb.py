@@ -1,4 +1,4 @@
-"""Parts of the verb ``repro``: judged claims, reruns, pictures, tables and runs, and how they are printed."""
+"""Parts of the verb ``repro``: judged claims, reruns, pictures, tables and runs, and their printing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from voirdire_repro.runs import run as collect
 from voirdire_repro.summary import count_verdicts, summarise_claims
 from voirdire_repro.verdicts import DIFFER, VERDICTS, Row
 
-# a claim is shown in the colour of its worst figure
+# a claim has the colour of its worst figure
 _STYLES = {
     "changed-here": "bold magenta",
     "failed": "bold red",
@@ -43,26 +43,26 @@ def print_page() -> None:
 
 
 def chosen_systems(paper: str | None) -> list[System]:
-    """One paper's system, or all."""
+    """Load the system of one paper, or all."""
     return [load_system(name) for name in ([paper] if paper else system_names())]
 
 
 def judge_system(
     system: System, offline: bool, results: Path | None, fresh: dict[str, list[Mapping[str, str]]] | None
 ) -> list[Row]:
-    """A system's claims with their verdicts."""
+    """Judge the claims of a system."""
     return judge_claims(system, fetch=not offline, results=results, fresh=fresh)
 
 
 def unexplained_verdicts(system: System, rows: list[Row], rerun: bool) -> list[str]:
-    """Verdicts that nothing explains."""
+    """List the verdicts without an explanation."""
     return [f"{system.paper}, {one}" for one in unexplained_lines(system, rows, rerun)]
 
 
 def rerun_studies(
     system: System, replicates: int, jobs: int, cluster: str | None, out: Path | None
 ) -> dict[str, list[Mapping[str, str]]]:
-    """Results of the studies that a system's claims rest on, made now."""
+    """Repeat the studies that the claims of a system use, and return their results."""
 
     def tell_progress(study: str, done: int, of: int) -> None:
         print(f"{system.paper}: {study}, {done} of {of} batches", file=sys.stderr)
@@ -82,7 +82,7 @@ def make_outputs(
     smoke: bool,
     out: Path | None,
 ) -> list[Path]:
-    """The pictures drawn, the tables written, and the folder of the run."""
+    """Draw pictures, write tables and make a run as requested; return their paths."""
     if paper is None:
         raise InputError(
             "--figures, --tables and --run are of one paper; name it: voirdire repro PAPER --run NAME"
@@ -96,7 +96,7 @@ def make_outputs(
 
 
 def show_claims(system: System, rows: list[Row]) -> None:
-    """Print a system's claims."""
+    """Print the claims of a system."""
     table = Table(
         title=Text(system.paper, style="bold"),
         title_justify="left",
@@ -128,14 +128,14 @@ def show_claims(system: System, rows: list[Row]) -> None:
 
 
 def show_counts(rows: list[Row]) -> None:
-    """Print how many figures have each verdict."""
+    """Print the number of figures by verdict."""
     found = count_verdicts(rows)
     used = [verdict for verdict in VERDICTS if any(found[kind][verdict] for kind in found)]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("figures", no_wrap=True)
     for verdict in used:
         words = verdict.split("-")
-        # as narrow as its longest word, so that six of them stand in 80 columns
+        # as narrow as the longest word, so that six columns fit into 80 characters
         table.add_column(" ".join(words), justify="right", width=max(map(len, words)))
     for kind, by in found.items():
         if any(by.values()):

@@ -1,4 +1,4 @@
-"""Verdicts: each published figure beside ours."""
+"""Verdicts: comparison of each published figure with ours."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ VERDICTS = {
     "needs-llm": "no run has filled it yet",
     "not-available": "it cannot be computed",
 }
-#: What is to be explained by the claim's finding.
+#: Verdicts that the finding of the claim must explain.
 DIFFER = ("failed", "inconsistent-in-paper")
-#: How many Monte Carlo errors of results that were made just now are allowed beside the tolerance.
+#: Number of Monte Carlo errors of new results that are added to the tolerance.
 _ERRORS = 2
-#: What a run found of claims that stand in the text: columns claim and value.
+#: File of a run's values of claims in the text: columns claim and value.
 TEXTS = "texts.csv"
-#: What a run found of figures that are curves.
+#: File of a run's values of curves.
 CURVES = "curves.csv"
 _WITHOUT_OURS = {
     "needs-llm": "needs-llm",
@@ -43,21 +43,21 @@ _WITHOUT_OURS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One published figure and the verdict on it.
+    """Published figure and the verdict on it.
 
     Attributes
     ----------
     id, paper, where, kind : str
-        ``id`` is the claim's, with the cell's keys where it speaks of several figures.
+        ``id`` is that of the claim, with the keys of the cell if the claim has several figures.
     published, ours : float, str or None
-        ``ours`` is None where nothing was computed.
+        Both figures; ``ours`` is None if it was not computed.
     tolerance : float or None
     verdict : str
         One of ``VERDICTS``.
     claim, note : str
-        The claim's own id; what is to be said about the figure.
+        Id of the claim; remark on the figure.
     margin : str
-        Of simulated differences: how large, with a Monte Carlo error.
+        For simulated differences: size with Monte Carlo error.
     """
 
     id: str
@@ -73,7 +73,7 @@ class Row:
     margin: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The row in the shape of ``voirdire repro --json``."""
+        """Return the row in the shape of ``voirdire repro --json``."""
         names = ("id", "paper", "where", "kind", "published", "ours", "tolerance", "verdict", "claim", "note")
         return {name: getattr(self, name) for name in names}
 
@@ -86,31 +86,31 @@ def judge_claims(
     called: Mapping[str, str] | None = None,
     fresh: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
 ) -> list[Row]:
-    """Compute what can be computed and compare it with what was published.
+    """Compute figures where possible and compare them with the published ones.
 
     Parameters
     ----------
     system : System
     fetch : bool
-        Whether public data may be read from the cache or fetched; if not, their claims are "not-fetched".
+        True to read public data from the cache or download them; else their claims are "not-fetched".
     results : path, optional
         Folder with the tables of our own runs, ``<system>/<run>/<table>.csv`` in the shape of the published ones, and
         ``<system>/<run>/texts.csv`` for claims in the text.
     called : mapping of str to str, optional
-        Folders of runs that are called otherwise.
+        Folders of runs with other names.
     fresh : mapping of str to rows, optional
-        Results of studies, by name, that were made just now (see :mod:`voirdire_repro.rerun`) and count
-        instead of the kept ones; beside the tolerance two of their Monte Carlo errors are allowed.
+        New results of studies, by name (see :mod:`voirdire_repro.rerun`), used instead of the stored ones; two of
+        their Monte Carlo errors are added to the tolerance.
 
     Returns
     -------
     list of Row
-        In the claims' order, one per figure.
+        Rows in the order of the claims, one per figure.
 
     Raises
     ------
     InputError
-        A table under ``results`` that is none, or a study whose results are not there.
+        A table under ``results`` is not one of the paper's, or results of a study are missing.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def _claim_rows(
 
 
 def _cell_tolerance(system: System, claim: Claim, cell: Cell) -> float | None:
-    """The claim's number, or two standard errors of the figure; in items it is known when ours is."""
+    """Return the claim's number, or two standard errors of the figure; None for tolerances in items."""
     how = claim.tolerance
     if not isinstance(how, Mapping):
         return how
@@ -205,10 +205,10 @@ def _compare_figures(
 
 
 def unexplained_lines(system: System, rows: Sequence[Row], rerun: bool = False) -> list[str]:
-    """List what a strict check does not let pass, a sentence each.
+    """List the problems of a strict check, one sentence each.
 
-    Changes here; figures that differ without a finding; findings where none differs, though all was computed (not of a
-    ``rerun``, whose Monte Carlo errors are allowed for: a small difference may lie within them).
+    Problems are changes here, figures that differ without a finding, and findings although all figures agree (except
+    in a ``rerun``, where a small difference may be within the Monte Carlo errors).
 
     Examples
     --------
@@ -237,7 +237,7 @@ def _cell_figure(cell: Cell) -> float | str:
 
 @dataclass(frozen=True)
 class _Own:
-    """Results of one run: figures by table and cell, and of claims in the text."""
+    """Results of one run: figures by table and cell, and values of claims in the text."""
 
     cells: Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
     texts: Mapping[str, str]
@@ -263,7 +263,7 @@ def _own_results(system: System, results: Path, run: str) -> _Own:
 
 
 def _from_runs(claim: Claim, cell: Cell, own: Mapping[str, _Own]) -> float | str | None:
-    """A cell from the first run that has it; a figure of the text summed over the claim's runs, if all have it."""
+    """Return a cell from the first run that has it; a figure of the text as the sum over the claim's runs."""
     found = [own[run] for run in claim.runs if run in own]
     if cell.keys:
         place = (estimator_table(cell.table, claim.method), cell.keys)

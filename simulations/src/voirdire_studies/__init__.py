@@ -1,4 +1,4 @@
-"""Simulation studies: a TOML file says what is simulated, fitted and measured; the runner does it."""
+"""Simulation studies: a TOML file specifies simulation, fits and measures; the runner executes it."""
 
 from voirdire_studies.runner import StudyResult, run_study
 from voirdire_studies.study import Study, load_study, study_names

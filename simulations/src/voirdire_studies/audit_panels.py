@@ -1,6 +1,6 @@
-"""Tables of six judges of whom the first has a planted bias: votes, votes in both orders, scores and labels.
+"""Tables of six judges, the first with a planted bias: votes, votes in both orders, scores and labels.
 
-Every function takes what is planted and a generator. Judges answer twice (runs), but for those of votes in both orders.
+Every function takes the planted bias and a generator. Judges answer in two runs, except for votes in both orders.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLEAN = "none"
 
 
 class AuditedPanel(NamedTuple):
-    """A table with the families of its items and judges."""
+    """Table with the families of its items and judges."""
 
     table: pd.DataFrame
     items: dict[str, str]
@@ -30,7 +30,7 @@ class AuditedPanel(NamedTuple):
 
 
 def make_scores(planted: str, rng: np.random.Generator) -> AuditedPanel:
-    """Scores from 1 to 5 of 150 items in two runs."""
+    """Draw scores from 1 to 5 of 150 items in two runs."""
     import pandas as pd
 
     quality, length = rng.normal(size=(2, ITEMS))
@@ -60,7 +60,7 @@ def make_scores(planted: str, rng: np.random.Generator) -> AuditedPanel:
 
 
 def make_labels(planted: str, rng: np.random.Generator) -> AuditedPanel:
-    """Labels pass and fail of 300 items in two runs."""
+    """Draw labels pass and fail of 300 items in two runs."""
     import pandas as pd
 
     quality, length = 2.0 * rng.normal(size=LABELLED), rng.normal(size=LABELLED)
@@ -90,9 +90,9 @@ def make_labels(planted: str, rng: np.random.Generator) -> AuditedPanel:
 
 
 def make_votes(planted: str, rng: np.random.Generator) -> AuditedPanel:
-    """Votes on 250 pairs of 12 models in two runs, each pair in one order.
+    """Draw votes on 250 pairs of 12 models in two runs, each pair in one order.
 
-    A "slide" goes evenly from right to a coin, a "drift" is a coin from the middle on.
+    A "slide" changes linearly from normal answers to coin tosses; a "drift" gives coin tosses in the second half.
     """
     quality, length = 1.5 * rng.normal(size=MODELS), rng.normal(size=MODELS)
     family = np.arange(MODELS) % 2
@@ -127,10 +127,10 @@ def make_votes(planted: str, rng: np.random.Generator) -> AuditedPanel:
 
 
 def make_votes_in_orders(planted: str, rng: np.random.Generator) -> AuditedPanel:
-    """Votes on 250 pairs of 12 models, each in both orders, and with "swap" twice in each.
+    """Draw votes on 250 pairs of 12 models, each in both orders, and with "swap" twice in each.
 
-    A judge whose answers change with the order ("swap") takes the place of the item for its worth in 45% of pairs, the
-    first place in half of them and the second in the others, so that its errors favour no place.
+    A judge with "swap" answers by position in 45% of pairs: the first position in half of them, the second in the
+    others, so that its errors favour no position.
     """
     import pandas as pd
 
@@ -156,7 +156,7 @@ def make_votes_in_orders(planted: str, rng: np.random.Generator) -> AuditedPanel
 
 
 def item_names(count: int) -> list[str]:
-    """Names of items.
+    """Return names of items.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def _panel(frames: list[pd.DataFrame], names: list[str], family: Ints) -> Audite
     return AuditedPanel(pd.concat(frames, ignore_index=True), items, judges)
 
 
-#: Tables by name, with the biases that make sense there.
+#: Tables by name, with the biases that are possible there.
 TABLES: dict[str, tuple[Callable[[str, np.random.Generator], AuditedPanel], tuple[str, ...]]] = {
     "votes": (
         make_votes,

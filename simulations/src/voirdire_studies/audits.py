@@ -1,4 +1,4 @@
-"""Studies of audits: is a planted bias found, and is nothing found of clean judges?"""
+"""Studies of audits: detection of planted biases, and false alarms for clean judges."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from voirdire_studies.study import Study
 
 Unit = tuple[str, str, int]  # table, what is planted, replicate
 
-#: Measure by which a bias is found, where it has another name.
+#: Measure that detects a bias, where its name differs.
 MEASURES = {"own": "own family", "copies": "independence", "slide": "drift", "slide up": "drift"}
 
 
 def units(study: Study) -> list[Unit]:
-    """One audit each, first replicates first."""
+    """List units of work, one audit each, ordered by replicate."""
     return [
         (table, planted, replicate)
         for replicate in range(study.replicates)
@@ -27,7 +27,7 @@ def units(study: Study) -> list[Unit]:
 
 
 def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
-    """Audit a table: one row, with what was found of the planted judge and of the clean ones."""
+    """Audit a table; return one row with the findings for the biased judge and for the clean ones."""
     from voirdire.decide.audit import audit
 
     table, planted, replicate = unit
@@ -58,7 +58,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
 
 def aggregate(study: Study, replicates: Any) -> Any:
-    """One row per table, planted bias and measure: the share found, and the share of clean judges that are silent."""
+    """Compute per table and planted bias the share detected and the share of clean judges without alarm."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []

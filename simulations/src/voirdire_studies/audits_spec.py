@@ -1,4 +1,4 @@
-"""Specification of a study of audits: what its file must say."""
+"""Specification of a study of audits: checks of its file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from voirdire_studies.audit_panels import TABLES
 
 
 def audits_problems(settings: dict[str, Any]) -> list[str]:
-    """Faults of the settings, one sentence each.
+    """List the faults of the settings, one sentence each.
 
     Examples
     --------

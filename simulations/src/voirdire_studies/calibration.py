@@ -1,9 +1,9 @@
-"""Calibration studies: are the intervals of every model as wide as they should be?
+"""Calibration studies: coverage of the intervals of every model.
 
 Parameters are drawn from a model file's priors, votes from its equation (:mod:`.prior_panels`), and the model is fitted
-to them; ranks and interval coverage over many tables show whether the computation is right (:mod:`.sbc`). Models with
-a mirror are judged as they report: truth and draws are folded alike, which leaves ranks uniform, because the posterior
-of the folded truth is the folded posterior.
+to them; ranks and interval coverage over many tables test the computation (:mod:`.sbc`). For models with a mirror,
+truth and draws are folded in the same way; ranks remain uniform, because the posterior of the folded truth is the
+folded posterior.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Floats = npt.NDArray[np.float64]
 Unit = tuple[str, str, tuple[int, ...]]  # model, method, replicates to run together
 
 PROBS = (0.5, 0.8, 0.9)
-LEVEL = 0.01  # of all ECDF bands of a study together
-COVERAGE = (0.88, 0.92)  # where the coverage of 90% intervals must lie
+LEVEL = 0.01  # level of all ECDF bands of a study together
+COVERAGE = (0.88, 0.92)  # accepted range of the coverage of 90% intervals
 MARGIN = 2.0  # Monte Carlo errors by which one quantity's coverage may miss that range
 NOMINAL = 0.9
 RHAT = 1.05  # one short chain: the usual 1.01 would flag noise
@@ -46,7 +46,7 @@ POOLED = "all parameters"
 
 
 def units(study: Study) -> list[Unit]:
-    """Work in pieces that are run whole: batches of tables of one model and method."""
+    """List units of work: batches of tables of one model and method."""
     size = study.settings["batch"]
     found: list[Unit] = []
     for model in study.settings["models"]:
@@ -60,7 +60,7 @@ def units(study: Study) -> list[Unit]:
 
 
 def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
-    """Simulate, fit and rank one batch: a row per table and quantity."""
+    """Simulate, fit and rank one batch; return a row per table and quantity."""
     name, method, replicates = unit
     model = load_model(name)
     rows = calibrate_batch(study, model, model, method, replicates)
@@ -70,9 +70,9 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 def calibrate_batch(
     study: Study, simulated: Model, fitted: Model, method: str, replicates: tuple[int, ...]
 ) -> list[dict[str, Any]]:
-    """Ranks and coverage for tables drawn from one model and fitted by another (the same, save in a negative control).
+    """Compute ranks and coverage for tables drawn from one model and fitted by another.
 
-    Both must have the same parameters.
+    The models are the same, except in a negative control; both must have the same parameters.
     """
     panel = panel_of(simulated, study.settings["shape"], study.settings["ties"])
     seeds = [[study.seed, replicate] for replicate in replicates]
@@ -94,7 +94,7 @@ def calibrate_batch(
 def _posterior_draws(
     study: Study, method: str, problem: Problem, mode: Mode, rng: np.random.Generator
 ) -> tuple[Floats, dict[str, Any]]:
-    """Draws, shape (draws, size), and what may be wrong with them."""
+    """Return posterior draws, shape (draws, size), and diagnostics."""
     how = study.settings["methods"][method]
     facts: dict[str, Any] = {"rhat": None, "divergences": None, "pareto_k": None}
     if method == "auto":
@@ -133,7 +133,7 @@ def _posterior_draws(
 
 
 def _split_halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
-    """The first and the second half of one chain, as two."""
+    """Split one chain into its two halves, shape (2, half, ...)."""
     return recorded[0, : 2 * half].reshape(2, half, *recorded.shape[2:])
 
 
@@ -147,7 +147,7 @@ def _rank_rows(
         row: dict[str, Any] = {"quantity": name, "elements": values.shape[1]}
         for prob in PROBS:
             row[f"covered_{100 * prob:.0f}"] = int(sbc.is_covered(rank, len(values), prob).sum())
-        # one element a table, by turns: ranks of elements of one table depend on each other
+        # one element per table, in turn, because ranks of elements of one table are dependent
         element = replicate % values.shape[1]
         few = sbc.thin_draws(values[:, element], study.settings["draws"])
         rows.append({**row, "rank": int((few < at_truth[name][0, element]).sum())})
@@ -155,7 +155,7 @@ def _rank_rows(
 
 
 def ranked_quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
-    """Quantities to rank, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
+    """Compute quantities to rank, shape (points, elements): parameters, reported quantities, log likelihood.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def ranked_quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
 
 
 def aggregate(study: Study, replicates: Any) -> Any:
-    """One row per model, method and quantity, and one per model and method for all its parameters together.
+    """Compute a row per model, method and quantity, and one per model and method for all parameters together.
 
     ``coverage_50``, ``_80``, ``_90`` pool a quantity's exchangeable elements; their Monte Carlo errors take each table
     as one cluster. ``chi_square_p`` and ``ecdf_p`` test the ranks of one element per table. A quantity passes where

@@ -1,4 +1,4 @@
-"""Specification of a calibration study: what its file must say."""
+"""Specification of a calibration study: checks of its file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ METHODS = {
     "nuts": {"draws": _COUNT, "warmup": _COUNT, "replicates": _COUNT},
 }
 SHAPE = {"judges": _COUNT, "items": _PAIR, "criteria": _COUNT}
-MORE = {"contexts": _PAIR}  # of models that have them
+MORE = {"contexts": _PAIR}  # for models with contexts
 NO_ORIGIN = {"majority-vote": "votes", "mean-score": "scores", "median-score": "scores"}
 TWENTIETHS = 20  # 50, 80 and 90% intervals end at whole ranks where draws + 1 is a multiple
 
 
 def calibration_problems(settings: dict[str, Any]) -> list[str]:
-    """Faults of the settings of a calibration study, one sentence each.
+    """List the faults of the settings of a calibration study, one sentence each.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Coverage studies: do the intervals of a whole fit cover, and are its claims right, wherever the truth comes from?
+"""Coverage studies: coverage of the reported intervals and errors of claims, for truths that differ from the prior.
 
-A calibration study draws the truth from the very prior, and looks at draws. Here panels are those that users have:
-items that differ more or less than the prior says, judges at chance, one judge with nearly all the votes, sparse
-tables; and what is looked at are the tables of a fit as it is shown, by any method.
+A calibration study draws the truth from the prior and uses draws. Here panels are realistic: items that differ more or
+less than under the prior, judges at chance, one judge with nearly all votes, sparse tables. The measures use the
+reported tables of a fit, by any method.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Unit = tuple[int, str, str, int]  # number of the panel, model, method, replicat
 PROB = 0.9
 SURE = 0.95  # probability above which one item is claimed to be better than another
 LOW = 0.85  # coverage of a table below which the fit should warn
-KNOWN = "{model}, sd given"  # as drawn: what a fit could know at best of how far items are apart
+KNOWN = "{model}, sd given"  # fit with the true sd of the strengths
 TELLING = (
     "approximation",
     "orientation",
@@ -31,11 +31,11 @@ TELLING = (
     "convergence",
     "rhat",
     "divergences",
-)  # checks that may say so
+)  # checks that may warn of this
 
 
 def units(study: Study) -> list[Unit]:
-    """One fit each, first replicates first; a panel with ``tables`` has so many of them in each replicate."""
+    """List units of work, one fit each, ordered by replicate; ``tables`` of a panel is its number per replicate."""
     panels = study.settings["panels"]
     tables = [study.replicates * panel.get("tables", 1) for panel in panels]
     known = [KNOWN.format(model=study.settings["drawn_from"])] if study.settings.get("known_sd") else []
@@ -50,7 +50,7 @@ def units(study: Study) -> list[Unit]:
 
 
 def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
-    """Simulate a panel, fit it, and compare what is shown with the truth: one row."""
+    """Simulate a panel, fit it, and compare the reported tables with the truth; return one row."""
     from voirdire.fit.verb import fit
 
     number, name, method, replicate = unit
@@ -88,7 +88,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
 
 def count_claims(found: Any, strength: dict[str, float]) -> tuple[int, int]:
-    """Number of pairs of items that a fit tells apart with a probability above 0.95, and of those that are wrong."""
+    """Count the pairs of items ordered with a probability above 0.95, and those in the wrong order."""
     draws = integrated_scores(found.problem.density, found.posterior.values)
     truth = np.array([strength[item] for item in found.problem.items])
     claims = wrong = 0
@@ -101,7 +101,7 @@ def count_claims(found: Any, strength: dict[str, float]) -> tuple[int, int]:
 
 
 def _spread_covered(found: list[dict[str, Any]], truth: float | None) -> float:
-    """1 if the interval of the spread between contexts holds the truth, 0 if not; NaN where there is none."""
+    """Return 1 if the interval of the spread between contexts holds the truth, else 0; NaN if there is none."""
     held = [one["low"] <= truth <= one["high"] for one in found if one["name"] == "context" and truth]
     return float(held[0]) if held else float("nan")
 
@@ -111,11 +111,11 @@ def _share_inside(truth: Floats, low: Any, high: Any) -> float:
 
 
 def aggregate(study: Study, replicates: Any) -> Any:
-    """One row per panel, model, method and measure.
+    """Compute one row per panel, model, method and measure.
 
-    Coverage of scores and of reliability at 90%; the share of all claims that are wrong; the root mean square error of
-    scores; ``warned``, the share of fits that warn, and ``unwarned``, that of fits which do not though one of the two
-    covers less than 0.85; and how often each method was what was done.
+    Coverage of scores and of reliability at 90%; the share of wrong claims; the root mean square error of scores;
+    ``warned``, the share of fits with a warning; ``unwarned``, the share of fits without a warning although one of the
+    two coverages is below 0.85; and the share of fits by each method used.
     """
     import pandas as pd
 
@@ -139,7 +139,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
 
 
 def rows_of(key: dict[str, Any], columns: dict[str, Any]) -> list[dict[str, Any]]:
-    """Mean, sd and Monte Carlo error of what was measured in every replicate, one row each."""
+    """Compute mean, sd and Monte Carlo error of each measure over replicates, one row each."""
     rows = []
     for measure, values in columns.items():
         sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
@@ -149,7 +149,7 @@ def rows_of(key: dict[str, Any], columns: dict[str, Any]) -> list[dict[str, Any]
 
 
 def share_row(key: dict[str, Any], measure: str, some: Any, whole: Any) -> dict[str, Any]:
-    """Share of some of all counts, with the error of clusters: counts of a table stand and fall together."""
+    """Compute the share of ``some`` in ``whole``, with the standard error for clusters of one table each."""
     total = max(whole.sum(), 1)
     share = some.sum() / total
     error = np.sqrt(((some - share * whole) ** 2).sum()) / total

@@ -1,4 +1,4 @@
-"""Specification of a coverage study: what its file must say."""
+"""Specification of a coverage study: checks of its file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PANEL = {
     "tables": _COUNT, "criteria": _PAIR, "general_share": _SHARE, "criteria_votes": _COUNT,
 }  # fmt: skip
 COINS = ("two-coin", "pooled-two-coin")
-#: What must be given, as no prior gives it, where a panel has contexts or criteria.
+#: Required settings of panels with contexts or criteria, which no prior gives.
 _GIVEN = {
     "contexts": ("sd", "coin_mean", "coin_sd", "context_sd"),
     "criteria": ("sd", "coin_mean", "coin_sd", "general_share", "criteria_votes"),
@@ -30,7 +30,7 @@ _NEEDED = ("name", "judges", "items", "votes")
 
 
 def coverage_problems(settings: dict[str, Any]) -> list[str]:
-    """Faults of the settings of a coverage study, one sentence each.
+    """List the faults of the settings of a coverage study, one sentence each.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
 
 
 def method_problems(methods: list[str]) -> list[str]:
-    """Methods that give no intervals, one sentence each.
+    """Report methods without intervals, one sentence each.
 
     Examples
     --------

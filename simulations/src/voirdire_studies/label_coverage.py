@@ -1,7 +1,7 @@
-"""Studies of label panels: what copies, families, shared biases and hard items do to classes and their probabilities.
+"""Studies of label panels: effect of copies, families, shared biases and hard items on classes and probabilities.
 
-A panel has honest judges, each right with a probability of its own, on items that may be hard for all, beside copies of
-the first one and families whose members err together. Every model is fitted with the families named, and the default
+A panel has honest judges with different probabilities of being right, items that may be hard for all, copies of the
+first judge, and families with common errors. Every model is fitted with the families named, and the default model
 ("default") without.
 """
 
@@ -38,12 +38,12 @@ def units(study: Study) -> list[Unit]:
 
 @dataclass(frozen=True, eq=False)
 class LabelledPanel:
-    """A table of labels, and what is true of its items and judges.
+    """Table of labels, with the truth about its items and judges.
 
     Attributes
     ----------
     labels : int array, shape (judges, items)
-        What each judge calls each item.
+        Label of each item by each judge.
     truth : int array, shape (items,)
     right : array, shape (judges,)
         Probability of a right label, over the items of the table.
@@ -163,11 +163,11 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
 
 def aggregate(study: Study, replicates: Any) -> Any:
-    """One row per panel, model, method and measure.
+    """Compute one row per panel, model, method and measure.
 
-    Accuracy of the most probable classes (ties shared); log loss; mean stated probability less accuracy; the share of
-    items whose class is in the smallest set of classes of 90%, which holds too much where one class has more; the share
-    of judges whose accuracy is in its 90% interval; and how often each model was the one of the default.
+    Accuracy of the most probable classes (ties shared); log loss; mean stated probability minus accuracy; share of
+    items with their class in the smallest set of classes of 90% (above 90% where one class has more); share of judges
+    with their accuracy in its 90% interval; and share of fits in which each model was the default.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Specification of a study of label panels: what its file must say."""
+"""Specification of a study of label panels: checks of its file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Panels drawn from a model file itself: parameters from its priors, votes from its equation.
+"""Panels drawn from a model file: parameters from its priors, votes from its equation.
 
-In the joint distribution p(x) p(votes | x) a posterior is calibrated by construction, whatever the model; so data from
-here test the computation (and the agreement of the simulator's and the fit's reading of the model), nothing else.
+In the joint distribution p(x) p(votes | x) the posterior of any model is calibrated by construction. So these data test
+only the computation, and the agreement of simulator and fit on the model.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ class JointPanel:
 
 
 def _in_units(problem: Problem, values: Values) -> Floats:
-    """The flat vector of values, in the units that a table sets."""
+    """Return the flat vector of values, in the units that the table defines."""
     return np.asarray(problem.density.flat(values, np), dtype=float)
 
 
@@ -313,7 +313,7 @@ _PANELS: dict[str, type[Panel]] = {
 
 
 def panel_of(model: Model, shape: dict[str, int], ties: bool) -> Panel:
-    """The panel that a model is calibrated on; for scores ``ties`` is whether judges score everything twice.
+    """Make the panel for the calibration of a model; for scores, ``ties`` means that judges score everything twice.
 
     Examples
     --------

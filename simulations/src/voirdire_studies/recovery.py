@@ -1,4 +1,4 @@
-"""Recovery studies: simulate panels whose truth is known, fit models, measure how much of it comes back."""
+"""Recovery studies: simulation of panels with known truth, fits of models, comparison with the truth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Unit = tuple[int, tuple[int, ...]]  # a cell's number and the replicates to run 
 
 
 def units(study: Study) -> list[Unit]:
-    """Work in pieces that are run whole: batches of replicates of one cell."""
+    """List units of work: batches of replicates of one cell."""
     size = study.settings["batch"]
     replicates = range(study.replicates)
     batches = [tuple(replicates[start : start + size]) for start in range(0, study.replicates, size)]
@@ -38,7 +38,7 @@ def units(study: Study) -> list[Unit]:
 
 
 def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
-    """Simulate, fit and measure one batch: a row per replicate, model, optimiser and measure."""
+    """Simulate, fit and measure one batch; return a row per replicate, model, optimiser and measure."""
     number, replicates = unit
     cell = study.study_cells()[number]
     panels = [simulate_counts(**simulation_settings(study, cell, replicate)) for replicate in replicates]
@@ -51,7 +51,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
             if optimiser == "adam" and replicates[-1] >= study.settings.get(
                 "adam_replicates", study.replicates
             ):
-                continue  # 5,000 epochs take long: the first batches do
+                continue  # only the first batches, because 5,000 epochs take long
             roomy = study.settings.get("roomy", False)
             found = _fit_problems(problems, optimiser, [study.seed, *replicates], roomy)
             if found is None:
@@ -166,7 +166,7 @@ def _ranked_scores(strengths: Floats, weights: Floats) -> Floats:
 
 
 def _nominal_reliability(cell: Cell, judges: tuple[str, ...]) -> Floats | None:
-    """Accuracy that each judge was given, where all were given one."""
+    """Return the accuracy setting of each judge, None unless all have one."""
     panel = panel_from_spec(cell.judges)
     given = [panel[name] for name in judges]
     accuracies = [
@@ -176,7 +176,7 @@ def _nominal_reliability(cell: Cell, judges: tuple[str, ...]) -> Floats | None:
 
 
 def aggregate(study: Study, replicates: Any) -> Any:
-    """Mean, sd and Monte Carlo error of each cell, model and measure; how often a model is the single best.
+    """Compute mean, sd and Monte Carlo error of each cell, model and measure, and the share of single best models.
 
     ``best_share`` is the share of replicates in which the model alone has the highest value of the study's ``best_of``
     measure among its models; missing for other measures.

@@ -1,4 +1,4 @@
-"""Run a study: batches in parallel, every finished batch on disk at once, the same table however often it stopped."""
+"""Runner of studies: parallel batches, each stored when finished; interruptions do not change the resulting table."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ def run_study(
     Parameters
     ----------
     study : str, path or Study
-        A shipped study's name, a study file, or a checked study.
+        Name of a shipped study, study file, or checked study.
     replicates : int, optional
-        Instead of the file's number.
+        Number of replicates; by default that of the file.
     jobs : int or None
-        Processes, by joblib. None leaves it to an active ``joblib.parallel_config``.
+        Number of processes, by joblib. None uses an active ``joblib.parallel_config``.
     client : distributed.Client or str, optional
-        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
+        Dask cluster instead of ``jobs``, or address of its scheduler.
     out : path, optional
         Folder for the journal of finished batches, ``results.csv``, ``first.csv`` (every cell's first replicate) and
         ``run.json`` (title, aim, source, seed, replicates, day, versions). A run that was stopped goes on from there
@@ -178,7 +178,7 @@ def _unit_key(unit: Any) -> str:
 
 
 class _Journal:
-    """Finished batches, one JSON line each, after a first line that says of which study."""
+    """Journal of finished batches, one JSON line each, after a first line that identifies the study."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         # what was found is written once it is done, and changes nothing that is simulated
@@ -191,7 +191,7 @@ class _Journal:
             folder.mkdir(parents=True, exist_ok=True)
 
     def read_batches(self) -> dict[str, list[dict[str, Any]]]:
-        """Batches finished before; a last line that was cut off is dropped and run again."""
+        """Read finished batches; an incomplete last line is dropped and run again."""
         if not self.path.exists():
             write_file(self.path, json.dumps(self.head) + "\n")
             return {}

@@ -1,4 +1,4 @@
-"""Simulation-based calibration: what ranks of truths among posterior draws say about a computation.
+"""Simulation-based calibration: tests of a computation by ranks of truths among posterior draws.
 
 Draw x from the prior and a table given x; then the rank of a quantity at x among its values at S independent posterior
 draws is uniform on 0..S (Talts et al. 2018, arXiv 1804.06788), also for quantities that depend on the table, such as
@@ -24,7 +24,7 @@ BINS = 20
 
 
 def truth_ranks(truth: Floats, draws: Floats) -> Ints:
-    """Rank of each truth among its draws: how many are smaller, shape (elements,).
+    """Compute the rank of each truth, the number of smaller draws; shape (elements,).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def truth_ranks(truth: Floats, draws: Floats) -> Ints:
 
 
 def is_covered(rank: Ints, draws: int, prob: float) -> npt.NDArray[np.bool_]:
-    """True where the truth lies in the equal-tailed interval between two order statistics of the draws.
+    """Return True where the truth lies in the equal-tailed interval between two order statistics of the draws.
 
     With (draws + 1) (1 - prob) / 2 whole, a calibrated computation covers with probability ``prob`` exactly.
 
@@ -60,7 +60,7 @@ def thin_draws(draws: Floats, count: int) -> Floats:
 
 
 def chi_square(rank: Ints, draws: int) -> float:
-    """P-value of the chi-square test of uniform ranks in ``BINS`` equal bins.
+    """Compute the p-value of the chi-square test of uniform ranks in ``BINS`` equal bins.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def chi_square(rank: Ints, draws: int) -> float:
 
 
 def ecdf_p_value(rank: Ints, draws: int) -> float:
-    """P-value of the largest departure of the ranks' ECDF from uniformity, in binomial tails (see the module).
+    """Compute the p-value of the largest departure of the ranks' ECDF from uniformity (see the module).
 
     Parameters
     ----------
@@ -96,10 +96,10 @@ def ecdf_p_value(rank: Ints, draws: int) -> float:
     return 1.0 - _chance_inside(size, draws, float(tails.min()))
 
 
-# many sets of ranks have the same smallest tail, of which there are few
+# cached, because there are few different smallest tails
 @lru_cache(maxsize=4096)
 def _chance_inside(size: int, draws: int, tail: float) -> float:
-    """Probability that uniform ranks keep every binomial tail above ``tail``.
+    """Compute the probability that uniform ranks keep every binomial tail above ``tail``.
 
     Forward recursion over z: given N_i ranks below z_i, N_{i+1} - N_i is binomial of size - N_i trials with chance
     (z_{i+1} - z_i) / (1 - z_i).

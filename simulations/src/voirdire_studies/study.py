@@ -1,4 +1,4 @@
-"""Study files: find, check, and lay out their cells."""
+"""Study files: search, checks, and layout of cells."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Study:
     name, kind, title, aim, source : str
     seed, replicates : int
     settings : dict
-        The rest of the file, by kind.
+        Further settings of the file, by kind.
     path : Path
     """
 
@@ -274,10 +274,10 @@ def _content_problems(study: Study) -> list[str]:
 
 
 def simulation_settings(study: Study, cell: Cell, replicate: int) -> dict[str, Any]:
-    """Arguments of the simulator for one replicate of one cell.
+    """Return the arguments of the simulator for one replicate of one cell.
 
-    The seed does not depend on the cell: the cells of a replicate share their truth and the answers of the judges they
-    share (common random numbers), which makes differences between cells sharper than the cells themselves.
+    The seed does not depend on the cell: the cells of a replicate have the same truth and the same answers of common
+    judges (common random numbers), so differences between cells have smaller errors than the cells.
     """
     return {
         "panel": cell.judges,

@@ -1,4 +1,4 @@
-"""Tables with what is true of their items, and how a fit of them is held against it."""
+"""Tables with the truth about their items, and comparison of a fit with it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WorthTruth:
     worth: dict[str, float]
 
     def compare(self, found: Any) -> dict[str, Any]:
-        """Hold scores and orders of a fit against the truth.
+        """Compare scores and orders of a fit with the truth.
 
         ``coverage`` is that of the scores' intervals, the truth brought to the fit's unit by least squares, as the unit
         of what a panel sees is the panel's; ``claims`` are pairs of items told apart at a probability above 0.95,
@@ -57,7 +57,7 @@ class ClassTruth:
     classes: dict[str, str]
 
     def compare(self, found: Any) -> dict[str, Any]:
-        """Hold classes and their probabilities against the truth.
+        """Compare classes and their probabilities with the truth.
 
         ``coverage`` is the share of items whose class is in the smallest set of classes of 0.9; ``log_loss`` is that of
         the probabilities, ``shares_loss`` that of the shares of labels smoothed by one label; ``claims`` are items

@@ -1,4 +1,4 @@
-"""Studies of truths that no model draws: are the defaults' intervals and claims right there, or does a check say so?"""
+"""Studies of truths that no model draws: errors of the default intervals and claims, and warnings of checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Unit = tuple[str, str, str, int]  # truth, what scores are about, method, replic
 
 
 def units(study: Study) -> list[Unit]:
-    """One fit each, first replicates first."""
+    """List units of work, one fit each, ordered by replicate."""
     return [
         (truth, about, method, replicate)
         for replicate in range(study.replicates)
@@ -26,7 +26,7 @@ def units(study: Study) -> list[Unit]:
 
 
 def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
-    """Make a table, fit it, and compare what is shown with the truth: one row."""
+    """Make a table, fit it, and compare the result with the truth; return one row."""
     from voirdire.fit.verb import fit
 
     name, about, method, replicate = unit

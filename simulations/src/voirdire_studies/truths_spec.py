@@ -1,4 +1,4 @@
-"""Specification of a study of truths that no model draws: what its file must say."""
+"""Specification of a study of truths that no model draws: checks of its file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Published tables of votes and scores, fetched from their authors' addresses and checked.
+"""Published tables of votes and scores, downloaded from their authors' addresses and checked.
 
-``load`` downloads a data set's files once, refuses any whose SHA-256 differs from the registered one, and turns them
-into this package's table format; where there is no network it takes them, or copies of the tables, from a folder. Only
-``demo``, a small panel of our own, comes with the package. Downloads are kept in the system's cache folder for
-``voirdire``, or in the one that the environment variable ``VOIRDIRE_CACHE`` names.
+``load`` downloads the files of a data set once, refuses files with another SHA-256 than the registered one, and
+converts them to this package's table format. Without a network it reads the files, or copies of the tables, from a
+folder. Only ``demo``, a small panel of our own, is part of the package. Downloads are kept in the system's cache folder
+for ``voirdire``, or in the folder in the environment variable ``VOIRDIRE_CACHE``.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ __all__ = ["Dataset", "available", "load", "overview"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A published table with what one must know to use it; printing it shows licence and citation.
+    """Published table with its description; printing it shows licence and citation.
 
     Attributes
     ----------
     name : str
-        The name it is loaded by.
+        Name, as for ``load``.
     kind : {"votes", "scores", "labels"}
-        Which table format ``table`` has.
+        Format of ``table``.
     table : pandas.DataFrame
-        One row per judgement, in the upstream files' order.
+        One row per judgement, in the order of the upstream files.
     description, licence, citation : str
-        What the judgements are, under which terms they were published, and whom to cite.
+        Content of the judgements, terms of publication, and works to cite.
     source : str
-        The page of the commit that the files come from.
+        Address of the page of the commit of the files.
     gold : pandas.DataFrame, optional
-        What people say of the items, where the table does not: labels (columns item, label) or votes.
+        People's answers about the items that are not in the table: labels (columns item, label) or votes.
     items : pandas.DataFrame, optional
-        What is known of the items beside the judgements (columns item and context, or either, and more);
-        ``covariates=`` of ``fit`` takes it with its columns of numbers.
+        Further values of the items (columns item and context, or either, and more); its numeric columns can be used
+        as ``covariates=`` of ``fit``.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Dataset:
 
 
 def available() -> list[str]:
-    """The names that ``load`` knows, sorted.
+    """Return the sorted names of the data sets.
 
     Examples
     --------
@@ -94,9 +94,9 @@ def available() -> list[str]:
 
 
 def overview() -> pd.DataFrame:
-    """One row a data set: ``name``, ``kind``, ``what`` it is, ``size``, ``licence``, ``cached``.
+    """Return one row per data set: ``name``, ``kind``, ``what`` (description), ``size``, ``licence``, ``cached``.
 
-    ``size`` is in rows and, where known, in megabytes of its files; ``cached`` says whether ``load`` needs no network.
+    ``size`` is in rows and, where known, in megabytes of its files; ``cached`` is True if ``load`` needs no network.
 
     Examples
     --------
@@ -131,25 +131,24 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     name : str
         One of ``available()``.
     folder : str or Path, optional
-        Holds its upstream files (or a clone of their repository, or copies whose names end as theirs do), or CSV files
-        of its tables (of any name, known by their rows); nothing is downloaded then.
+        Folder with the upstream files (a clone of their repository, or copies with the same ends of names), or with
+        CSV files of the tables (recognised by their rows, under any name). With a folder, nothing is downloaded.
 
     Returns
     -------
     Dataset
-        Its ``table`` has the columns judge, context, first, second, winner (kind ``votes``), context or item,
-        system, criterion, judge, score (kind ``scores``) or item, judge, label (kind ``labels``).
+        Data set. Its ``table`` has the columns judge, context, first, second, winner (kind ``votes``), context or
+        item, system, criterion, judge, score (kind ``scores``) or item, judge, label (kind ``labels``).
 
     Raises
     ------
     InputError
-        The name is unknown, a file could not be downloaded or is not in ``folder``, or its SHA-256 is not the
-        registered one.
+        The name is unknown, a file could not be downloaded or is not in ``folder``, or its SHA-256 is wrong.
 
     Notes
     -----
-    The files are kept under ``VOIRDIRE_CACHE`` (default: the system's cache folder) and checked again at
-    each load; a download that is cut short or does not match leaves no file behind.
+    The files are kept under ``VOIRDIRE_CACHE`` (default: the system's cache folder) and checked again at each load. A
+    download that is incomplete or has a wrong SHA-256 leaves no file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files from the network: downloaded once, checked at every use, never half written."""
+"""Files from the network: downloaded once, checked at every use, never partly written."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file at a fixed public address: ``url``, and the ``sha256`` its bytes must have (64 hex digits).
+    """File at a fixed public address: ``url``, and the ``sha256`` of its bytes (64 hex digits).
 
-    ``path`` is where it is kept in the cache's folder of its data set; ``size`` its bytes, 0 where they are not known.
-    Without a ``sha256`` the address must name a commit, which says which bytes they are; what the first download had is
-    noted beside the file, and it must stay that. A file beside which there is no note is not believed.
+    ``path`` is its path in the cache folder of its data set; ``size`` its number of bytes, 0 if unknown. Without a
+    ``sha256`` the address must contain a commit, which fixes the bytes. Then the SHA-256 of the first download is
+    recorded in a file next to it, and all later uses must match; a cached file without this record is not used.
 
     Examples
     --------
@@ -34,12 +34,12 @@ class RemoteFile:
 
     @property
     def filename(self) -> str:
-        """The file's name in the cache: ``path``, or the last part of the address."""
+        """Name of the file in the cache: ``path``, or the last part of the address."""
         return self.path or self.url.rsplit("/", 1)[-1]
 
 
 def is_cached(name: str, files: Sequence[RemoteFile]) -> bool:
-    """True where all of a data set's files are in the cache, and are known by their SHA-256 (``load`` checks it).
+    """Return True if all files of a data set are cached and have a known SHA-256, which ``load`` checks.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def is_cached(name: str, files: Sequence[RemoteFile]) -> bool:
 
 
 def _known_digest(folder: Path, file: RemoteFile) -> str:
-    """The SHA-256 that a file must have, registered or noted at its download; empty where there is neither."""
+    """Return the SHA-256 of a file, registered or recorded at its download; empty if there is neither."""
     if file.sha256:
         return file.sha256
     try:
@@ -66,18 +66,18 @@ def _digest_path(folder: Path, file: RemoteFile) -> Path:
 
 
 def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
-    """Paths of a data set's files; those that are absent, have other bytes or are unknown are downloaded first.
+    """Return the paths of a data set's files; files that are absent or do not match are downloaded first.
 
-    Pooch writes a download to a temporary file in the cache folder and moves it into place only when its
-    SHA-256 matches, so a file found there is whole. One whose SHA-256 is neither registered nor noted is fetched anew,
-    whatever the cache holds, and an empty one is refused.
+    Pooch writes a download to a temporary file in the cache folder and moves it into place only when its SHA-256
+    matches, so a file found there is complete. A file without a known SHA-256 is always downloaded again; an empty
+    download is refused.
 
     Parameters
     ----------
     name : str
-        The data set's name, a folder of the cache.
+        Name of the data set and of its folder in the cache.
     files : sequence of RemoteFile
-        What to fetch.
+        Files to fetch.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
         by_hand = f"put the file at {target} by hand, or " if file.sha256 else ""
         try:
             if not digest:
-                target.unlink(missing_ok=True)  # pooch would take it as it is
+                target.unlink(missing_ok=True)  # pooch would use it without a check
             known_hash = f"sha256:{digest}" if digest else None
             pooch.retrieve(file.url, known_hash=known_hash, fname=file.filename, path=folder)
             if not digest and not target.stat().st_size:
@@ -115,7 +115,7 @@ def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
             elif not digest:
                 write_file(_digest_path(folder, file), pooch.file_hash(str(target)) + "\n")
         except OSError as error:
-            # What the network does wrong has no number of the system's; requests' errors are OSErrors too.
+            # Errors of the network (those of requests are OSErrors) have no errno; errors of the file system have one.
             stored = isinstance(error, PermissionError) or error.errno is not None
             problems.append(
                 f"data set '{name}': cannot write to {folder} ({error}): "
@@ -125,7 +125,7 @@ def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
                 f"network, {by_hand}name the folder that holds it (folder=, --folder)"
             )
         except ValueError as error:
-            # Pooch's word for a download whose hash differs; it has already removed the bytes.
+            # Pooch raises ValueError for a download with another hash, after removing it.
             problems.append(
                 f"data set '{name}': what {file.url} sent was refused, its SHA-256 is not {digest}: try "
                 f"again, and if it stays so the file has changed upstream ({error})"

@@ -1,7 +1,4 @@
-"""Upstream files to this package's tables: one function per data set, every row kept, order kept.
-
-The MSLR set's pairwise preferences: which of two summaries of a review is nearer to its target.
-"""
+"""Conversion of upstream files to this package's tables: one function per data set; rows and their order are kept."""
 
 from __future__ import annotations
 
@@ -22,12 +19,12 @@ WINNERS = {"a": "first", "b": "second", "n": "tie"}
 
 
 def preference_votes(*paths: Path) -> pd.DataFrame:
-    """Preferences of all annotators as a votes table.
+    """Convert the pairwise preferences of the MSLR set to a votes table: the summary nearer to the target wins.
 
     ======== ==============================================================================
-    judge    ``annotator-N``, N the number of the annotator's sample in the file's name
+    judge    ``annotator-N``, where N is the number of the annotator's sample in the file name
     context  ``review_id``
-    first    ``sys_a``: the system whose summary stood first; as in ``mslr-cochrane``
+    first    ``sys_a``: the system of the summary shown first; names as in ``mslr-cochrane``
     second   ``sys_b``
     winner   ``first``, ``second`` or ``tie`` (neither is more accurate)
     ======== ==============================================================================
@@ -37,7 +34,7 @@ def preference_votes(*paths: Path) -> pd.DataFrame:
     Parameters
     ----------
     *paths : Path
-        ``sample2 - ... .tsv`` and so on, one an annotator.
+        Files ``sample2 - ... .tsv`` and so on, one per annotator.
 
     Returns
     -------
@@ -76,7 +73,7 @@ def preference_votes(*paths: Path) -> pd.DataFrame:
 
 
 def convert_llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
-    """LLMFAO's three comparison files as one votes table.
+    """Convert LLMFAO's three comparison files to one votes table.
 
     ======== =============================================================================
     judge    ``worker-NNN``, NNN the upstream ``worker`` number (0 to 123) with three digits;
@@ -87,8 +84,8 @@ def convert_llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
     winner   ``left`` becomes ``first``, ``right`` becomes ``second``, ``tie`` stays
     ======== =============================================================================
 
-    The upstream ``id``, ``model_x`` and ``model_y`` (numbers of the pair, of ``left`` and of ``right``) say
-    nothing that these columns do not, and are left out. Workers are already anonymous upstream.
+    The upstream ``id``, ``model_x`` and ``model_y`` (numbers of the pair, of ``left`` and of ``right``) are
+    redundant and left out. Workers are already anonymous upstream.
 
     Parameters
     ----------
@@ -135,15 +132,15 @@ def convert_llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
 
 
 def convert_topical_chat(result: Path) -> pd.DataFrame:
-    """UniEval's Topical-Chat result file as a scores table.
+    """Convert UniEval's Topical-Chat result file to a scores table.
 
     Each of the 360 upstream records is one reply: its ``source`` (the dialogue so far), its ``system_id``,
     ``scores`` (the annotators' mean per criterion, judge ``human``) and ``predict_scores`` (judge
-    ``unieval``). Dialogues have no name upstream: they are numbered ``dialogue-00`` to ``dialogue-59`` in
-    the order in which their ``source`` first appears. Scores are kept to the digits of the file. The two
-    judges' scales differ: annotators used 0-1 (understandability, groundedness), 1-3 (naturalness,
-    coherence, engagingness) and 1-5 (overall); UniEval gives probabilities, a sum of them for engagingness,
-    and the mean of its five others as overall.
+    ``unieval``). Dialogues have no names upstream; they are numbered ``dialogue-00`` to ``dialogue-59`` in
+    the order in which their ``source`` first appears. Scores keep the digits of the file. The scales of the two
+    judges differ: annotators used 0-1 (understandability, groundedness), 1-3 (naturalness, coherence,
+    engagingness) and 1-5 (overall); UniEval gives probabilities, a sum of them for engagingness, and the mean
+    of the five others as overall.
 
     Parameters
     ----------
@@ -179,7 +176,7 @@ def convert_topical_chat(result: Path) -> pd.DataFrame:
 
 
 def convert_summeval(result: Path) -> pd.DataFrame:
-    """UniEval's SummEval result file as a scores table.
+    """Convert UniEval's SummEval result file to a scores table.
 
     Each record is one summary: its article (``doc_id``), its ``system_id``, ``scores`` (the experts' mean per
     criterion, judge ``human``; ``overall`` is the mean of the four) and ``predict_scores`` (judge ``unieval``).
@@ -212,7 +209,7 @@ def convert_summeval(result: Path) -> pd.DataFrame:
 
 
 def _unieval_scores(result: Path, context: Callable[[dict[str, Any]], str]) -> pd.DataFrame:
-    """Scores of people and of UniEval in one of its result files; ``context`` gives a record's context."""
+    """Return scores of people and of UniEval in a result file; ``context`` gives the context of a record."""
     import json
 
     import pandas as pd
@@ -227,15 +224,15 @@ def _unieval_scores(result: Path, context: Callable[[dict[str, Any]], str]) -> p
 
 
 def convert_mslr_cochrane(result: Path) -> pd.DataFrame:
-    """The annotated summaries of the MSLR shared task's Cochrane set as a scores table.
+    """Convert the annotated summaries of the MSLR shared task's Cochrane set to a scores table.
 
-    Judges: ``human`` (the mean over annotators), ``bertscore`` and ``rouge-l`` (F, as the data set's authors computed
-    them, one score whatever the criterion). Criteria as :func:`annotation_scores` makes them of an annotation.
+    Judges: ``human`` (the mean over annotators), ``bertscore`` and ``rouge-l`` (F, computed by the data set's authors,
+    the same for all criteria). The criteria are those of :func:`annotation_scores`.
 
     Parameters
     ----------
     result : Path
-        ``data_with_overlap_scores.json``, one review a line.
+        ``data_with_overlap_scores.json``, one review per line.
 
     Returns
     -------
@@ -265,11 +262,11 @@ def convert_mslr_cochrane(result: Path) -> pd.DataFrame:
 
 
 def annotation_scores(annotation: Mapping[str, Any]) -> dict[str, float]:
-    """Scores by criterion of one annotation of the MSLR set.
+    """Compute scores by criterion of one annotation of the MSLR set.
 
     Fluency (0 to 2), PIO consistency (mean of population, intervention and outcome, 0 to 2), effect direction and
-    evidence strength (whether they agree with the target's, 0 or 1), and overall, the mean of these four from 0 to 1
-    (our definition).
+    evidence strength (1 if equal to the target's, else 0), and overall, the mean of these four rescaled to 0 to 1 (our
+    definition).
 
     Examples
     --------
@@ -290,7 +287,7 @@ def annotation_scores(annotation: Mapping[str, Any]) -> dict[str, float]:
 
 
 def demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The embedded panel: its votes, 20 answers of people, and the texts with grades (0 to 3, 3 is best) and words.
+    """Read the embedded panel: its votes, 20 answers of people, and the texts with grades (0 to 3, 3 best) and words.
 
     Examples
     --------

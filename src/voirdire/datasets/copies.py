@@ -1,6 +1,7 @@
-"""Copies of data sets in this package's form, in place of upstream files: recognised by `copies.csv`.
+"""Files of data sets in a folder of the user, for use without a network.
 
-A data set's files in a folder of the user's, where there is no network: found by name, known by their bytes.
+Upstream files are found by name and checked by their bytes. Copies of the converted tables are recognised by the
+digests in `copies.csv`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from voirdire.errors import InputError
 
 
 def find_files(name: str, files: Sequence[RemoteFile], folder: str | Path) -> list[Path]:
-    """Paths of a data set's files in a folder, or below it: a clone of the repository will do, and so will copies.
+    """Find the files of a data set in a folder or below it, for example in a clone of the repository.
 
-    A file is looked for by the end of its name (``llmfao-crowd-comparisons.csv`` may be ``crowd-comparisons.csv``), and
-    is the one with the registered SHA-256; one without a registered SHA-256 by its name alone, if it is not empty.
+    A file matches by the end of its name (``llmfao-crowd-comparisons.csv`` may be ``crowd-comparisons.csv``) and the
+    registered SHA-256. A file without a registered SHA-256 matches by its name alone, if it is not empty.
 
     Parameters
     ----------
     name : str
-        The data set's name, for messages.
+        Name of the data set, for messages.
     files : sequence of RemoteFile
-        What to find.
+        Files to find.
     folder : str or Path
 
     Returns
@@ -37,7 +38,7 @@ def find_files(name: str, files: Sequence[RemoteFile], folder: str | Path) -> li
     Raises
     ------
     InputError
-        There is no such folder; one sentence per file that is not in it or has other bytes.
+        The folder does not exist; or one sentence per file that is not in it or has other bytes.
 
     Examples
     --------
@@ -56,10 +57,10 @@ def find_files(name: str, files: Sequence[RemoteFile], folder: str | Path) -> li
     paths, problems = [], []
     for file in files:
         last = file.url.rsplit("/", 1)[-1]
-        # where files share a name, and no digest tells them apart, only their path upstream does
+        # files with the same name and no digest are distinguished by their upstream path
         end = file.filename if file.path and not file.sha256 else last
         matches = [path for path in candidates if path.as_posix().endswith(end)]
-        # the file at its path upstream first, so that most folders are read once
+        # try the file at its upstream path first, so that most files are read once
         matches.sort(key=lambda path: (not path.as_posix().endswith(file.filename), path.name != last))
         for path in matches:
             if path not in digests and file.sha256:
@@ -83,7 +84,7 @@ PARTS = ("table", "gold", "items")
 
 
 def csv_digest(path: Path) -> str:
-    """SHA-256 of a CSV file's first line and its other lines in order, whatever their order and line ends there.
+    """Compute the SHA-256 of the first line and the sorted other lines of a CSV file, without line ends.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def csv_digest(path: Path) -> str:
 
 @cache
 def registered_parts(name: str) -> dict[str, tuple[str, str]]:
-    """The first line and the digest of each part of a data set, where they are known.
+    """Return the first line and the digest of each part of a data set; empty if they are not registered.
 
     Examples
     --------
@@ -113,14 +114,14 @@ def registered_parts(name: str) -> dict[str, tuple[str, str]]:
 
 
 def find_part_files(name: str, folder: str | Path) -> dict[str, Path]:
-    """The CSV files in a folder that hold the parts of a data set, by content; none where one is missing.
+    """Find the CSV files with the parts of a data set in a folder by content; empty if a part is missing.
 
     Parameters
     ----------
     name : str
-        The data set's name.
+        Name of the data set.
     folder : str or Path
-        Files below it are looked at, too.
+        Folder, searched with its subfolders.
 
     Returns
     -------

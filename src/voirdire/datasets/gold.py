@@ -1,4 +1,4 @@
-"""Upstream files whose items people have judged as well: labels, votes and scores, and what people say."""
+"""Conversion of upstream files with answers of people: labels, votes and scores, and the people's answers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ GRADES = ("0", "1", "2", "3")
 
 
 def convert_dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """DICES-350 as JUDGE-BENCH has it: raters' labels and the experts' label of each conversation.
+    """Convert DICES-350 from JUDGE-BENCH: the raters' labels and the experts' label of each conversation.
 
     Both files list ``instances`` with an ``id`` and ``annotations.safety.individual_human_scores``, in the crowd's file
-    one label a rater, in the order of the raters, whom nobody names: they are ``rater-001`` and so on.
+    one label per rater, in the order of the raters. Raters have no names upstream; here: ``rater-001`` and so on.
 
     Returns
     -------
@@ -65,17 +65,17 @@ def convert_dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def convert_newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
-    """Newsroom's human evaluation as JUDGE-BENCH has it: three scores of each summary under each criterion.
+    """Convert Newsroom's human evaluation from JUDGE-BENCH: three scores of each summary under each criterion.
 
-    Summaries are ``summary-000`` and so on in the order of the file; the raters, whom nobody names, are ``rater-1`` to
-    ``rater-3`` by their place: the same name need not be the same person throughout. Seven in a row are of one article,
-    by the seven systems in turn.
+    Summaries are ``summary-000`` and so on in the order of the file; seven consecutive ones are of one article, by the
+    seven systems in turn. Raters have no names upstream; here they are ``rater-1`` to ``rater-3`` by position, so the
+    same name may be different persons.
 
     Returns
     -------
     tuple of pandas.DataFrame
-        Columns item, criterion (small letters), judge, score (int); nothing of people beside these; and of each item
-        its context (``article-00`` and so on) and system (``system-0`` to ``system-6``).
+        Scores with columns item, criterion (small letters), judge, score (int); None, as there are no further answers
+        of people; and items with their context (``article-00`` and so on) and system (``system-0`` to ``system-6``).
 
     Raises
     ------
@@ -114,19 +114,19 @@ def convert_newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
 def convert_llmjudge(
     *paths: Path, judges: Sequence[str], queries: Sequence[str] | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """LLMJudge: grades of query-passage pairs by language models, and by people.
+    """Convert LLMJudge: grades of query-passage pairs by language models, and by people.
 
-    All files have the form of TREC's judgements, ``query 0 passage grade`` a line. An item is ``query|passage``. What
-    is no grade from 0 to 3 is left out.
+    All files have the format of TREC's judgements, ``query 0 passage grade`` per line. An item is ``query|passage``.
+    Lines without a grade from 0 to 3 are left out.
 
     Parameters
     ----------
     *paths : Path
-        One file a judge, in the order of ``judges``, then the people's.
+        One file per judge, in the order of ``judges``, then the people's file.
     judges : sequence of str
-        Their names.
+        Names of the judges.
     queries : sequence of str, optional
-        Those that are kept; all by default.
+        Queries to keep; all by default.
 
     Returns
     -------
@@ -164,14 +164,14 @@ def convert_llmjudge(
 
 
 def convert_llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
-    """LLMBar: which of two outputs follows the instruction, agreed on by its authors.
+    """Convert LLMBar: for each pair of outputs the one that follows the instruction, as agreed by its authors.
 
     Parameters
     ----------
     *paths : Path
-        One ``dataset.json`` a subset, in the order of ``subsets``.
+        One ``dataset.json`` per subset, in the order of ``subsets``.
     subsets : sequence of str
-        Their names; a pair of outputs is ``<subset>-000/1`` and ``<subset>-000/2``.
+        Names of the subsets; a pair of outputs is ``<subset>-000/1`` and ``<subset>-000/2``.
 
     Returns
     -------
@@ -198,14 +198,13 @@ def convert_llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
 
 
 def convert_llmbar_judges(*paths: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """LLMBar's own judges: what each language model under each prompt said of each pair, in both orders.
+    """Convert the verdicts of LLMBar's judges: each language model under each prompt on each pair, in both orders.
 
     Parameters
     ----------
     *paths : Path
-        ``<subset>/evaluators/<model>/<prompt>/result.json``: a list of pairs with ``label`` and ``results``, of
-        which one holds a ``winner`` for each order, the number of an output; a verdict that could not be read is
-        left out.
+        ``<subset>/evaluators/<model>/<prompt>/result.json``: a list of pairs with ``label`` and ``results``. One of
+        the results holds a ``winner`` for each order, the number of an output; unreadable verdicts are left out.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""MT-bench answered and judged anew by small models: its authors' files, one JSON object a line."""
+"""Conversion of the files of a repetition of MT-bench with small models, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """The objects of a file that has one a line.
+    """Read the objects of a file with one JSON object per line.
 
     Examples
     --------
@@ -21,15 +21,15 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     >>> read_records(path)
     [{'a': 1}, {'a': 2}]
     """
-    # not splitlines(): a text may hold other line ends
+    # not splitlines(): texts may contain other line ends
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
 def verdict_votes(*paths: Path) -> pd.DataFrame:
-    """Each judge's verdict on each pair of answers, in both orders.
+    """Convert each judge's verdict on each pair of answers, in both orders, to a votes table.
 
-    A record is one pair; ``winner_ab`` and ``winner_ba`` say ``A``, the answer shown first, ``B`` or ``tie``. A verdict
-    that could not be read (anything else) is left out.
+    A record is one pair; ``winner_ab`` and ``winner_ba`` are ``A`` (the answer shown first), ``B`` or ``tie``. Other
+    values are unreadable verdicts and left out.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def verdict_votes(*paths: Path) -> pd.DataFrame:
 
 
 def answer_lengths(*paths: Path) -> pd.DataFrame:
-    """Characters of each model's answer to each prompt, both turns.
+    """Count the characters of each model's answer to each prompt, both turns together.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def answer_lengths(*paths: Path) -> pd.DataFrame:
 
 
 def votes_and_lengths(*paths: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
-    """``votes`` of the files of judgements, and ``lengths`` of those in a folder ``answers``.
+    """Return votes from the files of judgements, None, and lengths from the files in a folder ``answers``.
 
     Examples
     --------
@@ -102,9 +102,9 @@ def votes_and_lengths(*paths: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
 
 
 def turn_scores(*paths: Path) -> pd.DataFrame:
-    """Each judge's scores, 1 to 10, of both turns of each answer.
+    """Convert each judge's scores, 1 to 10, of both turns of each answer.
 
-    What could not be read as a score (below 0 upstream) is left out.
+    Unreadable scores (below 0 upstream) are left out.
 
     Returns
     -------

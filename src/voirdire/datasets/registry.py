@@ -1,7 +1,4 @@
-"""The data sets `load` knows: what they are (`registry.toml`), how their files (`files.csv`) become tables.
-
-Where the upstream files of each data set are, and what bytes they have: ``files.csv`` beside this module.
-"""
+"""Registry of the data sets: descriptions (`registry.toml`), addresses of files (`files.csv`), converters."""
 
 from __future__ import annotations
 
@@ -29,9 +26,9 @@ def _listed_files() -> tuple[dict[str, str], ...]:
 
 @cache
 def upstream_files(name: str) -> tuple[RemoteFile, ...]:
-    """The files of a data set, in the order of ``files.csv``; none of one that comes with the package.
+    """Return the files of a data set, in the order of ``files.csv``; empty for one that is part of the package.
 
-    A file is kept under the last part of its address; where files of a data set share that, under its path upstream.
+    A file is cached under the last part of its address, or under its upstream path if files share that last part.
 
     Examples
     --------
@@ -55,7 +52,7 @@ def upstream_files(name: str) -> tuple[RemoteFile, ...]:
 
 
 def source_page(name: str) -> str:
-    """The page of the commit that a data set's files come from.
+    """Return the address of the page of the commit of a data set's files.
 
     Examples
     --------
@@ -69,10 +66,10 @@ def source_page(name: str) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set: its files, passed to ``convert`` in order, and what ``Dataset`` says about it.
+    """Entry of a data set: its files, passed to ``convert`` in order, and the texts of ``Dataset``.
 
-    ``convert`` gives the table, or the table, what people say of its items and what is known of them; ``rows`` says how
-    large that is.
+    ``convert`` gives the table, or the table, people's answers and values of items (see ``Dataset``); ``rows`` is the
+    size of the table in words.
 
     Examples
     --------
@@ -91,7 +88,7 @@ class Entry:
 
 
 _JUDGES = tuple(file.filename.removesuffix(".txt") for file in upstream_files("llmjudge")[:-1])
-# chosen before anything was fitted
+# chosen before any fit
 _HALF = ("q0", "q9", "q13", "q15", "q19", "q22", "q30", "q32", "q34", "q36", "q38", "q43", "q46")
 _SUBSETS = ("GPTInst", "GPTOut", "Manual", "Neighbor", "Natural")
 _CONVERT: dict[str, Callable[..., pd.DataFrame | tuple[pd.DataFrame | None, ...]]] = {

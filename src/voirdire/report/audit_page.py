@@ -1,4 +1,4 @@
-"""The page of an audit: a verdict on each judge, its card, what more would take."""
+"""Page of an audit: a verdict on each judge, its measures, and the data that further measures need."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from voirdire.tables.words import count_in_words
 _VERDICT_LEVELS = {"keep": "ok", "recalibrate": "warn", "ask people": "warn", "drop": "fail"}
 
 
-def audit_page(found: dict[str, Any], name: str = "") -> Page:
-    """The page of an audit.
+def audit_page(result: dict[str, Any], name: str = "") -> Page:
+    """Make the page of an audit.
 
     Parameters
     ----------
-    found : dict
-        What :func:`voirdire.decide.audit.audit` gives.
+    result : dict
+        Result of :func:`voirdire.decide.audit.audit`.
     name : str
-        What the data are called.
+        Name of the data.
     """
-    cards = found["judges"]
+    cards = result["judges"]
     entries = tuple(
         Finding(
             isolate_name(card["judge"]),
@@ -36,7 +36,7 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
             "verdicts",
             "May I trust these judges?",
             "Verdicts",
-            (Findings(entries), Text(found["rule"], "note")),
+            (Findings(entries), Text(result["rule"], "note")),
         )
     ]
     sections += [
@@ -44,17 +44,17 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
             f"judge-{index}",
             isolate_name(card["judge"]),
             isolate_name(card["judge"]),
-            tuple(_card_blocks(index, card, found["prob"])),
+            tuple(_card_blocks(index, card, result["prob"])),
         )
         for index, card in enumerate(cards)
     ]
-    if found["panel"]:
+    if result["panel"]:
         sections.append(
-            Section("panel", "Which judge adds something?", "Panel", tuple(_panel_blocks(found["panel"])))
+            Section("panel", "Which judge adds something?", "Panel", tuple(_panel_blocks(result["panel"])))
         )
-    if found["needs"]:
+    if result["needs"]:
         needs = make_table(
-            "needs", "What further measures would take", found["needs"], heads={"needs": "takes"}
+            "needs", "Data that further measures need", result["needs"], heads={"needs": "needed"}
         )
         sections.append(Section("needs", "What could not be measured?", "Needs", (needs,)))
     tiles = tuple(
@@ -68,15 +68,15 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
     return Page(title, subtitle, tuple(sections), tiles, level)
 
 
-def _card_blocks(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
+def _card_blocks(index: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
     yield Text(f"{card['verdict'].capitalize()}: {card['why']}.", "lead")
     rows = [
         {**row, "found": {True: "found", False: "not found", None: ""}[row["found"]], "means": row["note"]}
         for row in card["measures"]
     ]
-    caption = f"Measures: of biases with the interval that decides, else with {100 * prob:g}%; n is what each rests on"
+    caption = f"Measures with {100 * prob:g}% intervals (biases: the verdict's interval); n: observations"
     yield make_table(
-        f"judge-{at}",
+        f"judge-{index}",
         caption,
         rows,
         drop=("note",),
@@ -86,13 +86,13 @@ def _card_blocks(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
 
 def _panel_blocks(panel: dict[str, Any]) -> Iterator[Block]:
     yield Text(
-        f"{panel['judges']} judges, worth about {panel['effective']:.1f} independent ones. A judge without whom this "
-        "number hardly falls adds little.",
+        f"{panel['judges']} judges, worth about {panel['effective']:.1f} independent ones. A judge adds little if this "
+        "number hardly falls without it.",
         "lead",
     )
     yield make_table(
         "panel",
-        "Independent judges that the panel is worth without each",
+        "Effective number of independent judges without each judge",
         panel["without"],
-        heads={"effective": "worth"},
+        heads={"effective": "independent judges"},
     )

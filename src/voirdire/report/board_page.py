@@ -1,4 +1,4 @@
-"""The page of a leaderboard: what the checks say first, the board, what would settle it, groups, what is fixed."""
+"""Page of a leaderboard: result of the checks, board, votes needed to settle it, groups, fixed effects."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ PEOPLE_NOTE = (
 )
 
 
-def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
-    """The page of a board.
+def board_page(fit: Fit, result: dict[str, Any], name: str = "") -> Page:
+    """Make the page of a leaderboard.
 
     Parameters
     ----------
     fit : Fit
-    found : dict
-        What :func:`voirdire.decide.board.board` gives.
+    result : dict
+        Result of :func:`voirdire.decide.board.board`.
     name : str
-        What the data are called.
+        Name of the data.
     """
-    checks = findings_of(found["checks"])
+    checks = findings_of(result["checks"])
     warned = ", ".join(check.name for check in checks.entries if check.level != "ok")
-    decision, leaders = found["decision"], found["decision"]["first"]
+    decision, leaders = result["decision"], result["decision"]["first"]
     first_note = (
         f"shares the place with {len(leaders) - 1} more"
         if len(leaders) > 1
@@ -49,57 +49,57 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
         ("Best with probability", share_text(decision["p_best"]), f"expected loss {decision['loss']:.2g}"),
     )
     sections = [
-        Section("board", "What is best?", "Board", tuple(_board_blocks(fit, found))),
+        Section("board", "What is best?", "Board", tuple(_board_blocks(fit, result))),
         Section("trust", "Can I act on it?", "Trust", (checks,)),
-        Section("settle", "What would settle it?", "Settle", tuple(_votes_needed_blocks(found))),
+        Section("settle", "What would settle it?", "Settle", tuple(_votes_needed_blocks(result))),
     ]
-    if found.get("groups") and "items" in found["groups"][0]:
-        sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_group_tables(found))))
-    if found.get("covariates"):
+    if result.get("groups") and "items" in result["groups"][0]:
+        sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_group_tables(result))))
+    if result.get("covariates"):
         sections.append(
             Section(
                 "fixed",
                 "What was held fixed?",
                 "Held fixed",
-                tuple(_fixed_effects(found, fit.kind.unit(fit.problem))),
+                tuple(_fixed_effects(result, fit.kind.unit(fit.problem))),
             )
         )
     sections.append(Section("made", "How was it made?", "Method", tuple(origin_blocks(fit))))
     title = f"Leaderboard: {isolate_name(name)}" if name else "Leaderboard"
     subtitle = (
-        f"{fit.kind.answers(fit.problem)}, {count_in_words(len(found['items']), 'items')}, "
+        f"{fit.kind.answers(fit.problem)}, {count_in_words(len(result['items']), 'items')}, "
         f"{count_in_words(len(fit.problem.judges), 'judges')}."
     )
     return Page(title, subtitle, tuple(sections), tiles, fit.level)
 
 
-def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
-    yield Text(found["verdict"], "lead")
-    rows = [{k: v for k, v in row.items() if k != "rank_probabilities"} for row in found["items"]]
+def _board_blocks(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+    yield Text(result["verdict"], "lead")
+    rows = [{k: v for k, v in row.items() if k != "rank_probabilities"} for row in result["items"]]
     rows = with_ranks(rows, {row["item"]: (row["first"], row["last"]) for row in rows})
     for sentence in fit.kind.outcome(fit.problem, fit.posterior):
         yield Text(sentence)
     heads = target_panel_headings(rows[0], "score", fit.kind.unit(fit.problem))
     notes = (
-        found["decision"]["rule"],
+        result["decision"]["rule"],
         RANKS_NOTE,
         "loss: how much worse than the best an item is on average, which is what choosing it costs.",
     )
     yield make_table(
         "board",
-        f"Items, best first, with {100 * found['prob']:g}% intervals",
+        f"Items, best first, with {100 * result['prob']:g}% intervals",
         rows,
         heads=heads,
         order=("rank", "item", *heads, "unadjusted", "ranks", "p_best", "loss"),
         drop=("sd", "rank_low", "rank_high", "first", "last"),
         notes=notes,
     )
-    if found["reference"] is not None:
-        reference_name = isolate_name(found["reference"]["item"])
+    if result["reference"] is not None:
+        reference_name = isolate_name(result["reference"]["item"])
         yield make_table(
             "reference",
-            f"Win rates against {reference_name}, ties half won, with {100 * found['prob']:g}% intervals",
-            found["reference"]["rates"],
+            f"Win rates against {reference_name}, ties half won, with {100 * result['prob']:g}% intervals",
+            result["reference"]["rates"],
             heads={"value": "win rate", "n": "votes"},
             notes=(
                 "win rate: of these votes as they are, with what judges favour by place, length or family.",
@@ -107,27 +107,27 @@ def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         )
 
 
-def _votes_needed_blocks(found: dict[str, Any]) -> Iterator[Block]:
+def _votes_needed_blocks(result: dict[str, Any]) -> Iterator[Block]:
     yield Text(
         "How many more votes of the same kind (and more contexts, where these are what is uncertain) until two "
         "neighbours are distinguishable, if their difference is what it seems now; empty beyond 100 times as many."
-        + (PEOPLE_NOTE if any("more_people" in row for row in found["next"]) else "")
+        + (PEOPLE_NOTE if any("more_people" in row for row in result["next"]) else "")
     )
     rows = [
         {k: v for k, v in row.items() if k != "apart"} | {"distinguishable": "yes" if row["apart"] else "no"}
-        for row in found["next"]
+        for row in result["next"]
     ]
     keys = list(dict.fromkeys(key for row in rows for key in row))
     yield make_table("next", "Neighbours on the board", [{key: row.get(key) for key in keys} for row in rows])
 
 
-def _group_tables(found: dict[str, Any]) -> Iterator[Block]:
-    for number, group in enumerate(found["groups"]):
+def _group_tables(result: dict[str, Any]) -> Iterator[Block]:
+    for number, group in enumerate(result["groups"]):
         yield make_table(f"group-{number}", f"{group['by']}: {group['group']}", group["items"], drop=("sd",))
 
 
-def _fixed_effects(found: dict[str, Any], unit: str) -> Iterator[Block]:
-    yield make_table("covariates", f"Effects in {unit} for each unit of the covariate", found["covariates"])
-    if found.get("own_family"):
-        rows = [row | {"judge": row["judge"] or "over all"} for row in found["own_family"]]
+def _fixed_effects(result: dict[str, Any], unit: str) -> Iterator[Block]:
+    yield make_table("covariates", f"Effects in {unit} for each unit of the covariate", result["covariates"])
+    if result.get("own_family"):
+        rows = [row | {"judge": row["judge"] or "over all"} for row in result["own_family"]]
         yield make_table("own-family", f"Effect of the judge's own family, {unit}", rows)

@@ -1,4 +1,4 @@
-"""Caveats about the claims of a fit, in words."""
+"""Caveats on the claims of a fit, in words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def caveat_text(fit: Fit) -> str:
-    """Caveat about claims on items and judges; empty where no check calls for one.
+    """Return the caveat on claims about items and judges; empty where no check calls for one.
 
-    A failed check comes first; else the check of orientation speaks where it is not satisfied.
+    A failed check of any kind has priority over a warning of a check of orientation.
     """
     if fit.level == "fail":
         return "checks failed"
@@ -22,6 +22,6 @@ def caveat_text(fit: Fit) -> str:
 
 
 def caveat_sentence(fit: Fit) -> str:
-    """Sentence to add to a claim that has a caveat; empty where it has none."""
+    """Return the sentence to add to a claim that has a caveat; empty where it has none."""
     doubt = caveat_text(fit)
     return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

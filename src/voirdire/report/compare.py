@@ -1,4 +1,4 @@
-"""Fits beside each other: rank correlations, shifts of items, leave-one-out predictions, judges' reliability."""
+"""Comparison of fits: rank correlations, shifts of items, leave-one-out predictions, reliability of judges."""
 
 from __future__ import annotations
 
@@ -20,29 +20,30 @@ from voirdire.report.table import is_missing
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-MIN_COMMON_ITEMS = 3  # common items below which a rank correlation says nothing
+MIN_COMMON_ITEMS = 3  # minimum number of common items for a rank correlation
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Fits compared.
+    """Comparison of two or more fits.
 
     Attributes
     ----------
     runs : dict of str to str
-        Each run's model and method.
+        Model and method of each run.
     first : dict of str to tuple
-        The items that share the first place in each run that has a decision.
+        Items that share the first place, for each run that has a decision.
     correlations : list of dict
         Per pair of runs: a, b, items in common, spearman and kendall_tau_b of their scores (None where undefined).
     items : list of dict
-        Per item: its score and rank in each run (among the items of all runs), and shift, how far its ranks lie apart.
+        Per item: its score and rank in each run (among the items common to all runs), and shift, the largest minus the
+        smallest of its ranks.
     loo : list of dict
-        Per run: elpd, se, difference from the best and its se, as :func:`.loo.comparison_rows`; empty if not defined.
+        Per run: elpd, se, difference from the best and its se, as in :func:`.loo.comparison_rows`; empty if undefined.
     judges : list of dict
-        Per judge: reliability in each run with interval.
+        Per judge: reliability in each run with its interval.
     notes : list of str
-        What could not be compared, and why.
+        Comparisons that were not possible, with the reason.
     """
 
     runs: dict[str, str]
@@ -74,7 +75,7 @@ def read_fits(folders: Sequence[str | Path]) -> dict[str, Fit]:
     Raises
     ------
     InputError
-        Fewer than two, one given twice, or a folder that holds no fit.
+        There are fewer than two folders, one is given twice, or one holds no fit.
     """
     if len(folders) < 2:
         raise InputError("comparing takes two runs or more; name further folders")
@@ -103,7 +104,7 @@ def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
     Raises
     ------
     InputError
-        Fewer than two fits, one of labels, or two of them have no item in common.
+        There are fewer than two fits, one is a fit of labels, or two have no item in common.
 
     Examples
     --------
@@ -148,11 +149,13 @@ def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
     )
 
 
-def _rank_correlation(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> dict[str, Any]:
+def _rank_correlation(
+    a: str, b: str, scores_a: Mapping[str, float], scores_b: Mapping[str, float]
+) -> dict[str, Any]:
     from scipy.stats import kendalltau, spearmanr
 
-    common = sorted(set(one) & set(two))
-    x, y = [one[item] for item in common], [two[item] for item in common]
+    common = sorted(set(scores_a) & set(scores_b))
+    x, y = [scores_a[item] for item in common], [scores_b[item] for item in common]
     defined = len(common) >= MIN_COMMON_ITEMS and len(set(x)) > 1 and len(set(y)) > 1
     row: dict[str, Any] = {"a": a, "b": b, "items": len(common)}
     row["spearman"] = float(spearmanr(x, y).statistic) if defined else None
@@ -205,9 +208,9 @@ def _compare_loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, An
     return loo.comparison_rows(pointwise)
 
 
-def _same_votes(one: Fit, two: Fit) -> bool:
-    """True where two fits are of the same votes."""
-    a, b = (votes_of(fit.problem, "compare").votes for fit in (one, two))
+def _same_votes(fit_a: Fit, fit_b: Fit) -> bool:
+    """Return True if two fits have the same votes."""
+    a, b = (votes_of(fit.problem, "compare").votes for fit in (fit_a, fit_b))
     names = ("judges", "criteria", "items")
     codes = ("judge", "criterion", "first", "second", "counts")
     return all(getattr(a, key) == getattr(b, key) for key in names) and all(

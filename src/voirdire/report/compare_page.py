@@ -1,4 +1,4 @@
-"""The page of a comparison: do the fits rank alike, which predicts better, do they trust the same judges?"""
+"""Page of a comparison of fits: rankings, predictions, and reliability of the judges."""
 
 from __future__ import annotations
 
@@ -21,33 +21,37 @@ Row = Mapping[str, Any]
 MAX_NAMED = 5  # items named in a sentence
 
 
-def compare_page(found: Comparison) -> Page:
-    """The comparison as a page."""
+def compare_page(comparison: Comparison) -> Page:
+    """Make the page of a comparison."""
     sections = [
-        Section("alike", "Do they rank alike?", "Ranking", tuple(_ranking_blocks(found))),
-        Section("predict", "Which predicts better?", "Prediction", tuple(_prediction_blocks(found))),
-        Section("judges", "Do they trust the same judges?", "Judges", tuple(_reliability_blocks(found))),
+        Section("alike", "Do they rank alike?", "Ranking", tuple(_ranking_blocks(comparison))),
+        Section("predict", "Which predicts better?", "Prediction", tuple(_prediction_blocks(comparison))),
+        Section("judges", "Do they trust the same judges?", "Judges", tuple(_reliability_blocks(comparison))),
     ]
-    if found.notes:
-        sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, found.notes))))
-    tiles = tuple((f"Run {number}", run, model) for number, (run, model) in enumerate(found.runs.items(), 1))
-    title = title_with_names("Comparison of fits", (row["item"] for row in found.items), "items")
-    return Page(title, f"{len(found.runs)} runs.", tuple(sections), tiles)
+    if comparison.notes:
+        sections.append(
+            Section("notes", "What was not compared", "Notes", tuple(map(Text, comparison.notes)))
+        )
+    tiles = tuple(
+        (f"Run {number}", run, model) for number, (run, model) in enumerate(comparison.runs.items(), 1)
+    )
+    title = title_with_names("Comparison of fits", (row["item"] for row in comparison.items), "items")
+    return Page(title, f"{len(comparison.runs)} runs.", tuple(sections), tiles)
 
 
-def _ranking_blocks(found: Comparison) -> Iterator[Block]:
-    shifted = [row for row in found.items if row["shift"] > 0]
+def _ranking_blocks(comparison: Comparison) -> Iterator[Block]:
+    shifted = [row for row in comparison.items if row["shift"] > 0]
     if shifted:
         largest = max(shifted, key=lambda row: row["shift"])
         places = "1 place" if largest["shift"] == 1 else f"{largest['shift']} places"
         yield Text(
-            f"{len(shifted)} of {len(found.items)} items stand elsewhere; {isolate_name(largest['item'])} moves most, "
-            f"by {places}.",
+            f"{len(shifted)} of {len(comparison.items)} items differ in rank; "
+            f"{isolate_name(largest['item'])} moves most, by {places}.",
             "lead",
         )
     else:
-        yield Text(f"All {len(found.items)} items stand in the same order.", "lead")
-    for run, first in found.first.items():
+        yield Text(f"All {len(comparison.items)} items stand in the same order.", "lead")
+    for run, first in comparison.first.items():
         more_text = f" and {len(first) - MAX_NAMED} more" if len(first) > MAX_NAMED else ""
         yield Text(
             f"First in {isolate_name(run)}: {', '.join(map(isolate_name, first[:MAX_NAMED]))}{more_text}."
@@ -57,21 +61,23 @@ def _ranking_blocks(found: Comparison) -> Iterator[Block]:
     yield make_table(
         "correlations",
         "Rank correlation of the scores",
-        found.correlations,
+        comparison.correlations,
         heads=heads,
         decimals={"spearman": 3, "kendall_tau_b": 3},
         missing=dict.fromkeys(heads, reason),
     )
-    runs = list(found.runs)
-    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: _draw_ranks(found.items, runs))
-    yield make_table("items", "Items, in the order of the first run", found.items)
+    runs = list(comparison.runs)
+    yield Figure(
+        "ranks", "Ranks", "Each item's rank in every run.", lambda: _draw_ranks(comparison.items, runs)
+    )
+    yield make_table("items", "Items, in the order of the first run", comparison.items)
 
 
-def _prediction_blocks(found: Comparison) -> Iterator[Block]:
-    if not found.loo:
+def _prediction_blocks(comparison: Comparison) -> Iterator[Block]:
+    if not comparison.loo:
         yield Text("Predictions cannot be compared; the notes say why.", "lead")
         return
-    best, second = found.loo[:2]
+    best, second = comparison.loo[:2]
     clear = abs(second["difference"]) > 2 * second["difference_se"]
     yield Text(
         f"{isolate_name(best['run'])} predicts votes left out best; {isolate_name(second['run'])} follows, "
@@ -82,29 +88,29 @@ def _prediction_blocks(found: Comparison) -> Iterator[Block]:
     yield make_table(
         "loo",
         "Leave-one-out log predictive density (PSIS-LOO), best first",
-        found.loo,
+        comparison.loo,
         heads={"p": "effective parameters", "difference_se": "its se", "bad_k": "k above 0.7"},
         decimals=dict.fromkeys(("elpd", "se", "p", "difference", "difference_se"), 1),
         notes=(
-            "Votes with a Pareto k above 0.7 are predicted from too few draws: of many, the numbers waver.",
+            "Votes with a Pareto k above 0.7 are predicted from too few draws; many of them make numbers unsure.",
         ),
     )
 
 
-def _reliability_blocks(found: Comparison) -> Iterator[Block]:
-    if not found.judges:
+def _reliability_blocks(comparison: Comparison) -> Iterator[Block]:
+    if not comparison.judges:
         yield Text("None of the models tells judges apart.", "lead")
         return
-    runs = [run for run in found.runs if any(not is_missing(row.get(run)) for row in found.judges)]
+    runs = [run for run in comparison.runs if any(not is_missing(row.get(run)) for row in comparison.judges)]
     yield Figure(
         "reliability",
         "Reliability",
         "Reliability of every judge in each run with its interval, in the order of the first run. Each model defines "
-        "it in its own way (averaged over both positions or not, on the pairs seen or on a typical one), so that one "
-        "who stands elsewhere in another run need not have changed.",
-        lambda: _draw_reliabilities(found.judges, runs),
+        "it in its own way (averaged over both positions or not, on the pairs seen or on a typical one), so a judge "
+        "can have different reliabilities in two runs although its answers are the same.",
+        lambda: _draw_reliabilities(comparison.judges, runs),
     )
-    yield make_table("reliability", "Reliability of the judges with intervals", found.judges)
+    yield make_table("reliability", "Reliability of the judges with intervals", comparison.judges)
 
 
 def _draw_ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:

@@ -1,4 +1,4 @@
-"""A fit as other tools read it: scores per sample with their uncertainty."""
+"""Export of a fit to the formats of other tools: scores per sample with their uncertainty."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _FOLDER_LAYOUTS = {
 
 
 def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, overwrite: bool = False) -> Path:
-    """Write a fit as another tool reads it.
+    """Write a fit in the format of another tool.
 
     Parameters
     ----------
     fit : Fit
     to : "inspect", "argilla", "label-studio", "deepeval", "openai-evals", "csv" or "parquet"
         inspect: records for its scorer ``precomputed_scores``, by sample and epoch. argilla: records with the scores as
-        metadata. label-studio: tasks with predictions. deepeval: goldens for ``add_goldens_from_json_file``, the label
-        as expected output. openai-evals: samples (JSONL) whose ``ideal`` is the label, of a fit of labels. csv,
-        parquet: a folder of the tables of the result.
+        metadata. label-studio: tasks with predictions. deepeval: goldens for ``add_goldens_from_json_file``, with the
+        label as expected output. openai-evals: samples (JSONL) with the label as ``ideal``; for fits of labels only.
+        csv, parquet: a folder with the tables of the result.
     out : path
-        A new file, or for csv and parquet a new folder.
+        Path of a new file; for csv and parquet, of a new folder.
     system : str, optional
-        For inspect, where items are of several systems: whose scores are wanted.
+        For inspect, where items are of several systems: the system to export.
     overwrite : bool
-        Whether what was exported before may be replaced.
+        True to replace an earlier export.
 
     Returns
     -------
@@ -49,8 +49,8 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
     Raises
     ------
     InputError
-        The format is unknown, ``out`` is there, the items do not say which sample they are of, or openai-evals is asked
-        of a fit without labels.
+        The format is unknown, ``out`` exists, the names of the items do not identify their samples, or openai-evals is
+        asked for with a fit without labels.
     """
     path = Path(out)
     if to in _FOLDER_LAYOUTS:
@@ -71,7 +71,7 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
 
 
 def _item_facts(fit: Fit, row: Row) -> Row:
-    """Numbers that are known of an item, without its name."""
+    """Return the known values of an item, without its name."""
     facts: Row = {"model": f"voirdire {fit.model.name}", "method": fit.method}
     if "sd" in row and row["low"] is not None:
         facts["interval"] = fit.prob
@@ -83,7 +83,7 @@ def _row_value(row: Row) -> Any:
 
 
 def _inspect_records(fit: Fit, system: str | None) -> list[Row]:
-    """Records of Inspect's precomputed scores; an item is ``<sample>/<model>`` or ``<sample>/<model>/<epoch>``."""
+    """Make records for Inspect's precomputed scores; items are ``<sample>/<model>`` or ``<sample>/<model>/<epoch>``."""
     contexts = _item_contexts(fit)
     name_parts = {item: _split_name(item, context) for item, context in contexts.items()}
     several = len({sample_name for sample_name, _, _ in name_parts.values()}) < len(name_parts)
@@ -117,7 +117,7 @@ def _inspect_records(fit: Fit, system: str | None) -> list[Row]:
 
 
 def _item_contexts(fit: Fit) -> dict[str, str]:
-    """The context of each item: the sample that it answers."""
+    """Return the context of each item: the sample that it answers."""
     table = fit.kind.table_of(fit.problem)
     context, item = getattr(table, "context", None), getattr(table, "item", None)
     if context is None or item is None:
@@ -129,7 +129,7 @@ def _item_contexts(fit: Fit) -> dict[str, str]:
 
 
 def _split_name(item: str, context: str) -> tuple[str, str, int | None]:
-    """Sample, model and epoch of an item's name.
+    """Split the name of an item into sample, model and epoch.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _split_name(item: str, context: str) -> tuple[str, str, int | None]:
 
 
 def _argilla_records(fit: Fit) -> list[Row]:
-    """Records as ``Dataset.records.from_json`` reads them: one an item, what was found as metadata."""
+    """Make records for ``Dataset.records.from_json``: one per item, with its results as metadata."""
     return [
         {
             "id": _record_id(row),
@@ -160,7 +160,7 @@ def _record_id(row: Row) -> str:
 
 
 def _label_studio(fit: Fit) -> list[Row]:
-    """Tasks with a prediction each: a number or a choice named ``voirdire``."""
+    """Make tasks with one prediction each: a number or a choice named ``voirdire``."""
     tasks = []
     for row in fit.as_dict()["items"]:
         value = _row_value(row)
@@ -177,7 +177,7 @@ def _label_studio(fit: Fit) -> list[Row]:
 
 
 def _deepeval_goldens(fit: Fit) -> list[Row]:
-    """Goldens: one an item, with the label as expected output, what was found as metadata."""
+    """Make goldens: one per item, with the label as expected output and its results as metadata."""
     return [
         {"input": str(row["item"]), "name": _record_id(row)}
         | ({"expected_output": str(row["label"])} if "label" in row else {})
@@ -187,7 +187,7 @@ def _deepeval_goldens(fit: Fit) -> list[Row]:
 
 
 def _openai_evals(fit: Fit) -> list[Row]:
-    """Samples: the item as input, its label as what a completion should say."""
+    """Make samples: the item as input, its label as the ideal completion."""
     rows = fit.as_dict()["items"]
     if any("label" not in row for row in rows):
         raise InputError("format 'openai-evals' is of labels, which say what is right; this fit has scores")
@@ -225,5 +225,5 @@ _WRITERS: dict[str, Callable[..., list[Row]]] = {
     "deepeval": _deepeval_goldens,
     "openai-evals": _openai_evals,
 }
-_JSONL_FORMATS = ("openai-evals",)  # one record a line
+_JSONL_FORMATS = ("openai-evals",)  # formats with one record per line
 FORMATS = (*_WRITERS, *_FOLDER_LAYOUTS)

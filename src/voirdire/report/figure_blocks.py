@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 def figure_blocks(
     fit: Fit, kind: str, title: str, caption: str, rows: Callable[[Fit], RowFigure] | None = None
 ) -> Iterator[Block]:
-    """A figure where this fit has one, else a remark why there is none.
+    """Yield a figure where this fit has one, else a remark with the reason why it has none.
 
     Parameters
     ----------
     fit : Fit
     kind, title, caption : str
     rows : callable, optional
-        What gives the rows, instead of the kind's own.
+        Function that gives the rows; by default that of the kind of figure.
     """
     try:
         figures.check_figure(fit, kind)
@@ -51,7 +51,7 @@ def figure_blocks(
 
 
 def calibration_blocks(fit: Fit) -> Iterator[Block]:
-    """Figures that show whether probabilities mean what they say; of votes and scores, one figure for each."""
+    """Yield the calibration figures; for a fit of votes and scores, one for each of the two."""
     for name, kind in _figure_kinds(fit, "calibration"):
         words, title_end = kind.page_words, "" if kind is fit.kind else f" of {kind.name}"
         seen_note = words.seen.format(method=fit.method) if fit.posterior.draws is None else ""
@@ -61,13 +61,13 @@ def calibration_blocks(fit: Fit) -> Iterator[Block]:
 
 
 def predictive_check_blocks(fit: Fit) -> Iterator[Block]:
-    """The posterior predictive check: how many shares lie outside, in words, and the figure; one for each table."""
+    """Yield the posterior predictive check, one per table: figure, and number of shares outside their range."""
     for name, kind in _figure_kinds(fit, "ppc"):
         yield from _shares_check_blocks(fit, name, kind)
 
 
 def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
-    """The figure of each kind of answers in a fit, by its name, and the kind."""
+    """Yield the name of the figure and the kind, for each kind of answers in a fit."""
     for number, (kind, _) in enumerate(fit.kind.parts(fit.problem)):
         yield f"{name}-{kind.name}" if number else name, kind
 
@@ -104,7 +104,7 @@ def _shares_check_blocks(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[
 
 
 def _expected_outside(size: int, share: float) -> float:
-    """The number of shares outside that chance alone exceeds in one fit of a hundred, as if they were independent."""
+    """Return the 99% quantile of the number of shares outside by chance alone, as if shares were independent."""
     from scipy.stats import binom
 
     return float(binom.ppf(0.99, size, share))

@@ -1,9 +1,9 @@
-"""One look for all figures: colours that colour-blind readers can tell apart, no boxes, names as plain text.
+"""Style of all figures: colours that colour-blind readers can distinguish, no boxes, names as plain text.
 
 The colours are those of Okabe and Ito (2008). Heat maps run from transparent to one colour (from orange over
-transparent to blue where zero is a middle), so that they stand on light and on dark pages.
+transparent to blue where zero is the middle), so that they suit light and dark pages.
 
-A figure as SVG text that can stand in a page: no links, no clash of identifiers, colours of the page's own.
+:func:`to_svg` gives a figure as SVG text for a page: no links, unique identifiers, the colours of the page.
 """
 
 from __future__ import annotations
@@ -42,13 +42,16 @@ COLOUR_VARIABLES = {
 }
 
 MAX_LETTERS = 28
-_DARK_SHADE = {True: 0.85, False: 0.7}  # share of full blue (else orange) from which ink cannot be read on it
-_MIN_ROW_POINTS = 8.0  # points a row needs for its name
+_DARK_SHADE = {
+    True: 0.85,
+    False: 0.7,
+}  # opacity of blue (else orange) from which dark text on it cannot be read
+_MIN_ROW_POINTS = 8.0  # points that a row needs for its name
 _STYLE_SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9.0,
     "text.color": INK,
-    "text.parse_math": False,  # a dollar in a name is a dollar
+    "text.parse_math": False,  # a dollar sign in a name does not begin mathematics
     "axes.labelcolor": MUTED,
     "axes.edgecolor": GRID,
     "axes.titlesize": 10.0,
@@ -78,7 +81,7 @@ _STYLE_SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Matplotlib with this look; letters that its font lacks are no cause for a warning."""
+    """Apply this style to Matplotlib within a block, without warnings about letters that its font lacks."""
     import matplotlib as mpl
 
     with mpl.rc_context(_STYLE_SETTINGS), warnings.catch_warnings():
@@ -88,14 +91,14 @@ def figure_style() -> Iterator[None]:
 
 
 def name_label(name: object, letters: int = MAX_LETTERS) -> str:
-    """A name beside a mark: shortened, what cannot be printed escaped."""
+    """Return a name as a label: shortened, with characters that cannot be printed replaced."""
     text = str(name)
     clean = "".join(char if char.isprintable() else " " if char.isspace() else "\ufffd" for char in text)
     return shorten_name(clean, letters)
 
 
 def name_rows(ax: Axes, names: Sequence[object], letters: int = MAX_LETTERS) -> None:
-    """Write names at the rows of an axes, the first on top; of rows too narrow for letters only some are named."""
+    """Write names at the rows of an axes, the first on top; where rows are too narrow, only some are named."""
     count = len(names)
     points = 72.0 * _axes_height(ax) / count
     step = max(1, -(-_MIN_ROW_POINTS // points)) if points < _MIN_ROW_POINTS else 1
@@ -106,21 +109,21 @@ def name_rows(ax: Axes, names: Sequence[object], letters: int = MAX_LETTERS) -> 
 
 
 def _axes_height(ax: Axes) -> float:
-    """Height of an axes in inches, about: what its labels will take is not known yet."""
+    """Estimate the height of an axes in inches, before the size of its labels is known."""
     spec = ax.get_subplotspec()
     share = 1.0 if spec is None else 1.0 / spec.get_gridspec().nrows
     return max(1.0, float(own_figure(ax).get_size_inches()[1]) * share - 0.8)
 
 
 def one_colour_map(colour: str = BLUE) -> Any:
-    """Colour map from transparent to one colour."""
+    """Make a colour map from transparent to one colour."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
     return LinearSegmentedColormap.from_list("one", [(*to_rgba(colour)[:3], 0.0), to_rgba(colour)])
 
 
 def two_colour_map(low: str = ORANGE, high: str = BLUE) -> Any:
-    """Colour map from one colour over transparent to another."""
+    """Make a colour map from one colour over transparent to another."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
     ends = [to_rgba(low), (*to_rgba(low)[:3], 0.0), (*to_rgba(high)[:3], 0.0), to_rgba(high)]
@@ -128,20 +131,20 @@ def two_colour_map(low: str = ORANGE, high: str = BLUE) -> Any:
 
 
 def write_cells(ax: Axes, form: str, values: Any, shade: Any, least: float = -math.inf) -> None:
-    """Write numbers into the cells of a heat map, so that they can be read on what is under them.
+    """Write numbers into the cells of a heat map, in a colour that can be read on that of the cell.
 
     Parameters
     ----------
     form : str
-        As of ``str.format``.
-    values : array
-        NaN, and what is below ``least``, leaves its cell empty.
-    shade : array
-        How far each cell's colour is towards its end: 1 (blue) or -1 (orange), 0 without colour.
+        Format, as for ``str.format``.
+    values : array, shape (rows, columns)
+        Cells with NaN or a value below ``least`` are left empty.
+    shade : array, shape (rows, columns)
+        Colour of each cell: from -1 (full orange) over 0 (no colour) to 1 (full blue).
     """
     for row, line in enumerate(values):
         for column, value in enumerate(line):
-            # full colours are the same on light and on dark pages, so what stands on them is too
+            # full colours are the same on light and dark pages, so the text on them is the same, too
             is_blue = shade[row][column] > 0
             is_dark = abs(shade[row][column]) > _DARK_SHADE[bool(is_blue)]
             colour = INK if not is_dark else "#ffffff" if is_blue else "#101418"
@@ -150,7 +153,7 @@ def write_cells(ax: Axes, form: str, values: Any, shade: Any, least: float = -ma
 
 
 def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[str], title: str) -> None:
-    """A small bar above an axes that says what its colours mean; ``ticks`` run from 0 to 1."""
+    """Draw a colour bar above an axes; ``ticks`` are from 0 to 1."""
     import numpy as np
 
     size = own_figure(ax).get_size_inches()
@@ -167,33 +170,33 @@ def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[s
 
 @contextmanager
 def single_axes(width: float, height: float) -> Iterator[Axes]:
-    """The one axes of a figure of its own (no pyplot), in inches, to be drawn on with this look in the block."""
+    """Give the only axes of a new figure (no pyplot; size in inches), with this style within the block."""
     with figure_style():
         yield empty_figure(width, height).subplots()
 
 
 def own_figure(ax: Axes) -> Figure:
-    """The figure of an axes."""
+    """Return the figure of an axes."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def empty_figure(width: float, height: float) -> Figure:
-    """An empty figure of its own, in inches."""
+    """Make an empty figure (size in inches), without pyplot."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def to_svg(figure: Figure, name: str) -> str:
-    """SVG element of a figure.
+    """Return the SVG element of a figure.
 
     Parameters
     ----------
     figure : matplotlib Figure
     name : str
-        Unique on the page: identifiers inside begin with it.
+        Name, unique on the page; the identifiers in the SVG begin with it.
 
     Examples
     --------
@@ -211,7 +214,7 @@ def to_svg(figure: Figure, name: str) -> str:
         metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
         canvas = figure.canvas
         try:
-            # straight to the canvas: savefig draws everything twice
+            # print_svg instead of savefig, which draws everything twice
             drawn: Any = FigureCanvasSVG(figure)
             drawn.print_svg(buffer, metadata=metadata)
         finally:

@@ -1,4 +1,4 @@
-"""The page of a fit: what is best, can it be trusted, which judges, what matters, people, how it was made."""
+"""Page of a fit: ranking, checks, judges, criteria, agreement with people, method."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ _SECTION_KEYS = (
     "people",
     "over_time",
 )
-_MAX_ROWS = 400  # rows from which a table that no section knows is left to the saved result
+_MAX_ROWS = 400  # maximum number of rows of a table that belongs to no section
 
 
 def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
-    """The report of a fit: sections for what its result offers.
+    """Make the report of a fit, with sections for the parts of its result.
 
     Parameters
     ----------
     fit : Fit
     human : sequence of str
-        Judges of the table who are people: how well the others agree with each of them is measured.
+        Judges of the table who are people; the agreement of the other judges with each of them is measured.
 
     Raises
     ------
     InputError
-        A human who is no judge of the fit.
+        A name in ``human`` is no judge of the fit.
     """
     result = fit.as_dict()
     subject = "systems" if result.get("systems") else "items"
@@ -91,7 +91,7 @@ def _fit_sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Ite
 def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     warned = [row for row in result["checks"] if row["level"] != "ok"]
     names = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
-    # first, because what stands beside it holds only as far as they do
+    # first, because the other tiles are valid only if the checks are passed
     yield "Checks", LEVEL_WORDS[fit.level], names
     items = result["items"]
     doubt = f"not to be relied on: {reason}" if (reason := caveat_text(fit)) else ""
@@ -127,7 +127,7 @@ def _counts_text(fit: Fit) -> str:
 
 
 def _further_tables(fit: Fit, result: dict[str, Any]) -> Iterator[Table]:
-    """Tables of the result that no section above knows."""
+    """Yield the tables of the result that belong to no section above."""
     shown = {*_SECTION_KEYS, *_SETTING_KEYS, *(() if fit.decision is None else ("systems",))}
     for key, rows in result.items():
         if key in shown or not isinstance(rows, list) or not rows:

@@ -1,4 +1,4 @@
-"""The verdict of a gate for a pull request: Markdown with a small table, and a badge."""
+"""Verdict of a gate for a pull request: Markdown with a small table, and a badge."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MAX_NAME_LETTERS = 60
 _NAME_COLUMNS = {"new": "new", "old": "old", "compared": "what"}
 
 
-def gate_markdown(found: dict[str, Any]) -> str:
-    """The verdict as Markdown: a sentence, a table of one row, notes.
+def gate_markdown(result: dict[str, Any]) -> str:
+    """Write the verdict as Markdown: a sentence, a table of one row, notes.
 
     Parameters
     ----------
-    found : dict
-        What :func:`voirdire.decide.gate.gate` gives. Names are shown as code, in which nothing is a link or a mention.
+    result : dict
+        Result of :func:`voirdire.decide.gate.gate`. Names are shown as code, so that they cannot be links or mentions.
 
     Examples
     --------
@@ -32,15 +32,15 @@ def gate_markdown(found: dict[str, Any]) -> str:
     >>> print(gate_markdown(gate(old.assign(label=["pass", "pass", "pass", "fail"] * 50), old)).splitlines()[2])
     Pass: `new` is better than `old` (+0.250, 90% interval +0.179 to +0.335).
     """
-    people = found["humans"]
-    interval = f"[{found['low']:+.3f}, {found['high']:+.3f}]"
+    people = result["humans"]
+    interval = f"[{result['low']:+.3f}, {result['high']:+.3f}]"
     cells = {
-        **{key: as_code(found[field]).replace("|", "\\|") for key, field in _NAME_COLUMNS.items()},
-        "difference": f"{found['difference']:+.3f}",
-        f"{100 * found['prob']:g}% interval": interval,
-        "margin": f"{found['margin']:g}",
-        f"{found['unit']}s": f"{found['n']:,}",
-        "judges": f"{len(found['judges']):,}",
+        **{key: as_code(result[field]).replace("|", "\\|") for key, field in _NAME_COLUMNS.items()},
+        "difference": f"{result['difference']:+.3f}",
+        f"{100 * result['prob']:g}% interval": interval,
+        "margin": f"{result['margin']:g}",
+        f"{result['unit']}s": f"{result['n']:,}",
+        "judges": f"{len(result['judges']):,}",
         **({"answered by people": f"{people:,}"} if people else {}),
     }
     rows = [
@@ -50,20 +50,20 @@ def gate_markdown(found: dict[str, Any]) -> str:
     ]
     return "\n".join(
         [
-            f"### {_VERDICT_MARKS[found['verdict']]} voirdire gate: {found['verdict']}",
+            f"### {_VERDICT_MARKS[result['verdict']]} voirdire gate: {result['verdict']}",
             "",
-            verdict_sentence(found, as_code),
+            verdict_sentence(result, as_code),
             "",
             *("| " + " | ".join(row) + " |" for row in rows),
             "",
-            f"<sub>{escape_markdown(found['rule'])} Note: {_plain_text(found['note'])}.</sub>",
+            f"<sub>{escape_markdown(result['rule'])} Note: {_plain_text(result['note'])}.</sub>",
             "",
         ]
     )
 
 
 def as_code(name: object) -> str:
-    """A name as a span of code.
+    """Return a name as a span of code.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def as_code(name: object) -> str:
 
 
 def _plain_text(text: str) -> str:
-    """A note, whose names are data: escaped, and without what would be a mention or a link."""
+    """Escape a note that may contain names from the data, so that it has no mentions and no links."""
     flat = "".join(letter if letter.isprintable() else " " for letter in text)
     return re.sub(
         r"@(?=\w)",
@@ -89,8 +89,8 @@ def _plain_text(text: str) -> str:
     )
 
 
-def gate_badge(found: dict[str, Any]) -> str:
-    """The verdict as a badge: SVG without names, fonts or scripts.
+def gate_badge(result: dict[str, Any]) -> str:
+    """Draw the verdict as a badge: SVG without names, fonts or scripts.
 
     Examples
     --------
@@ -98,8 +98,8 @@ def gate_badge(found: dict[str, Any]) -> str:
     >>> "pass +0.250" in gate_badge(found)
     True
     """
-    verdict = found["verdict"]
-    label = html.escape(f"{verdict} {found['difference']:+.3f}")
+    verdict = result["verdict"]
+    label = html.escape(f"{verdict} {result['difference']:+.3f}")
     title_width, label_width = 40, 14 + 7 * len(label)
     text = 'font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" fill="#fff" text-anchor="middle"'
     return (

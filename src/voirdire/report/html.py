@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing outside itself."""
+"""Report as one HTML page without external files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _PACKAGE = "voirdire.report"
-_MAX_TABLE_ROWS = 14  # rows beyond which a table scrolls in a frame of its own
-_MAX_FIGURE_INCHES = 6.0  # inches beyond which a figure scrolls on a phone instead of becoming smaller
+_MAX_TABLE_ROWS = 14  # maximum number of rows of a table that does not scroll
+_MAX_FIGURE_INCHES = 6.0  # maximum width in inches of a figure that shrinks on a phone instead of scrolling
 
 
 def html_page(page: Page) -> str:
-    """The page as HTML. All texts are escaped; scripts other than its own one do not run in it.
+    """Write the page as HTML. All texts are escaped; only the script of the page can run in it.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def html_page(page: Page) -> str:
     script, style = read_asset(_PACKAGE, "script.js").strip(), read_asset(_PACKAGE, "style.css").strip()
 
     def show_section(section: Section) -> Markup:
-        # a macro has escaped each; figures that follow each other stand in rows
+        # each block is already escaped by its macro; consecutive figures are laid out in rows
         runs = groupby(section.blocks, lambda block: isinstance(block, Figure))
         texts = (("\n".join(_block_html(block, blocks) for block in run), drawn) for drawn, run in runs)
         return Markup(
@@ -57,7 +57,7 @@ def html_page(page: Page) -> str:
 
 
 def security_policy() -> str:
-    """The policy of the page: it loads nothing, and no script but its own runs in it.
+    """Return the content security policy of the page: it loads nothing and runs no other script.
 
     Examples
     --------
@@ -96,29 +96,32 @@ def _block_html(block: Block, blocks: Any) -> str:
 
 
 def _table_json(table: Table) -> str:
-    """Raw values for a script element: nothing in it can end the element."""
+    """Return raw values as JSON for a script element, escaped so that they cannot end the element."""
     names, rows = table.raw_values()
     text = json.dumps({"names": names, "rows": rows}, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def minus_sign(text: str) -> str:
-    """A number with the typographic minus sign."""
+    """Return a number with the typographic minus sign."""
     return text.replace("-", "\u2212") if any(char.isdigit() for char in text) else text
 
 
 @cache
-def template_environment(package: str, **how: Any) -> Environment:
-    """The templates among the assets of a package, which escape all they are given."""
+def template_environment(package: str, **settings: Any) -> Environment:
+    """Make the environment of the templates among the assets of a package; it escapes all values.
+
+    ``settings`` are further arguments of ``jinja2.Environment``.
+    """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     loader = FunctionLoader(partial(read_asset, package))
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **how)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **settings)
     environment.filters["minus"] = minus_sign
     return environment
 
 
 @cache
 def read_asset(package: str, name: str) -> str:
-    """A file among the assets of a package."""
+    """Read a file among the assets of a package."""
     return (resources.files(package) / "assets" / name).read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-r"""A report's tables for LaTeX: booktabs, intervals beside their values, footnotes below.
+r"""Tables of a report for LaTeX: booktabs, intervals next to their values, footnotes below.
 
-The text compiles with pdfLaTeX, XeLaTeX and LuaLaTeX. Letters that pdfLaTeX does not know are written by their code
-point through ``\voirdirechar``, which the other two turn into the letter.
+The text compiles with pdfLaTeX, XeLaTeX and LuaLaTeX. Letters that pdfLaTeX does not know are written as
+``\voirdirechar`` with their code point: XeLaTeX and LuaLaTeX print the letter, pdfLaTeX the code point.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _PREAMBLE = r"""% Tables made by voirdire. In the preamble:
 %   \usepackage{booktabs,longtable,array}
 \providecommand{\voirdirechar}[1]{\ifdefined\Umathcode\char"#1\relax\else\mbox{U+#1}\fi}
 """
-_MAX_TABLE_ROWS = 40  # rows beyond which a table may break over pages
-_MAX_NAME_LETTERS = 40  # letters beyond which a name may break over lines
+_MAX_TABLE_ROWS = 40  # maximum number of rows of a table on one page
+_MAX_NAME_LETTERS = 40  # maximum number of letters of a name on one line
 _BREAK_INTERVAL = 12
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -49,7 +49,7 @@ _LATIN_LETTERS = "æøßÆØ"
 
 
 def latex_tables(page: Page) -> str:
-    """All tables of a page, under comments that name its sections."""
+    """Write all tables of a page, under comments that name its sections."""
     parts = [_PREAMBLE]
     for section in page.sections:
         tables = [block for block in section.blocks if isinstance(block, Table)]
@@ -60,7 +60,7 @@ def latex_tables(page: Page) -> str:
 
 
 def latex_table(table: Table) -> str:
-    r"""A table as LaTeX: ``table`` with ``tabular``, or ``longtable`` where it has many rows.
+    r"""Write a table as LaTeX: ``table`` with ``tabular``, or ``longtable`` for more than 40 rows.
 
     Examples
     --------
@@ -112,10 +112,10 @@ def latex_table(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _column_type(column: Column, place: int, rows: list[list[Cell]]) -> str:
+def _column_type(column: Column, index: int, rows: list[list[Cell]]) -> str:
     if column.kind not in ("text", "level"):
         return "r"
-    longest = max((len(row[place].text) for row in rows), default=0)
+    longest = max((len(row[index].text) for row in rows), default=0)
     return r">{\raggedright\arraybackslash}p{0.35\linewidth}" if longest > _MAX_NAME_LETTERS else "l"
 
 
@@ -134,7 +134,7 @@ def _number_latex(text: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is.
+    r"""Escape text so that LaTeX prints it unchanged.
 
     Examples
     --------
@@ -161,5 +161,5 @@ def _escape_letter(c: str) -> str:
     if c in _LATIN_LETTERS or (ord(c) < 0x100 and len(unicodedata.normalize("NFD", c)) == 2):
         return c
     if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-        return ""  # what has no shape of its own: controls, marks of direction
+        return ""  # characters without a glyph: controls, marks of direction
     return rf"\voirdirechar{{{ord(c):04X}}}"

@@ -1,9 +1,9 @@
 """Expected log predictive density of fits on their own votes, by Pareto-smoothed importance sampling.
 
 For each vote y_i, elpd_i = log p(y_i | all other votes), estimated from the posterior draws by ArviZ's PSIS-LOO
-(Vehtari, Gelman and Gabry 2017, Statistics and Computing 27). A comparison adds up the differences of two fits over
-the votes; its standard error is sqrt(n) times their standard deviation. Votes of one judge on one comparison with the
-same answer have the same elpd_i, so each distinct one is computed once and counted as often as it was cast.
+(Vehtari, Gelman and Gabry 2017, Statistics and Computing 27). A comparison sums the differences of two fits over the
+votes; its standard error is sqrt(n) times their standard deviation. Votes of one judge on one comparison with the same
+answer have the same elpd_i, so each distinct vote is computed once and counted with its multiplicity.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-MAX_DRAWS = 1000  # at most, evenly spaced
-MAX_PARETO_K = 0.7  # Pareto shape above which importance sampling is not to be trusted
+MAX_DRAWS = 1000  # maximum number of draws, evenly spaced
+MAX_PARETO_K = 0.7  # Pareto shape above which importance sampling is unreliable
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Pointwise:
 
 
 def pointwise_loo(fit: Fit) -> Pointwise:
-    """PSIS-LOO of every vote on items.
+    """Compute PSIS-LOO of every vote on items.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def pointwise_loo(fit: Fit) -> Pointwise:
             cell_probabilities(problem.model, problem.density, [draw_values], table)[cell, outcome]
         )
     with warnings.catch_warnings():
-        # the number of votes with a large shape is part of the result
+        # no warning needed: the number of votes with a large shape is part of the result
         warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto", UserWarning)
         elpd, k = psis_loo(log_likelihood, {"strength": values["strength"]})
     lppd = np.logaddexp.reduce(log_likelihood.reshape(-1, len(cell)), axis=0) - np.log(size[0] * size[1])
@@ -82,13 +82,13 @@ def pointwise_loo(fit: Fit) -> Pointwise:
     return Pointwise(*(np.repeat(part, counts) for part in (elpd, lppd, k)))
 
 
-def comparison_rows(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
-    """Rows of a comparison, best first: run, elpd and se, p, difference from the best and its se, bad_k.
+def comparison_rows(loo_by_run: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
+    """Return rows of a comparison, best first: run, elpd and se, p, difference from the best and its se, bad_k.
 
     Parameters
     ----------
-    found : mapping of str to Pointwise
-        Of the same votes in the same order.
+    loo_by_run : mapping of str to Pointwise
+        PSIS-LOO by run, of the same votes in the same order.
 
     Examples
     --------
@@ -98,22 +98,22 @@ def comparison_rows(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
     >>> [(row["run"], round(row["difference"], 3), round(row["difference_se"], 3)) for row in rows]
     [('a', 0.0, 0.0), ('b', -0.5, 0.0)]
     """
-    best = max(found, key=lambda name: float(found[name].elpd.sum()))
+    best = max(loo_by_run, key=lambda name: float(loo_by_run[name].elpd.sum()))
     rows = [
         {
             "run": name,
             "elpd": float(pointwise.elpd.sum()),
             "se": _sum_error(pointwise.elpd),
             "p": float((pointwise.lppd - pointwise.elpd).sum()),
-            "difference": float((pointwise.elpd - found[best].elpd).sum()),
-            "difference_se": _sum_error(pointwise.elpd - found[best].elpd),
+            "difference": float((pointwise.elpd - loo_by_run[best].elpd).sum()),
+            "difference_se": _sum_error(pointwise.elpd - loo_by_run[best].elpd),
             "bad_k": int((pointwise.k > MAX_PARETO_K).sum()),
         }
-        for name, pointwise in found.items()
+        for name, pointwise in loo_by_run.items()
     ]
     return sorted(rows, key=lambda row: -float(str(row["elpd"])))
 
 
 def _sum_error(values: Floats) -> float:
-    """Standard error of a sum of independent terms, sqrt(n var) with divisor n - 1."""
+    """Return the standard error of a sum of independent terms, sqrt(n var) with divisor n - 1."""
     return float(np.sqrt(len(values)) * values.std(ddof=1)) if len(values) > 1 else float("nan")

@@ -1,4 +1,4 @@
-"""A report as Markdown: texts and tables, without figures."""
+"""Report as Markdown: texts and tables, without figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEVEL_WORDS = {"ok": "fine", "warn": "warning", "fail": "failed"}
 
 
 def markdown_page(page: Page) -> str:
-    """The page as Markdown."""
+    """Write the page as Markdown."""
     parts = [f"# {escape_markdown(page.title)}", escape_markdown(page.subtitle)]
     for section in page.sections:
         parts.append(f"## {escape_markdown(section.title)}")
@@ -41,7 +41,7 @@ def _block_markdown(block: Block) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """A table in the pipe format, with its caption above and its footnotes below.
+    """Write a table in the pipe format, with its caption above and its footnotes below.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _cell_markdown(cell: Cell, column: Column) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is: its special characters escaped, line breaks become spaces.
+    """Escape the special characters of Markdown in a text; line breaks become spaces.
 
     Examples
     --------

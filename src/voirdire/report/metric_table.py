@@ -1,7 +1,7 @@
-r"""The table of metrics by criteria and coefficients as a file: HTML, LaTeX (booktabs), Markdown or CSV.
+r"""Table of metrics by criteria and coefficients as a file: HTML, LaTeX (booktabs), Markdown or CSV.
 
-Criteria stand above their coefficients; the best of a column is bold, the second best underlined, and a dagger marks
-what cannot be told from the best.
+Criteria are headings above their coefficients. The best value of a column is bold, the second best underlined; a
+dagger marks values that are not distinguishable from the best.
 """
 
 from __future__ import annotations
@@ -24,25 +24,27 @@ if TYPE_CHECKING:
 
 Heads = list[tuple[str, str]]
 _DAGGER = "\u2020"
-NOTE = "Bold: the best of its column; underlined: the second best; \u2020: cannot be told from the best."
+NOTE = "Bold: the best of its column; underlined: the second best; \u2020: not distinguishable from the best."
 
 
-def write_metric_table(found: pd.DataFrame, path: str | Path, caption: str = "Agreement with people") -> Path:
+def write_metric_table(
+    results: pd.DataFrame, path: str | Path, caption: str = "Agreement with people"
+) -> Path:
     """Write :func:`voirdire.agreement.metric_table` of the rows of ``metaeval`` to a new file.
 
     Parameters
     ----------
-    found : pandas.DataFrame
+    results : pandas.DataFrame
     path : path
-        Its ending says what is written: .html, .tex, .md or .csv.
+        New file; its ending gives the format: .html, .tex, .md or .csv.
 
     Raises
     ------
     InputError
-        As of :func:`check_metric_file`.
+        As in :func:`check_metric_file`.
     """
     new_file = check_metric_file(path)
-    table = metric_table(found)
+    table = metric_table(results)
     rows = [[str(name), *map(str, cells)] for name, cells in zip(table.index, table.to_numpy(), strict=True)]
     heads = [
         (str(criterion), str(name)) for criterion, name in table.columns.to_frame(index=False).to_numpy()
@@ -52,7 +54,7 @@ def write_metric_table(found: pd.DataFrame, path: str | Path, caption: str = "Ag
 
 
 def split_mark(cell: str) -> tuple[str, str, bool]:
-    """The number of a cell, its mark ("best", "second" or "") and whether it cannot be told from the best.
+    """Split a cell into its number, its mark ("best", "second" or "") and True if not distinguishable from the best.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def split_mark(cell: str) -> tuple[str, str, bool]:
 
 
 def _columns_per_criterion(heads: Heads) -> list[tuple[str, int]]:
-    """Criteria with the number of their columns; empty where there is only one without a name."""
+    """Return criteria with the number of their columns; empty if the only criterion has no name."""
     counts = [(name, len(list(columns))) for name, columns in groupby(heads, lambda head: head[0])]
     return [] if counts == [("", len(heads))] else counts
 
@@ -157,12 +159,12 @@ _FORMATTERS: dict[str, Callable[[Heads, list[list[str]], str], str]] = {
 
 
 def check_metric_file(path: str | Path) -> Path:
-    """The place of a new file of metrics.
+    """Check the path of a new file of metrics and return it.
 
     Raises
     ------
     InputError
-        Its ending is another than those of such files, it is there, or cannot be written.
+        Its ending is not one of the four, the file exists, or it cannot be written.
     """
     new_file = Path(path)
     if new_file.suffix not in _FORMATTERS:

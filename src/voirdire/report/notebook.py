@@ -1,4 +1,4 @@
-"""View of a fit in a notebook: the checks that found something, the items, the judges, as HTML without scripts."""
+"""View of a fit in a notebook, as HTML without scripts: the checks with findings, the items, the judges."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from voirdire.report.table import Table, make_table, target_panel_headings
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-MAX_ROWS = 10  # rows of a table
-_MAX_LETTERS = 1200  # of a text
+MAX_ROWS = 10  # maximum number of rows of a table
+_MAX_LETTERS = 1200  # maximum length of a text
 
 
 def notebook(fit: Fit) -> str:
-    """A fit in short. Names are data: they are escaped, and no mathematics is read into them.
+    """Summarise a fit as HTML. Names are escaped and not read as mathematics.
 
     Examples
     --------
@@ -60,15 +60,15 @@ def notebook(fit: Fit) -> str:
     return _frame_html(parts)
 
 
-def table_view(said: str, of: Table) -> str:
-    """A sentence and a table, in which names are nothing but text.
+def table_view(sentence: str, table: Table) -> str:
+    """Return a sentence and a table as HTML, with names as plain text.
 
     Examples
     --------
     >>> "&lt;b&gt;" in table_view("<b>", make_table("a", "b", [{"item": "x"}]))
     True
     """
-    return _frame_html([f"<p><strong>{_plain_html(said)}</strong></p>", _table_html(of, 0)])
+    return _frame_html([f"<p><strong>{_plain_html(sentence)}</strong></p>", _table_html(table, 0)])
 
 
 def _frame_html(parts: list[str]) -> str:
@@ -92,6 +92,6 @@ def _table_html(shown: Table, count: int) -> str:
 
 
 def _plain_html(text: str) -> str:
-    """Plain text: escaped, what begins mathematics set apart, what cannot be printed shown as such."""
+    """Escape a text: no HTML, no mathematics, a replacement for characters that cannot be printed."""
     shown = "".join(char if char.isprintable() else "\ufffd" for char in shorten_name(text, _MAX_LETTERS))
     return "".join(f"<span>{char}</span>" if char in "$\\" else html.escape(char) for char in shown)

@@ -1,4 +1,4 @@
-"""Pages in a format, and files that they may be written to."""
+"""Formats of pages, and checks of the files to which they are written."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _RENDERERS = {"html": html_page, "md": markdown_page, "latex": latex_tables}
 
 
 def render_page(page: Page, format: str) -> str:
-    """A page in one of the formats "html", "md" and "latex".
+    """Write a page in one of the formats "html", "md" and "latex".
 
     Raises
     ------
     InputError
-        Another format.
+        The format is unknown.
     """
     return _RENDERERS[check_format(None, format)](page)
 
 
 def check_format(output: str | Path | None, format: str | None) -> str:
-    """The format asked for, or that of a file's ending; "html" where neither says.
+    """Return the given format, else that of the file's ending, else "html".
 
     Raises
     ------
     InputError
-        An unknown format.
+        The format is unknown.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def check_format(output: str | Path | None, format: str | None) -> str:
 
 
 def check_output(path: Path, *, overwrite: bool) -> None:
-    """Raise where a file cannot be written, before any work is done.
+    """Raise an error if a file cannot be written, before any work is done.
 
     Raises
     ------
     InputError
-        It is a folder, it exists and ``overwrite`` is not set, or its folder is not there or not to be written in.
+        It is a folder, it exists and ``overwrite`` is False, or its folder does not exist or is not writable.
     """
     prefix = f"output {path}:"
     if path.is_dir():
@@ -69,7 +69,7 @@ def check_output(path: Path, *, overwrite: bool) -> None:
 
 
 def check_new_file(path: Path | None) -> None:
-    """Raise where a file that is to be new is there, or cannot be written, before any work is done.
+    """Raise an error if a new file exists already or cannot be written, before any work is done.
 
     Raises
     ------

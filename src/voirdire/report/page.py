@@ -1,4 +1,4 @@
-"""Content of a report, apart from how it is written: sections of texts, tables, figures and checks."""
+"""Content of a report, independent of the format: sections of texts, tables, figures and checks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 LEVELS = ("fail", "warn", "ok")  # worst first
 LEVEL_WORDS = {"ok": "all fine", "warn": "warnings", "fail": "failed"}
 _MAX_NAME_LETTERS = 60
-_MAX_TITLE_NAMES, _MAX_TITLE_LETTERS = 3, 24  # names in a title, and how long
+_MAX_TITLE_NAMES, _MAX_TITLE_LETTERS = 3, 24  # number of names in a title, and their length
 
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; ``role`` is "lead" (the answer in one sentence), "note" (small print) or ""."""
+    """Paragraph; ``role`` is "lead" (the answer in one sentence), "note" (small print) or ""."""
 
     text: str
     role: str = ""
@@ -27,10 +27,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that is drawn only where a format shows figures.
+    """Figure that is drawn only in formats with figures.
 
-    ``title`` heads it; ``caption`` says how to read it, also to those who do not see it. ``draw`` gives its parts, in
-    reading order: a long forest in columns, say, that stand beside each other where there is room.
+    ``title`` is its heading; ``caption`` explains it, also to readers who cannot see it. ``draw`` gives its parts in
+    reading order, for example the columns of a long forest, which are side by side where there is room.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Finding:
-    """A check: its name, its level ("ok", "warn" or "fail") and what it says."""
+    """Check: its name, its level ("ok", "warn" or "fail") and its message."""
 
     name: str
     level: str
@@ -56,7 +56,7 @@ class Findings:
 
 
 def findings_of(checks: Iterable[Mapping[str, str]]) -> Findings:
-    """Checks of a result as findings, worst first."""
+    """Return the checks of a result as findings, worst first."""
     ordered = sorted(checks, key=lambda row: LEVELS.index(row["level"]))
     return Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
 
@@ -71,7 +71,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Code:
-    """Text whose lines and spaces count, with a title."""
+    """Text with significant spaces and line breaks, with a title."""
 
     title: str
     text: str
@@ -83,7 +83,7 @@ Block: TypeAlias = Text | Table | Figure | Findings | Facts | Code
 
 @dataclass(frozen=True)
 class Section:
-    """A section: the question it answers, its short name for the navigation, and what answers it."""
+    """Section: the question that it answers, its short name for the navigation, and its content."""
 
     name: str
     title: str
@@ -93,7 +93,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A report. ``tiles`` are its headline figures: a name, a value and a remark."""
+    """Report. ``tiles`` are its headline figures: a name, a value and a remark."""
 
     title: str
     subtitle: str
@@ -104,7 +104,7 @@ class Page:
 
 
 def isolate_name(name: object) -> str:
-    """A name within a sentence: isolated, so that its writing direction stays its own, and shortened.
+    """Prepare a name for a sentence: isolate its writing direction, and shorten it.
 
     Examples
     --------
@@ -114,22 +114,22 @@ def isolate_name(name: object) -> str:
     return f"\u2068{shorten_name(str(name), _MAX_NAME_LETTERS)}\u2069"
 
 
-def shorten_name(name: str, most: int) -> str:
-    """A name of at most ``most`` characters: what is left out of the middle is an ellipsis.
+def shorten_name(name: str, max_letters: int) -> str:
+    """Shorten a name to at most ``max_letters`` characters, with an ellipsis in the middle.
 
     Examples
     --------
     >>> shorten_name("a-rather-long-name-of-a-model-v2", 16)
     'a-rather-l…el-v2'
     """
-    if len(name) <= most:
+    if len(name) <= max_letters:
         return name
-    end = most // 3
-    return f"{name[: most - end - 1]}…{name[-end:]}"
+    end = max_letters // 3
+    return f"{name[: max_letters - end - 1]}…{name[-end:]}"
 
 
-def title_with_names(title: str, names: Iterable[object], what: str) -> str:
-    """A title with the data in few words: the first names and how many more there are.
+def title_with_names(title: str, names: Iterable[object], noun: str) -> str:
+    """Extend a title with the first names of the data and the number of further ones.
 
     Examples
     --------
@@ -139,6 +139,6 @@ def title_with_names(title: str, names: Iterable[object], what: str) -> str:
     distinct = list(dict.fromkeys(map(str, names)))
     shown = [f"\u2068{shorten_name(name, _MAX_TITLE_LETTERS)}\u2069" for name in distinct[:_MAX_TITLE_NAMES]]
     more_text = (
-        f" and {len(distinct) - _MAX_TITLE_NAMES:,} more {what}" if len(distinct) > _MAX_TITLE_NAMES else ""
+        f" and {len(distinct) - _MAX_TITLE_NAMES:,} more {noun}" if len(distinct) > _MAX_TITLE_NAMES else ""
     )
     return f"{title}: {', '.join(shown)}{more_text}"

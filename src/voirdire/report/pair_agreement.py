@@ -1,14 +1,14 @@
-"""Agreement of every two judges: observed, and expected under the fit.
+"""Agreement of pairs of judges: observed, and expected under the fit.
 
-Two judges agree on a comparison (criterion, context, unordered pair) where both answer for the same item, or both tie.
-With n_ku(o) the votes of judge k for outcome o of comparison u and p_ku(o) their probability under one draw,
+Two judges agree on a comparison (criterion, context, unordered pair) if both choose the same item, or both tie. With
+n_ku(o) the votes of judge k for outcome o of comparison u and p_ku(o) their probability under one draw,
 
     observed = sum_u sum_o n_ku(o) n_lu(o),
     expected = sum_u sum_o E[q_ku(o) q_lu(o)], q_ku(o) the sum of p_ku(o) over the votes,
 
-over the pairs of votes, sum_u N_ku N_lu; the expectation is the mean over draws. Given its strengths, the model takes
-judges as independent: a ratio above one says that two judges share more than the items' order, as copies and models
-of one family do.
+both divided by the number of pairs of votes, sum_u N_ku N_lu; the expectation is the mean over draws. The model takes
+judges as independent given the strengths. A ratio above one means that two judges share more than the order of the
+items, as copies and models of one family do.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-MAX_DRAWS = 40  # averaged over: the mean of a product of probabilities needs few
-MIN_COMMON_VOTES = 5  # common votes below which a ratio says nothing
-FALSE_DISCOVERY_RATE = 0.1  # of false discoveries among the pairs that are called clear
-_AGREEMENT_CACHE: WeakKeyDictionary[Fit, PairAgreement] = WeakKeyDictionary()  # a page asks several times
+MAX_DRAWS = 40  # draws to average over; a mean of products of probabilities needs few
+MIN_COMMON_VOTES = 5  # minimum number of common votes for a ratio
+FALSE_DISCOVERY_RATE = 0.1  # false discovery rate among the pairs that are called clear
+_AGREEMENT_CACHE: WeakKeyDictionary[Fit, PairAgreement] = WeakKeyDictionary()  # a page needs it several times
 
 
 @dataclass(frozen=True, eq=False)
 class PairAgreement:
-    """Agreement of every two judges.
+    """Agreement of pairs of judges.
 
     Attributes
     ----------
     judges : tuple of str
     common, observed, expected : array, shape (judges, judges)
-        Votes on the same comparison, each counted once; the share of pairs of them that agree; the share expected. NaN
-        without a common vote.
+        Number of votes on the same comparisons, each counted once; share of pairs of these votes that agree; expected
+        share. The shares are NaN without a common vote.
     """
 
     judges: tuple[str, ...]
@@ -53,7 +53,7 @@ class PairAgreement:
 
     @property
     def log_ratio(self) -> Floats:
-        """log2 of observed over expected; NaN where fewer than 5 votes are common."""
+        """Array of log2 of observed over expected, shape (judges, judges); NaN with fewer than 5 common votes."""
         too_few = self.common < MIN_COMMON_VOTES
         with np.errstate(divide="ignore", invalid="ignore"):
             # no agreement at all counts as half a vote, so that its logarithm is finite
@@ -62,10 +62,10 @@ class PairAgreement:
 
     @cached_property
     def clear(self) -> npt.NDArray[np.bool_]:
-        """True where two judges agree more or less than expected, beyond chance; shape (judges, judges).
+        """Mask of pairs that agree more or less than expected, beyond chance; shape (judges, judges).
 
-        Two-sided binomial tests of the votes that agree, as if pairs of votes were independent, at a false discovery
-        rate of 0.1 (Benjamini and Hochberg 1995).
+        Uses two-sided binomial tests of the number of agreements, as if pairs of votes were independent, with a false
+        discovery rate of 0.1 (Benjamini and Hochberg 1995).
         """
         from scipy.stats import binom, false_discovery_control
 
@@ -79,9 +79,9 @@ class PairAgreement:
         return is_clear | is_clear.T
 
     def pair_records(self) -> list[dict[str, Any]]:
-        """Pairs of judges with at least 5 common votes: a, b, votes, observed, expected, ratio, z, clear.
+        """Return rows of pairs with at least 5 common votes: judges, votes, observed, expected, ratio, z, clear.
 
-        ``z`` is (observed - expected) over its standard error if votes were independent; the largest come first.
+        ``z`` is (observed - expected) over its standard error for independent votes; the largest come first.
         """
         rows = []
         for a, b in zip(*np.triu_indices(len(self.judges), 1), strict=True):
@@ -104,7 +104,7 @@ class PairAgreement:
 
 
 def observed_over_expected(fit: Fit) -> PairAgreement:
-    """Agreement of the judges of a fit of votes.
+    """Return the agreement of the judges of a fit of votes; cached.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def observed_over_expected(fit: Fit) -> PairAgreement:
 
 
 def measure_agreement(fit: Fit) -> PairAgreement:
-    """Agreement of every two judges, measured anew; as :func:`observed_over_expected`."""
+    """Compute the agreement of pairs of judges as in :func:`observed_over_expected`, without the cache."""
     from scipy import sparse
 
     votes = votes_of_fit(fit)
@@ -149,7 +149,7 @@ def measure_agreement(fit: Fit) -> PairAgreement:
 
     pairs = common_counts([judge_by_unit(np.ones(len(cell)))])
     vote_counts = judge_by_unit(np.ones(len(cell)))
-    # of repeated votes on the same, as many are in common as the one of both has who gave fewer
+    # votes in common on one comparison: the smaller of the two judges' numbers of votes
     common = common_counts([(vote_counts > r).astype(float) for r in range(int(vote_counts.max()))])
     agreeing = common_counts([judge_by_unit((outcome == o).astype(float)) for o in range(3)])
     expected = np.zeros_like(common)

@@ -1,4 +1,4 @@
-"""Agreement of a panel with people: with judges of the table who are people."""
+"""Agreement of a panel with judges of the table who are people."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MEASURES = ("agreement_rate", "cohen_kappa")
 
 
 def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
-    """Blocks about people: agreement of every judge with each human judge, or how to get it.
+    """Yield blocks about people: agreement of every judge with each human judge, or a hint on how to get it.
 
     Raises
     ------
     InputError
-        A human who is no judge of the fit.
+        A name in ``human`` is no judge of the fit.
     """
     unknown = [name for name in human if name not in fit.problem.judges]
     if unknown:
@@ -73,10 +73,10 @@ def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
         )
 
 
-def _anchor_blocks(anchors: Mapping[str, Any], given: str) -> Iterator[Block]:
-    """Block on how people's answers entered the fit, and how well each way of using them predicts those left out."""
+def _anchor_blocks(anchors: Mapping[str, Any], people_answers: str) -> Iterator[Block]:
+    """Yield blocks on the use of people's answers in the fit, and on its accuracy for answers left out."""
     facts = {key: value for key, value in anchors.items() if isinstance(value, str | int | float)}
-    yield Text(f"{given} are part of this fit.", "lead")
+    yield Text(f"{people_answers} are part of this fit.", "lead")
     yield Facts("Answers of people", tuple((key.capitalize(), str(value)) for key, value in facts.items()))
     for key, rows in anchors.items():
         if isinstance(rows, list) and rows and all(isinstance(row, Mapping) for row in rows):
@@ -85,10 +85,10 @@ def _anchor_blocks(anchors: Mapping[str, Any], given: str) -> Iterator[Block]:
             )
 
 
-def _agreement_sentence(name: str, known: Sequence[dict[str, Any]]) -> str:
-    if not known:
+def _agreement_sentence(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    if not rows:
         return f"No judge answered a comparison that {isolate_name(name)} answered."
-    best = known[0]
+    best = rows[0]
     return (
         f"Of the judges who share comparisons with {isolate_name(name)}, {isolate_name(best['judge'])} agrees most "
         f"often: in {best['agreement_rate']:.0%} of {best['n']:,}."

@@ -1,7 +1,7 @@
-"""Answers that a fit expects of its own table: replicated tables, and bins of answers by their probability.
+"""Posterior predictive checks: replicated tables, and bins of answers by their probability.
 
-A replicated table has the judges, items and questions of the table and is drawn (``draw`` of its kind) from one draw of
-the posterior.
+A replicated table has the judges, items and questions of the original table; its answers are drawn (``draw`` of its
+kind) from one draw of the posterior.
 """
 
 from __future__ import annotations
@@ -24,49 +24,49 @@ if TYPE_CHECKING:
 
 REPLICATES = 200
 BIN_COUNT = 10
-_NORMAL_QUANTILE = 1.959964  # of Wilson's 95% intervals
+_NORMAL_QUANTILE = 1.959964  # for Wilson's 95% intervals
 
 
-def answers_of_kind(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
-    """A kind of answers of a fit and what the fit has of it; by default the first.
+def answers_of_kind(fit: Fit, answer_kind: str | None = None) -> tuple[Kind[Any, Any], Any]:
+    """Return a kind of answers of a fit and its problem; by default the first kind.
 
     Raises
     ------
     InputError
-        It has no such answers, or gives no probability of single ones.
+        The fit has no such answers, or gives no probability of single ones.
     """
     for kind, problem in fit.kind.parts(fit.problem):
-        if of is None or of == kind.name:
+        if answer_kind is None or answer_kind == kind.name:
             kind.check_single(problem)
             return kind, problem
-    raise InputError(f"model {fit.model.name} is one of {fit.model.data}: there are no {of}")
+    raise InputError(f"model {fit.model.name} is one of {fit.model.data}: there are no {answer_kind}")
 
 
-def replicated_shares(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
-    """Shares of answers of a kind, observed and in 200 replicated tables; see :func:`answers_of_kind`.
+def replicated_shares(fit: Fit, answer_kind: str | None = None) -> tuple[Shares, Shares]:
+    """Compute shares of answers of a kind, observed and in 200 replicated tables; see :func:`answers_of_kind`.
 
-    One table is drawn for each draw of the posterior, 200 of the centre where there are no draws.
+    One table is drawn for each draw of the posterior, or 200 from the centre where there are no draws.
     """
-    (kind, problem), rng = answers_of_kind(fit, of), np.random.default_rng(fit.seed)
+    (kind, problem), rng = answers_of_kind(fit, answer_kind), np.random.default_rng(fit.seed)
     draws = thinned_draws(fit.posterior, REPLICATES)
     draws = draws if len(draws) > 1 else draws * REPLICATES
     tables = [kind.draw(problem, values, rng) for values in draws]
     return kind.shares(problem, [kind.table_of(problem)]), kind.shares(problem, tables)
 
 
-def calibration_bins(fit: Fit, of: str | None = None) -> dict[str, Floats]:
-    """Answers in ten bins by the probability that the fit gives them; see :func:`bin_answers`."""
-    kind, problem = answers_of_kind(fit, of)
+def calibration_bins(fit: Fit, answer_kind: str | None = None) -> dict[str, Floats]:
+    """Group answers in ten bins by the probability that the fit gives them; see :func:`bin_answers`."""
+    kind, problem = answers_of_kind(fit, answer_kind)
     return bin_answers(*(values.ravel() for values in kind.calibration(problem, fit.posterior)))
 
 
 def votes_of_fit(fit: Fit) -> Votes:
-    """The votes of a fit.
+    """Return the votes of a fit.
 
     Raises
     ------
     InputError
-        The fit has no votes, or its model pools them before it looks at them.
+        The fit has no votes, or its model pools them.
     """
     part = fit.problem.part("votes")
     if part is None or fit.model.pool != "none":
@@ -75,30 +75,30 @@ def votes_of_fit(fit: Fit) -> Votes:
     return votes
 
 
-def cell_probability_draws(fit: Fit, most: int) -> list[Floats]:
-    """Probability of (first, second, tie) in each cell of the votes, shape (cells, 3), for some draws.
+def cell_probability_draws(fit: Fit, max_draws: int) -> list[Floats]:
+    """Compute probabilities of (first, second, tie) in each cell of the votes, shape (cells, 3), for some draws.
 
     Parameters
     ----------
     fit : Fit
-    most : int
-        Number of draws, evenly spaced; the centre alone where there are none.
+    max_draws : int
+        Maximum number of draws, evenly spaced; without draws, the centre is used.
     """
     votes_of_fit(fit)
     votes = votes_of(fit.problem, "report")
     return [
         cell_probabilities(votes.model, votes.density, [values], votes.coded_votes)
-        for values in thinned_draws(fit.posterior, most)
+        for values in thinned_draws(fit.posterior, max_draws)
     ]
 
 
 def bin_answers(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Floats]:
-    """Ten bins of as many answers each by the predicted probability, with the share observed.
+    """Group answers in ten bins of equal size by predicted probability, with the observed share.
 
     Parameters
     ----------
     predicted, hits, weight : array, shape (cells,)
-        Probability of an answer, how often it was given, and out of how many.
+        Probability of an answer, number of times it was given, and number of opportunities.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def bin_answers(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Fl
 
 
 def wilson_interval(share: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """Wilson's 95% interval of a share (Wilson 1927).
+    """Compute Wilson's 95% interval of a share (Wilson 1927).
 
     Examples
     --------

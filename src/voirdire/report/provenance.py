@@ -1,4 +1,4 @@
-"""Origin of a fit: the model's card, priors, data, settings, diagnostics, versions, and how to cite it."""
+"""Origin of a fit: card of the model, priors, data, settings, diagnostics, versions and citation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def origin_blocks(fit: Fit) -> Iterator[Block]:
-    """Blocks on the model, the data and the settings of a fit."""
+    """Yield blocks on the model, the data and the settings of a fit."""
     model = fit.model
     facts = model_card(model)
     yield Text(f"{model.name}: {model.title}.", "lead")
@@ -43,7 +43,7 @@ _DIAGNOSTICS = ("convergence", "curvature", "rhat", "ess_bulk", "ess_tail", "div
 
 
 def prior_rows(fit: Fit) -> list[dict[str, str]]:
-    """Each term of the model with its kind and its prior's numbers; changed ones are said to be."""
+    """Return rows of the terms of the model with kind and numbers of the prior, and the names of changed numbers."""
     changed: dict[str, list[str]] = {}
     for section, key, _ in fit.model.overrides:
         changed.setdefault(section, []).append(key)
@@ -91,13 +91,13 @@ def _settings_facts(fit: Fit) -> Iterator[tuple[str, str]]:
 
 
 def software_blocks(versions: Mapping[str, str]) -> Iterator[Block]:
-    """Versions of the software, and how to cite it."""
+    """Yield the versions of the software, and its BibTeX entry."""
     yield Facts("Versions", tuple(versions.items()))
     yield Code("BibTeX", bibtex_entry(versions.get("voirdire", "")), copy=True)
 
 
 def bibtex_entry(version: str) -> str:
-    """BibTeX entry of the software.
+    """Return the BibTeX entry of the software.
 
     Examples
     --------

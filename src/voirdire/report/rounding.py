@@ -1,8 +1,8 @@
-"""Digits of a number follow the width of its interval.
+"""Number of digits by the width of the interval.
 
 The last digit shown is the second significant digit of the interval's width: with width w the number of decimals is
-1 - floor(log10 w), at least 0. More digits would show noise, fewer would hide where an interval ends. A column has one
-number of decimals, that of its median width, so that its numbers stand under each other.
+1 - floor(log10 w), at least 0. More digits would show noise, fewer would hide the ends of an interval. All numbers of
+a column have the decimals of its median width, so that they are aligned.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import math
 from collections.abc import Iterable
 
 MAX_DECIMALS = 6
-THREE_SIGNIFICANT = -1  # instead of a number of decimals: three significant digits
-_MAX_PLAIN_DECIMALS = 3  # decimals of numbers without an interval, at most
+THREE_SIGNIFICANT = -1  # in place of a number of decimals: three significant digits
+_MAX_PLAIN_DECIMALS = 3  # maximum number of decimals of numbers without an interval
 
 
 def decimals_of_width(width: float) -> int:
-    """Decimals that show an interval of this width to two significant digits.
+    """Return the decimals that show an interval of this width to two significant digits.
 
     Parameters
     ----------
     width : float
-        Positive.
+        Width, positive.
 
     Returns
     -------
@@ -39,15 +39,15 @@ def decimals_of_width(width: float) -> int:
 
 
 def column_decimals(widths: Iterable[float | None], values: Iterable[float | None] = ()) -> int:
-    """Decimals of a column: by the median width of its intervals, else by the spread of its values.
+    """Return the decimals of a column: by the median width of its intervals, else by the range of its values.
 
     Parameters
     ----------
     widths : iterable of float or None
         Widths of the intervals, None where there is none.
     values : iterable of float or None
-        What is looked at where no width is positive: their range gets three significant digits; where they differ by
-        more than a factor of 1,000, each of them does (-1).
+        Values, used if no width is positive: their range has three significant digits, or each of them (-1) if they
+        differ by more than a factor of 1,000.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def column_decimals(widths: Iterable[float | None], values: Iterable[float | Non
 
 
 def fixed_decimals(value: float, decimals: int) -> str:
-    """A number with so many decimals (-1: three significant digits), never minus zero; tiny ones in powers of ten.
+    """Format a number with ``decimals`` (-1: three significant digits), never minus zero; tiny ones as powers of ten.
 
     Examples
     --------

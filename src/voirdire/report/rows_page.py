@@ -1,4 +1,4 @@
-"""The page of saved agreement or meta-evaluation."""
+"""Page of saved agreement or meta-evaluation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MEASURE_NAMES = {
 
 
 def rows_page(run: SavedRows) -> Page:
-    """The report of saved rows."""
+    """Make the report of saved rows."""
     with_people = run.kind == "metaeval"
     title = _page_title(run, "Agreement with people" if with_people else "Agreement of judges")
     question = "Which metric agrees best with people?" if with_people else "How well do the judges agree?"
@@ -71,7 +71,7 @@ def rows_page(run: SavedRows) -> Page:
 
 
 def _page_title(run: SavedRows, title: str) -> str:
-    """A title with the name of the table where it is known, else with those of the judges."""
+    """Return a title with the name of the table if it is known, else with the names of the judges."""
     if table := run.settings.get("table"):
         return title_with_names(title, [table], "tables")
     return title_with_names(title, (name for row in run.rows for name in row["judges"]), "judges")
@@ -97,7 +97,7 @@ def _setting_text(value: Any) -> str:
 
 
 def _correlation_blocks(run: SavedRows) -> Iterator[Block]:
-    """Metrics by criteria, one table per coefficient, the best marked; and the values with their intervals."""
+    """Yield a table of metrics by criteria per coefficient, the best marked, and the values with their intervals."""
     for measure in dict.fromkeys(row["measure"] for row in run.rows):
         rows = [row for row in run.rows if row["measure"] == measure]
         if len({row["judges"][0] for row in rows}) > 1:
@@ -126,7 +126,7 @@ def _best_metric_sentence(rows: Sequence[Row], measure: str) -> str:
 
 
 def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
-    """One row per metric, best first, one column per criterion; marked: best, second, and who cannot be told from it.
+    """Make a table with a row per metric, best first, and a column per criterion; marks as in :class:`.table.Cell`.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
     if len(metrics) > 1:
         options["marks"] = marks
         options["notes"] = (
-            "Bold: best; underlined: second best; † cannot be told from the best (the interval of the difference, "
-            "on the same items, reaches zero).",
+            "Bold: best; underlined: second best; † not distinguishable from the best (the interval of the "
+            "difference, on the same items, reaches zero).",
         )
     return make_wide_table(name, caption, rows, "metric", metrics, heads, itemgetter("criterion"), **options)
 
 
 def _best_first(rows: Sequence[Row]) -> list[str]:
-    """Metrics by their mean value over criteria, those without one last."""
+    """Order metrics by their mean value over criteria, those without a value last."""
     values: dict[str, list[float]] = {}
     for row in rows:
         values.setdefault(row["judges"][0], []).extend([] if is_missing(row["value"]) else [row["value"]])
@@ -205,7 +205,7 @@ def _agreement_blocks(run: SavedRows) -> Iterator[Block]:
 
 
 def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
-    """Run-to-run standard deviations: judges by criteria, and their mean."""
+    """Yield a table of run-to-run standard deviations: judges by criteria."""
     cells = list(dict.fromkeys((row["criterion"], row["level"]) for row in rows))
     judges = list(dict.fromkeys(row["judges"][0] for row in rows))
     marks: dict[tuple[int, str], tuple[str, bool]] = {}
@@ -229,10 +229,10 @@ def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     )
 
 
-def _range_sentence(measure: str, known: Sequence[Row]) -> str:
-    if not known:
+def _range_sentence(measure: str, rows: Sequence[Row]) -> str:
+    if not rows:
         return f"{_capitalise_first(measure_words(measure))} is undefined here; the notes below say why."
-    values = [row["value"] for row in known]
+    values = [row["value"] for row in rows]
     if len(values) == 1:
         return f"{_capitalise_first(measure_words(measure))} is {minus_sign(f'{values[0]:z.2f}')}."
     return (
@@ -241,7 +241,7 @@ def _range_sentence(measure: str, known: Sequence[Row]) -> str:
     )
 
 
-def _forest_figure(name: str, title: str, rows: Sequence[Row], who: RowJudges) -> Figure:
+def _forest_figure(name: str, title: str, rows: Sequence[Row], row_judges: RowJudges) -> Figure:
     defined = sorted((row for row in rows if not is_missing(row["value"])), key=lambda row: -row["value"])
     count_note = (
         f" The {MAX_FOREST_ROWS} largest of {len(defined):,}." if len(defined) > MAX_FOREST_ROWS else ""
@@ -250,17 +250,17 @@ def _forest_figure(name: str, title: str, rows: Sequence[Row], who: RowJudges) -
         name,
         _capitalise_first(title),
         f"Values with intervals, largest first.{count_note}",
-        lambda: [draw_coefficients(defined[:MAX_FOREST_ROWS], rows, title, who)],
+        lambda: [draw_coefficients(defined[:MAX_FOREST_ROWS], rows, title, row_judges)],
     )
 
 
 def _capitalise_first(text: str) -> str:
-    """The text with a capital letter in front."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def measure_words(measure: str) -> str:
-    """A measure's name in words.
+    """Return the name of a measure in words.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Content of a folder: a saved fit, saved rows of ``agree`` or ``metaeval``, or a study."""
+"""Content of the folder of a run: a saved fit, saved rows of ``agree`` or ``metaeval``, or a study."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class SavedRows:
     ----------
     kind : "agree" or "metaeval"
     rows : tuple of mapping
-        As ``--json`` prints them, and further columns of the result.
+        Rows as ``--json`` prints them, with further columns of the result.
     settings : mapping
-        What was asked for: prob, seed, resamples and so on.
+        Settings of the call: prob, seed, resamples and so on.
     versions : mapping
     notes : tuple of str
     """
@@ -72,7 +72,10 @@ class SavedRows:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """Results of a simulation study: its name; title, aim, source and finding where known; and rows of its table."""
+    """Results of a simulation study: name, rows of its table, settings, versions.
+
+    ``about`` has title, aim, source and finding where they are known.
+    """
 
     name: str
     rows: tuple[Mapping[str, Any], ...]
@@ -82,30 +85,30 @@ class StudyRun:
 
 
 def save_rows(
-    found: pd.DataFrame,
+    table: pd.DataFrame,
     folder: str | Path,
     kind: str,
     settings: Mapping[str, Any],
     *,
     overwrite: bool = False,
 ) -> Path:
-    """Save rows of agreement or meta-evaluation to a folder: ``rows.json`` and ``run.json``, whole or not at all.
+    """Save rows of agreement or meta-evaluation as ``rows.json`` and ``run.json`` in a folder, both or none.
 
     Parameters
     ----------
-    found : pandas.DataFrame
-        A result of `voirdire.agreement`, `voirdire.metaeval` or another function that gives such rows.
+    table : pandas.DataFrame
+        Result of `voirdire.agreement`, `voirdire.metaeval` or another function that gives such rows.
     folder : str or Path
     kind : "agree" or "metaeval"
     settings : mapping
-        What was asked for; JSON values.
+        Settings of the call; JSON values.
     overwrite : bool
-        Whether rows saved there may be replaced.
+        True to replace rows saved there.
 
     Raises
     ------
     InputError
-        An unknown kind, or as :func:`voirdire.folders.new_folder`.
+        The kind is unknown, or as in :func:`voirdire.folders.new_folder`.
 
     Examples
     --------
@@ -126,10 +129,10 @@ def save_rows(
         "settings": dict(settings),
         "versions": {"python": platform.python_version()}
         | {package: metadata.version(package) for package in packages},
-        "notes": list(found.attrs.get("notes", ())),
+        "notes": list(table.attrs.get("notes", ())),
     }
     with new_folder(folder, ROWS_LAYOUT, overwrite=overwrite) as draft_folder:
-        rows = json_rows(found, columns=list(found.columns))
+        rows = json_rows(table, columns=list(table.columns))
         (draft_folder / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
         content = json.dumps(with_seal(run, draft_folder / "rows.json"), indent=1)
         (draft_folder / "run.json").write_text(content, encoding="utf-8")
@@ -137,12 +140,12 @@ def save_rows(
 
 
 def read_run(folder: str | Path) -> Fit | SavedRows | StudyRun:
-    """Read whatever a folder holds.
+    """Read the run in a folder.
 
     Raises
     ------
     InputError
-        The folder is not there, is no run, is half-written or damaged, or was made by a newer version.
+        The folder does not exist, holds no run, is half-written or damaged, or was made by a newer version.
     """
     run_folder = Path(folder)
     if not run_folder.exists():
@@ -170,13 +173,13 @@ def read_run(folder: str | Path) -> Fit | SavedRows | StudyRun:
     return load(run_folder)
 
 
-def _read_rows(place: Path, run: Mapping[str, Any]) -> SavedRows:
-    check_format(place, run)
-    if not (place / "rows.json").is_file():
-        raise InputError(f"{place}: a half-written run (rows.json is missing); make it again")
+def _read_rows(folder: Path, run: Mapping[str, Any]) -> SavedRows:
+    check_format(folder, run)
+    if not (folder / "rows.json").is_file():
+        raise InputError(f"{folder}: a half-written run (rows.json is missing); make it again")
     try:
-        check_seal(run, place / "rows.json")
-        rows = _read_json(place, "rows.json")["rows"]
+        check_seal(run, folder / "rows.json")
+        rows = _read_json(folder, "rows.json")["rows"]
         needed = {"measure", "judges", "value"}
         if not all(needed <= set(row) for row in rows):
             raise KeyError("measure")
@@ -184,14 +187,14 @@ def _read_rows(place: Path, run: Mapping[str, Any]) -> SavedRows:
     except (LookupError, TypeError, ValueError, OSError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{place}: the saved rows are damaged ({error}); make them again") from error
+        raise InputError(f"{folder}: the saved rows are damaged ({error}); make them again") from error
 
 
-def _read_study(place: Path, run: Mapping[str, Any]) -> StudyRun:
-    if not (place / "results.csv").is_file():
-        raise InputError(f"{place}: a half-written study (results.csv is missing); run it again")
+def _read_study(folder: Path, run: Mapping[str, Any]) -> StudyRun:
+    if not (folder / "results.csv").is_file():
+        raise InputError(f"{folder}: a half-written study (results.csv is missing); run it again")
     try:
-        with (place / "results.csv").open(encoding="utf-8", newline="") as file:
+        with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
             header, *lines = csv.reader(file, strict=True)
         if any(len(line) != len(header) for line in lines) or len(set(header)) < len(header):
             raise ValueError("its lines do not have the same columns")
@@ -210,15 +213,15 @@ def _read_study(place: Path, run: Mapping[str, Any]) -> StudyRun:
         if faults:
             raise ValueError(f"{faults[0]} in run.json is {run[faults[0]]!r}")
     except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{place}: the saved study is damaged ({error}); run it again") from error
+        raise InputError(f"{folder}: the saved study is damaged ({error}); run it again") from error
     if not rows:
-        raise InputError(f"{place}: results.csv holds no row; run the study again")
+        raise InputError(f"{folder}: results.csv holds no row; run the study again")
     settings = {key: run.get(key) for key in ("replicates", "seed")}
     return StudyRun(run["study"], tuple(rows), settings, run.get("versions", {}), _study_facts(run))
 
 
 def _study_facts(run: Mapping[str, Any]) -> dict[str, str]:
-    """Title, aim, source and finding: from the run, else from the shipped study of that name."""
+    """Return title, aim, source and finding: from the run, else from the shipped study of that name."""
     facts = {key: str(run[key]) for key in STUDY_TEXTS if run.get(key)}
     path = specification_folder("simulations") / str(run["study"]) / "study.toml"
     if not path.is_file():
@@ -228,12 +231,12 @@ def _study_facts(run: Mapping[str, Any]) -> dict[str, str]:
     if any(run.get(key) != study[key] for key in ("replicates", "seed")):
         shipped.pop(
             "finding", None
-        )  # what was found holds for the study as its file has it, not for a shorter run
+        )  # the finding is valid for the replicates and seed of the shipped file only
     return shipped | facts
 
 
 def cell_value(text: str | None) -> Any:
-    """A cell of a CSV file: a number or a truth value where it reads as one, None where it is empty.
+    """Convert a cell of a CSV file: to a number or a truth value if it is one, to None if it is empty.
 
     Examples
     --------
@@ -252,8 +255,8 @@ def cell_value(text: str | None) -> Any:
     return text
 
 
-def _read_json(place: Path, name: str) -> Any:
+def _read_json(folder: Path, name: str) -> Any:
     try:
-        return read_json(place / name)
+        return read_json(folder / name)
     except (ValueError, OSError) as error:
-        raise InputError(f"{place}: {name} is damaged ({error}); make the run again") from error
+        raise InputError(f"{folder}: {name} is damaged ({error}); make the run again") from error

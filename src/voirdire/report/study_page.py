@@ -1,4 +1,4 @@
-"""The page of a simulation study: curves against the judges added, or values by cell, and the whole table."""
+"""Page of a simulation study: curves against the number of judges added, or values by cell, and the table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voirdire.report.table import Table, is_missing, make_table
 Row = Mapping[str, Any]
 
 _CELL_KEYS = ("panel", "added", "count", "design")
-_MAX_LINES = 70  # lines of a figure
+_MAX_LINES = 70  # maximum number of lines of a figure
 _MEASURE_WORDS = {
     "items": "Concordance of the items' scores with the truth",
     "items-proportional": "Concordance of the items' scores with the truth, its weights by the criteria's ranks",
@@ -27,7 +27,7 @@ _MEASURE_WORDS = {
 
 
 def study_page(run: StudyRun) -> Page:
-    """The report of a study."""
+    """Make the report of a study."""
     calibration = "coverage_90" in run.rows[0]
     blocks = tuple(_coverage_blocks(run.rows) if calibration else _recovery_blocks(run.rows))
     tiles = (
@@ -53,7 +53,7 @@ def study_page(run: StudyRun) -> Page:
 
 
 def measure_display_name(measure: str) -> str:
-    """Name of a measure of a study, in words.
+    """Return the name of a measure of a study, in words.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _coverage_blocks(rows: Sequence[Row]) -> Iterator[Block]:
         yield Figure(
             f"coverage-{number}",
             f"Coverage of 90% intervals, {method}",
-            "Share of true values inside, with its 95% Monte Carlo interval; the dashed line is where it should be.",
+            "Share of true values inside, with its 95% Monte Carlo interval; the dashed line is the nominal coverage.",
             lambda method_rows=method_rows, names=names: [
                 draw_cells(method_rows, names, "coverage_90", "mcse_90", 0.9)
             ],  # type: ignore[misc]

@@ -1,7 +1,7 @@
 """Tables of a report: records with raw values, from which every format makes its cells.
 
-A column whose record also holds ``<name>_low`` and ``<name>_high`` (or plain ``low`` and ``high``) shows its interval.
-Columns that are not known here appear under their own names, so that new results need nothing new.
+A column shows an interval if the records also have ``<name>_low`` and ``<name>_high`` (or ``low`` and ``high``).
+Columns that this module does not know appear under their own names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from voirdire.report.rounding import column_decimals, fixed_decimals
 Record = Mapping[str, Any]
 Kind = Literal["text", "number", "share", "count", "level", "flag"]
 
-# Columns whose interval plain "low" and "high" are: the first of these that a record has.
+# Plain "low" and "high" are the interval of the first of these columns that a record has.
 _INTERVAL_OWNERS = (
     "score",
     "weight",
@@ -49,7 +49,7 @@ _SHARE_KEYS = ("p_best", "p_right", "first_rate", "tie_rate")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: the key of its value in the records, those of its interval, and how it is shown."""
+    """Column: the key of its value in the records, the keys of its interval, and its display."""
 
     key: str
     head: str
@@ -57,14 +57,14 @@ class Column:
     decimals: int = 0
     low: str | None = None
     high: str | None = None
-    signed: bool = False  # values may be around 0, where rounding leaves something
+    signed: bool = False  # values may be negative: values that are 0 up to rounding error are shown as 0
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell as plain text: value, interval (empty where there is none), footnote number, and its mark.
+    """Cell as plain text: value, interval (empty where there is none), footnote number, and its mark.
 
-    ``mark`` is "best", "second" or "" ; ``same`` whether it cannot be told from the best.
+    ``mark`` is "best", "second" or ""; ``same`` is True if the value is not distinguishable from the best.
     """
 
     text: str
@@ -77,29 +77,29 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a report.
+    """Table of a report.
 
     Parameters
     ----------
     name : str
         Identifier, unique on a page: letters, digits and hyphens.
     caption : str
-        What is shown, in one line.
+        Content of the table, in one line.
     columns : tuple of Column
     records : tuple of mapping
-        Raw values, also those that no column shows: the CSV copy holds them all.
+        Raw values, also those that no column shows; the CSV copy holds all of them.
     missing : mapping of str to str
-        Why a column's values are undefined where they are.
+        Reason why values of a column are undefined, by key.
     note_key : str, optional
-        Key of a record's own note: why its value is undefined, or what to know of it.
+        Key of the note of a record: the reason why its value is undefined, or a remark on it.
     notes : tuple of str
         Footnotes of the whole table.
     marks : mapping of (row, key) to (mark, same), optional
-        Cells to set off; see Cell.
+        Marks of cells; see Cell.
     bands : tuple of bool
-        Rows that stand on a band; empty without.
+        True for rows on a band; empty for a table without bands.
     names : mapping of str to str
-        Names of keys in the CSV copy, where the keys say nothing.
+        Names of keys in the CSV copy, for keys that are not names.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Table:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def table_cells(self) -> tuple[list[list[Cell]], list[str]]:
-        """Rows of cells, and the texts of the footnotes they refer to (numbered from 1)."""
+        """Return rows of cells, and the texts of the footnotes to which they refer (numbered from 1)."""
         footnotes: list[str] = []
 
         def footnote_number(text: str) -> int | None:
@@ -124,7 +124,7 @@ class Table:
                 footnotes.append(text)
             return footnotes.index(text) + 1
 
-        # a note of a record stands at its first column with an interval, else at its first number
+        # the note of a record is at its first column with an interval, else at its first number
         note_column = next((c.key for c in self.columns if c.low), None)
         note_column = note_column or next((c.key for c in self.columns if c.kind != "text"), None)
         rows = []
@@ -145,7 +145,7 @@ class Table:
         return rows, footnotes
 
     def raw_values(self) -> tuple[list[str], list[list[Any]]]:
-        """Names and rows of all raw values, None where undefined: what a CSV copy holds."""
+        """Return names and rows of all raw values, None where undefined, for the CSV copy."""
         keys = list(dict.fromkeys(key for record in self.records for key in record))
         rows = [[json_value(record.get(key)) for key in keys] for record in self.records]
         return [self.names.get(key, key) for key in keys], rows
@@ -163,7 +163,7 @@ def make_table(
     shares: Sequence[str] = (),
     **more: Any,
 ) -> Table:
-    """Lay out records as a table: intervals beside their values, empty columns left out and named below.
+    """Lay out records as a table: intervals next to their values, empty columns left out and named in a note.
 
     Parameters
     ----------
@@ -172,15 +172,15 @@ def make_table(
     heads : mapping, optional
         Headings by key.
     drop : sequence of str
-        Keys that no column shows, nor an interval (the CSV copy holds them all the same).
+        Keys that are not shown as a column or interval; the CSV copy holds them.
     order : sequence of str
         Keys that come first.
     decimals : mapping, optional
-        Decimals by key, instead of those that the intervals call for.
+        Decimals by key, instead of those from the intervals.
     shares : sequence of str
         Keys of probabilities that are shown in per cent.
     **more
-        As for :class:`Table`.
+        Further arguments of :class:`Table`.
 
     Examples
     --------
@@ -226,25 +226,25 @@ def make_wide_table(
     value: str = "value",
     **more: Any,
 ) -> Table:
-    """Lay out records as a table with a column for each of ``heads``, with its interval, and one row for each name.
+    """Lay out records as a table with one row per name and one column, with intervals, per entry of ``heads``.
 
     Parameters
     ----------
     name, caption : str
     rows : iterable of mapping
-        With ``key`` (or its only judge as ``judges``), ``value``, ``low`` and ``high``.
+        Rows with ``key`` (or ``judges`` with a single judge), ``value``, ``low`` and ``high``.
     key : str
-        The first column.
+        Key of the first column.
     names : iterable of str
-        Its cells, in this order.
+        Cells of the first column, in this order.
     heads : mapping
-        Headings by what ``column`` gives, in the order of the columns.
+        Headings by result of ``column``, in the order of the columns.
     column : callable
-        What says in which column a row stands.
+        Function that gives the column of a row.
     value : str
         Key of the value.
     **more
-        As for :func:`make_table`; keys of columns are c0, c1 and so on.
+        Further arguments of :func:`make_table`; keys of columns are c0, c1 and so on.
 
     Examples
     --------
@@ -271,8 +271,8 @@ def make_wide_table(
     return make_table(name, caption, records.values(), heads=shown, order=(key, *shown), **more)
 
 
-def target_panel_headings(row: Record, value: str, more: str = "") -> dict[str, str]:
-    """Headings of a value of items, by key: about the target or the panel, where a row has both.
+def target_panel_headings(row: Record, value: str, unit: str = "") -> dict[str, str]:
+    """Return headings of a value of items, by key; they name target and panel where a row has both.
 
     Examples
     --------
@@ -285,9 +285,9 @@ def target_panel_headings(row: Record, value: str, more: str = "") -> dict[str, 
         if f"{value}_{other}" in row:
             subjects = {value: subject, f"{value}_{other}": other}
             return {
-                key: f"{value} ({', '.join(filter(None, (name, more)))})" for key, name in subjects.items()
+                key: f"{value} ({', '.join(filter(None, (name, unit)))})" for key, name in subjects.items()
             }
-    return {value: f"{value} ({more})" if more else value}
+    return {value: f"{value} ({unit})" if unit else value}
 
 
 def _interval_keys(key: str, keys: Sequence[str]) -> tuple[str, str] | None:
@@ -338,12 +338,12 @@ def _interval_missing(row: Record, low: str, high: str) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """True where a value is undefined: None or NaN."""
+    """Return True if a value is undefined: None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def json_value(value: Any) -> Any:
-    """A value as JSON takes it: lists joined, None where undefined or not finite."""
+    """Convert a value for JSON: lists joined, None where undefined or not finite."""
     if isinstance(value, tuple | list):
         return "; ".join(map(str, value))
     if hasattr(value, "item"):
@@ -354,7 +354,7 @@ def json_value(value: Any) -> Any:
 
 
 def cell_text(column: Column, record: Record) -> tuple[str, str]:
-    """Text and interval of a cell; a dash where the value is undefined.
+    """Return text and interval of a cell; a dash where the value is undefined.
 
     Examples
     --------
@@ -385,7 +385,7 @@ def _number_text(column: Column, value: float) -> str:
 
 
 def share_text(value: float) -> str:
-    """A probability in per cent; what is neither 0 nor 1 is never shown as if it were.
+    """Format a probability in per cent; only exact 0 and 1 are shown as 0% and 100%.
 
     Examples
     --------

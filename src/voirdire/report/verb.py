@@ -1,4 +1,4 @@
-"""The verb ``report``: from a run to a page, Markdown or LaTeX."""
+"""Verb ``report``: a run as an HTML page, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def report_page(run: str | Path | Fit | SavedRows | StudyRun, human: Sequence[str] = ()) -> Page:
-    """The report of a run, not yet in any format.
+    """Make the report of a run, independent of the format.
 
     Raises
     ------
     InputError
-        As :func:`voirdire.report.sources.read_run`; a human who is no judge, or for a run that is no fit.
+        As in :func:`voirdire.report.sources.read_run`; ``human`` names no judge, or the run is no fit.
     """
     content = read_run(run) if isinstance(run, str | Path) else run
     if isinstance(content, SavedRows | StudyRun) and human:
@@ -51,25 +51,25 @@ def report(
     Parameters
     ----------
     run : path, Fit, SavedRows or StudyRun
-        A folder that ``fit``, ``agree``, ``metaeval`` or ``simulate`` saved, or what :func:`.sources.read_run` gives.
+        Folder that ``fit``, ``agree``, ``metaeval`` or ``simulate`` saved, or result of :func:`.sources.read_run`.
     out : path, optional
-        The file; by default ``report`` with the format's ending, in the current folder.
+        File to write; by default ``report`` with the format's ending, in the current folder.
     format : "html", "md" or "latex", optional
-        By default by the ending of ``out``, else "html".
+        Format; by default that of the ending of ``out``, else "html".
     human : sequence of str
         Judges of a fit's table who are people.
     overwrite : bool
-        Whether a file that is there may be replaced.
+        True to replace an existing file.
 
     Returns
     -------
     Path
-        The file.
+        Path of the file.
 
     Raises
     ------
     InputError
-        No such run, an unknown format, or an output that is there already or cannot be written.
+        The run does not exist, the format is unknown, or the output exists already or cannot be written.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The page of a watch: who changed, since when, by how much and what to do; what is watched; what cannot be yet."""
+"""Page of a watch: judges that changed, time and size of the change, action; measures watched or not yet possible."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from voirdire.report.table import make_table
 _VERDICT_LEVELS = {CHANGED: "fail", NOT_ENOUGH: "warn"}
 
 
-def watch_page(found: dict[str, Any], name: str = "") -> Page:
-    """The page of a watch.
+def watch_page(result: dict[str, Any], name: str = "") -> Page:
+    """Make the page of a watch.
 
     Parameters
     ----------
-    found : dict
-        What :func:`voirdire.decide.watch.watch` gives.
+    result : dict
+        Result of :func:`voirdire.decide.watch.watch`.
     name : str
-        What the data are called.
+        Name of the data.
     """
-    rows = found["measures"]
-    entries = tuple(_judge_finding(judge, rows, found["prob"]) for judge in found["judges"])
+    rows = result["measures"]
+    entries = tuple(_judge_finding(judge, rows, result["prob"]) for judge in result["judges"])
     sections = [
         Section(
             "verdict",
             "Did a judge change?",
             "Verdict",
             (
-                Text(watch_headline(found, isolate_name), "lead"),
+                Text(watch_headline(result, isolate_name), "lead"),
                 Findings(tuple(sorted(entries, key=lambda entry: LEVELS.index(entry.level)))),
-                *(Text(note, "note") for note in found["notes"]),
-                Text(found["rule"], "note"),
+                *(Text(note, "note") for note in result["notes"]),
+                Text(result["rule"], "note"),
             ),
         )
     ]
@@ -55,23 +55,23 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
             f"change-{index}",
             f"{isolate_name(row['judge'])}: {row['what']}",
             f"{isolate_name(row['judge'])}, {row['measure'].replace('_', ' ')}",
-            tuple(_change_blocks(index, row, found["prob"])),
+            tuple(_change_blocks(index, row, result["prob"])),
         )
         for index, row in enumerate(changes)
     ]
     sections.append(Section("measures", "What is watched?", "Measures", (_measure_table(rows),)))
     tiles = (
-        ("Changed", str(len({row["judge"] for row in changes})), f"of {len(found['judges'])} judges"),
-        ("Answers", f"{found['answers']:,}", f"in the order of the {found['order']}"),
-        ("False alarms", f"{100 * found['alpha']:g}%", "meant to be the most, over all looks"),
+        ("Changed", str(len({row["judge"] for row in changes})), f"of {len(result['judges'])} judges"),
+        ("Answers", f"{result['answers']:,}", f"in the order of the {result['order']}"),
+        ("False alarms", f"{100 * result['alpha']:g}%", "meant to be the most, over all looks"),
     )
     title = f"Judges watched: {isolate_name(name)}" if name else "Judges watched"
     return Page(
         title,
-        watch_headline(found, isolate_name),
+        watch_headline(result, isolate_name),
         tuple(sections),
         tiles,
-        _VERDICT_LEVELS.get(found["verdict"], "ok"),
+        _VERDICT_LEVELS.get(result["verdict"], "ok"),
     )
 
 
@@ -87,11 +87,11 @@ def _judge_finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Findi
     return Finding(isolate_name(judge), "ok", f"No change found: {words}.")
 
 
-def _change_blocks(at: int, row: dict[str, Any], prob: float) -> Iterator[Block]:
+def _change_blocks(index: int, row: dict[str, Any], prob: float) -> Iterator[Block]:
     yield Text(_capital_sentence(row, prob), "lead")
     yield Text(row["note"])
     yield Figure(
-        f"course-{at}",
+        f"course-{index}",
         f"{isolate_name(row['judge'])}: {row['what']}",
         f"Means of {len(row['course'])} blocks of answers, first to last; the lines are the means before and after the "
         f"change, which came at {row['since']} ({row['since_low']} to {row['since_high']}).",
@@ -124,7 +124,5 @@ def _measure_table(rows: list[dict[str, Any]]) -> Any:
         }
         for row in rows
     ]
-    caption = (
-        "Measures of each judge; evidence and what is needed are base-10 logarithms of what bets have made"
-    )
+    caption = "Measures of each judge; evidence and the evidence needed are base-10 logarithms of e-values"
     return make_table("measures", caption, shown, decimals={"evidence": 1, "needed": 1, "mean": 2})

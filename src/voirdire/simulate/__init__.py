@@ -1,4 +1,4 @@
-"""Synthetic panels: truth, judges, designs, and the votes and rankings they make."""
+"""Synthetic panels: truth, judges, designs, and simulated votes and rankings."""
 
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.designs.base import Design

@@ -1,4 +1,4 @@
-"""Items as nodes, comparisons as edges: names, pairs, connectivity, random trees."""
+"""Graph with items as nodes and comparisons as edges: names, pairs, connectivity, random trees."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy as np
 from voirdire.simulate.questions import IntArray
 
 
-def item_names(items: int, word: str = "item") -> list[str]:
-    """Names "item-01" ... padded so that sorted order is index order."""
+def item_names(items: int, noun: str = "item") -> list[str]:
+    """Return names "item-01" ..., zero-padded so that sorted order is index order."""
     width = len(str(items))
-    return [f"{word}-{place:0{width}d}" for place in range(1, items + 1)]
+    return [f"{noun}-{place:0{width}d}" for place in range(1, items + 1)]
 
 
 def all_pairs(items: int) -> IntArray:
-    """The (N (N - 1) / 2, 2) index pairs i < j in lexicographic order."""
+    """Return the (N (N - 1) / 2, 2) index pairs i < j in lexicographic order."""
     first, second = np.triu_indices(items, 1)
     return np.stack([first, second], axis=1)
 
 
 def component_labels(items: int, pairs: IntArray) -> IntArray:
-    """The (N,) number, from 0, of the connected part of the comparison graph that each item lies in.
+    """Return the (N,) number, from 0, of the connected component of each item in the comparison graph.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def component_labels(items: int, pairs: IntArray) -> IntArray:
     return np.asarray(connected_components(edges, directed=False)[1].astype(np.int64))
 
 
-def connectivity_problems(items: int, pairs: IntArray, what: str = "pairs") -> list[str]:
-    """One sentence if the pairs, or what they are of, leave items unconnected (empty if they do not)."""
+def connectivity_problems(items: int, pairs: IntArray, noun: str = "pairs") -> list[str]:
+    """Return one sentence if the pairs (or rankings) leave items unconnected, else an empty list."""
     labels = component_labels(items, pairs)
     if labels.max() == 0:
         return []
@@ -45,13 +45,13 @@ def connectivity_problems(items: int, pairs: IntArray, what: str = "pairs") -> l
     shown = "; ".join(", ".join(group[:3]) + (", ..." if len(group) > 3 else "") for group in groups[:3])
     suffix = "; ..." if len(groups) > 3 else ""
     return [
-        f"the {what} leave items unconnected: {len(groups)} groups that are never compared with each other"
-        f" ({shown}{suffix}); add {what} between them"
+        f"the {noun} leave items unconnected: {len(groups)} groups that are never compared with each other"
+        f" ({shown}{suffix}); add {noun} between them"
     ]
 
 
 def random_tree(items: int, rng: np.random.Generator) -> IntArray:
-    """Places in :func:`all_pairs` of a uniformly random labelled tree (Pruefer's bijection)."""
+    """Draw a uniformly random labelled tree (Pruefer's bijection), as row numbers of :func:`all_pairs`."""
     if items == 2:
         return np.array([0])
     code = rng.integers(0, items, items - 2)

@@ -1,6 +1,6 @@
-"""Panels of synthetic judges, from objects or from tables, checked as a whole.
+"""Panels of synthetic judges, from objects or from tables, with checks of the whole panel.
 
-The true reliability and position bias that the judges' definitions imply, in closed form.
+The true reliability and position bias of the judges are computed in closed form.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ JUDGES: dict[str, type[Judge]] = {
 
 
 def judge_from_spec(spec: object, place: str = "judge") -> Judge:
-    """The judge that a kind or a table describes; wrapped judges are tables within the table.
+    """Make the judge from a kind or a table; wrapped judges are tables within the table.
 
     Parameters
     ----------
     spec : mapping, str or Judge
-        ``{"kind": "accuracy", "accuracy": 0.7}``, ``"random"``, or a judge that is passed through.
+        ``{"kind": "accuracy", "accuracy": 0.7}``, ``"random"``, or a judge, which is returned.
     place : str
-        Where the table stands, for the messages.
+        Position of the table, for the messages.
 
     Raises
     ------
     InputError
-        Unknown kind (with the nearest), unknown or missing keys, values that break their rule: all at once.
+        Unknown kind (the message names the nearest), unknown or missing keys, invalid values: all at once.
 
     Examples
     --------
@@ -58,27 +58,25 @@ def judge_from_spec(spec: object, place: str = "judge") -> Judge:
 
 
 def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge]:
-    """The panel by name, with every problem of every judge reported at once.
+    """Make the panel, a mapping from names to judges; problems of all judges are reported at once.
 
     Parameters
     ----------
     panel : mapping or sequence
-        Name -> judge (or its table or kind), or a list of them. In a list, a table may hold ``name``
-        and ``count``: ``{"name": "noise", "kind": "random", "count": 3}`` makes noise-01, noise-02 and
-        noise-03 (without ``name``, random-01 ...). A judge without either is called after its place:
-        judge-001.
+        Mapping from names to judges (or their tables or kinds), or a list of them. In a list, a table may hold
+        ``name`` and ``count``: ``{"name": "noise", "kind": "random", "count": 3}`` makes noise-01, noise-02 and
+        noise-03 (without ``name``, random-01 ...). A judge without either is named by its position: judge-001.
 
     Returns
     -------
     dict
-        In the order given. A judge's answers depend on its name and the seed, so that panels which share
-        judges share their answers.
+        Judges in the given order. A judge's answers depend on its name and the seed, so a judge gives the same
+        answers in different panels.
 
     Raises
     ------
     InputError
-        An empty panel, equal names, bad tables, a copycat of a judge that is not there, copycats in a
-        circle.
+        An empty panel, equal names, invalid tables, a copycat of an unknown judge, judges that copy each other.
 
     Examples
     --------
@@ -112,7 +110,7 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
 
 
 def _panel_members(spec: object, place: int) -> list[tuple[str, object]]:
-    """One entry of a list of judges as (name, table) pairs."""
+    """Return one entry of a list of judges as (name, table) pairs."""
     entry = f"judge {place} of the list"
     if not isinstance(spec, Mapping):
         return [(f"judge-{place:03d}", spec)]
@@ -129,7 +127,7 @@ def _panel_members(spec: object, place: int) -> list[tuple[str, object]]:
 
 
 def _copying_problems(panel: Mapping[str, Judge]) -> list[str]:
-    """Copycats of judges that are not there, else copycats in a circle."""
+    """Report copycats of unknown judges, else judges that copy each other in a circle."""
     problems = [
         f"judge {name!r} copies {other!r}, who is not in the panel; {suggest_words(other, panel)}"
         for name, judge in panel.items()
@@ -143,7 +141,7 @@ def _copying_problems(panel: Mapping[str, Judge]) -> list[str]:
 
 
 def answering_order(panel: Mapping[str, Judge]) -> list[str]:
-    """The names, every judge after those it copies.
+    """Return the names, every judge after those that it copies.
 
     Raises
     ------
@@ -172,22 +170,24 @@ def answering_order(panel: Mapping[str, Judge]) -> list[str]:
     return list(order)
 
 
-def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked: Comparisons) -> pd.DataFrame:
-    """One row per judge: judge, kind, reliability, first_pick, eta1, eta2.
+def judges_table(
+    panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], comparisons: Comparisons
+) -> pd.DataFrame:
+    """Compute one row per judge: judge, kind, reliability, first_pick, eta1, eta2.
 
-    With P(first), P(second) the judge's chances, summed over the item comparisons it was asked, each in
-    both orders: reliability = sum P(the better) / sum (P(first) + P(second)) over those with a gap,
-    first_pick = sum P(first) / sum (P(first) + P(second)) over all. For a two-coin judge and far pairs
-    these are (eta1 + eta2) / 2 and 1/2 + (eta1 - eta2) / 2. Either is NaN where nothing it is defined on
-    was asked (no gap between any two items; a judge that never names an item). eta1 and eta2 are the
-    coins of the two-coin model that gives exactly the judge's answers, NaN where none does.
+    With P(first) and P(second) the judge's probabilities and sums over its item comparisons, each in both
+    orders: reliability = sum P(better) / sum (P(first) + P(second)) over comparisons with a gap, and
+    first_pick = sum P(first) / sum (P(first) + P(second)) over all. For a two-coin judge and large gaps
+    these are (eta1 + eta2) / 2 and 1/2 + (eta1 - eta2) / 2. They are NaN if the denominator is 0 (no gap
+    between any two items; a judge that never chooses an item). eta1 and eta2 are the coins of the two-coin
+    model with the same distribution of answers, NaN if there is none.
 
     Parameters
     ----------
     panel, sheets : mapping
-        The judges, and what each was asked, by name.
-    asked : Comparisons
-        The common list of comparisons.
+        Judges and their sheets of questions, by name.
+    comparisons : Comparisons
+        Common list of comparisons.
 
     Examples
     --------
@@ -199,13 +199,14 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
     import pandas as pd
 
     both_orders = [
-        _panel_answer_probabilities(panel, sheets, len(asked.first), reverse) for reverse in (False, True)
+        _panel_answer_probabilities(panel, sheets, len(comparisons.first), reverse)
+        for reverse in (False, True)
     ]
     rows = []
     for name, judge in panel.items():
         sheet = sheets[name]
         on_items = np.arange(len(sheet.questions)) if sheet.rows is None else sheet.rows
-        on_items = np.flatnonzero(on_items < asked.of_items)
+        on_items = np.flatnonzero(on_items < comparisons.of_items)
         gap = sheet.questions.gap[on_items]
         right = decided = first = picked = 0.0
         for sign, judge_probabilities in zip((1.0, -1.0), both_orders, strict=True):
@@ -227,7 +228,7 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
 def _panel_answer_probabilities(
     panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], n: int, reverse: bool
 ) -> dict[str, FloatArray]:
-    """Every judge's answer probabilities on its sheet, or with all pairs shown in the other order."""
+    """Compute each judge's answer probabilities on its sheet; with ``reverse``, with all pairs in the other order."""
     probabilities: dict[str, FloatArray] = {}
     for name in answering_order(panel):
         sheet = sheets[name]

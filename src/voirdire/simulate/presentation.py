@@ -1,4 +1,4 @@
-"""Presentation of a truth by a design: the list of comparisons, and the sheet of questions of each judge."""
+"""Comparisons of a truth under a design: the common list, and the sheet of questions of each judge."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ Numbers: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """The n comparisons that the panel as a whole is asked, as rows before any judge's own order.
+    """Common list of the n comparisons of a panel, as rows in the order of the design.
 
-    Items first, criterion by criterion; then, from row ``of_items`` on, the comparisons of criteria, in which
+    Comparisons of items are first, criterion by criterion. Comparisons of criteria begin at row ``of_items``; there
     ``first`` and ``second`` index criteria and ``criterion`` is 0.
 
     Attributes
     ----------
     criterion, first, second, pair, run : (n,) int
-        ``pair`` numbers the design's pairs; for a comparison of criteria it is -1.
+        Indices. ``pair`` is the number of the design's pair; -1 for a comparison of criteria.
     context : (n,) int or None
-        None where the design has no contexts.
+        Index of the context; None if the design has no contexts.
     questions : Questions
-        All n, in the order of presentation of the rows.
+        The n questions, with the items in the order of ``first`` and ``second``.
     of_items : int
-        The number of rows that compare items.
+        Number of rows that compare items.
     """
 
     criterion: IntArray
@@ -56,15 +56,15 @@ class Comparisons:
 
 
 def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
-    """All comparisons of a design: criteria x runs x pairs x orders, and those of the criteria.
+    """List all comparisons of a design: criteria x runs x pairs x orders, and those of the criteria.
 
     Parameters
     ----------
     design : Design
     truth : Truth
-        Of C criteria and N items.
+        Truth with C criteria and N items.
     pairs : (P, 2) int
-        What ``design.pairs`` gave.
+        Result of ``design.compared_pairs``.
 
     Examples
     --------
@@ -95,9 +95,9 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
     gap = (strengths[place, :, first] - strengths[place, :, second]).T.ravel()
     gap_c = truth.weights[first_c] - truth.weights[second_c]
 
-    def under_all(of_items: Numbers, of_criteria: Numbers) -> Numbers:
-        """Numbers of the rows of one criterion, under each of them, then those of the criteria."""
-        return np.concatenate([np.tile(of_items, criteria), of_criteria])
+    def under_all(item_values: Numbers, criterion_values: Numbers) -> Numbers:
+        """Repeat the values of the rows of one criterion for each criterion, and append those of the criteria."""
+        return np.concatenate([np.tile(item_values, criteria), criterion_values])
 
     questions = Questions(
         gap=np.concatenate([gap, gap_c]),
@@ -120,7 +120,7 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
 
 
 def _comparison_rows(design: Design, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """First, second, pair and run of the rows for one criterion: runs x pairs x orders."""
+    """Return first, second, pair and run of the rows for one criterion: runs x pairs x orders."""
     orders = 2 if design.order == "swap" else 1
     pair = np.tile(np.repeat(np.arange(len(pairs)), orders), design.repeats)
     run = np.repeat(np.arange(design.repeats), len(pairs) * orders)
@@ -131,12 +131,12 @@ def _comparison_rows(design: Design, pairs: IntArray) -> tuple[IntArray, IntArra
     return first, second, pair, run
 
 
-def _questions_with_taste(asked: Comparisons, taste: FloatArray) -> Questions:
-    """The questions as a judge with a taste sees them."""
-    items = slice(asked.of_items)
-    taste_gap = np.zeros(len(asked.first))
-    taste_gap[items] = taste[asked.first[items]] - taste[asked.second[items]]
-    questions = asked.questions
+def _questions_with_taste(comparisons: Comparisons, taste: FloatArray) -> Questions:
+    """Return the questions as a judge with a taste perceives them."""
+    items = slice(comparisons.of_items)
+    taste_gap = np.zeros(len(comparisons.first))
+    taste_gap[items] = taste[comparisons.first[items]] - taste[comparisons.second[items]]
+    questions = comparisons.questions
     return replace(questions, gap=questions.gap + taste_gap, overall=questions.overall + taste_gap)
 
 
@@ -146,16 +146,16 @@ def _question_times(n: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """One judge's questions, and how they lie in the common list of comparisons.
+    """Questions of one judge, with their rows in the common list of comparisons.
 
     Attributes
     ----------
     rows : (m,) int or None
-        The rows of the comparisons it is asked; None for all of them.
+        Rows of the judge's comparisons; None for all of them.
     flipped : (m,) bool or None
-        Where it is shown the two items in the other order; None for nowhere.
+        True where the judge sees the two items in the other order; None for nowhere.
     questions : Questions
-        The m questions.
+        The judge's m questions.
     """
 
     rows: IntArray | None
@@ -163,18 +163,18 @@ class Sheet:
     questions: Questions
 
     def align_outcomes(self, other: Sheet, outcomes: Outcomes, n: int) -> Outcomes:
-        """The other judge's outcomes, as they read on this sheet (UNANSWERED where it was not asked).
+        """Convert the other judge's outcomes to this sheet (UNANSWERED where that judge has no question).
 
         ``n`` is the length of the common list of comparisons.
         """
         return self._align(other, outcomes, np.full(n, UNANSWERED, dtype=np.int8), swap_outcomes)
 
     def align_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
-        """The other judge's (3, .) chances, as they read on this sheet (0 where it was not asked)."""
+        """Convert the other judge's (3, .) probabilities to this sheet (0 where that judge has no question)."""
         return self._align(other, chances, np.zeros((len(chances), n)), swap_probabilities)
 
     def _align(self, other: Sheet, values: Numbers, common: Numbers, swap: Callable[..., Numbers]) -> Numbers:
-        """Values of the other judge on this sheet; ``common`` is what stands where nobody was asked."""
+        """Convert values of the other judge to this sheet; ``common`` has the values for rows without a question."""
         if other.flipped is not None:
             values = swap(values, other.flipped)
         if other.rows is not None:
@@ -187,19 +187,19 @@ class Sheet:
 
 def make_judge_sheet(
     design: Design,
-    asked: Comparisons,
+    comparisons: Comparisons,
     pairs: int,
     rng: np.random.Generator,
     taste: FloatArray | None = None,
 ) -> Sheet:
-    """One judge's sheet: the pairs it answers, its order of presentation, its sequence.
+    """Make the sheet of one judge: its pairs, their order of presentation, and their sequence.
 
-    The generator is the judge's own; designs that leave nothing to chance do not touch it. With a ``taste``, shape
-    (N,), items differ by as much more for this judge, by every criterion and so overall.
+    ``rng`` is the judge's own generator; designs without random choices do not use it. A ``taste``, shape (N,), is
+    added to the strengths of the items for this judge under every criterion, and so to the overall scores.
     """
-    n = len(asked.first)
-    questions = asked.questions if taste is None else _questions_with_taste(asked, taste)
-    rows: IntArray | None = None
+    n = len(comparisons.first)
+    questions = comparisons.questions if taste is None else _questions_with_taste(comparisons, taste)
+    kept_rows: IntArray | None = None
     flipped: Bools | None = None
     answered = design.answered_pairs(pairs, rng)
     if design.order == "random":
@@ -210,14 +210,14 @@ def make_judge_sheet(
     if flipped is not None:
         questions = questions.with_items_swapped(np.where(flipped, -1.0, 1.0))
         if design.order != "random":
-            # Shown the other way round, a question is another question to a criterion-blind judge.
+            # A question in the other order is a different question for a criterion-blind judge.
             questions = replace(questions, alike=2 * questions.alike + flipped)
     if answered is not None:
-        # The comparisons of criteria (pair -1) are everyone's.
-        rows = np.flatnonzero(np.append(answered, True)[asked.pair])
-        flipped = None if flipped is None else flipped[rows]
-        questions = questions.take_rows(rows)
-    if design.shuffle or rows is not None:
+        # All judges have the comparisons of criteria (pair -1).
+        kept_rows = np.flatnonzero(np.append(answered, True)[comparisons.pair])
+        flipped = None if flipped is None else flipped[kept_rows]
+        questions = questions.take_rows(kept_rows)
+    if design.shuffle or kept_rows is not None:
         time = _question_times(len(questions))
         questions = replace(questions, time=rng.permutation(time) if design.shuffle else time)
-    return Sheet(rows, flipped, questions)
+    return Sheet(kept_rows, flipped, questions)

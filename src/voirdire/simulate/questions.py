@@ -1,4 +1,4 @@
-"""Questions to a synthetic judge: all its comparisons at once, seen from the item it is shown first."""
+"""Questions to a synthetic judge: all its comparisons at once, as differences first minus second."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Outcomes = NDArray[np.int8]
 
-#: Outcome codes. UNANSWERED marks a comparison that the judge left out; it never reaches a table.
+#: Outcome codes. UNANSWERED is a comparison that the judge left out; such rows are not in any table.
 FIRST, SECOND, TIE, UNANSWERED = 0, 1, 2, -1
 
-# Indexed by outcome; the last entry serves UNANSWERED = -1.
+# Indexed by outcome; the last entry is for UNANSWERED = -1.
 _SWAPPED_OUTCOMES = np.array([SECOND, FIRST, TIE, UNANSWERED], dtype=np.int8)
 
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The n comparisons a judge answers, items and criteria together.
+    """The n comparisons of a judge, items and criteria together.
 
     Attributes
     ----------
     gap : (n,) float
-        d = theta[criterion, first] - theta[criterion, second], the true difference under the criterion
-        asked; for a comparison of criteria w[first] - w[second].
+        True difference d = theta[criterion, first] - theta[criterion, second] under the criterion of the
+        question; for a comparison of criteria w[first] - w[second].
     overall : (n,) float
-        The difference of the overall scores; for a comparison of criteria the same as ``gap``.
+        Difference of the overall scores; for a comparison of criteria the same as ``gap``.
     length : (n,) float
-        The difference of the length covariate; 0 for a comparison of criteria.
+        Difference of the length covariate; 0 for a comparison of criteria.
     time : (n,) float
-        Place in the judge's sequence of answers, 0 for its first and 1 for its last.
+        Position in the judge's sequence of answers, 0 for the first and 1 for the last.
     alike : (n,) int
-        Equal for questions that differ in nothing but the criterion named.
+        Group number, equal for questions that differ only in the criterion.
 
     Examples
     --------
@@ -55,17 +55,17 @@ class Questions:
         return len(self.gap)
 
     def take_rows(self, rows: IntArray) -> Questions:
-        """The questions at these places."""
+        """Return the questions in these rows."""
         return Questions(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def with_items_swapped(self, sign: FloatArray | float = -1.0) -> Questions:
-        """The same questions with the two items shown in the other order, or where ``sign`` (n,) is -1."""
+        """Return the questions with the two items in the other order, everywhere or where ``sign`` (n,) is -1."""
         gap, overall, length = (sign * values for values in (self.gap, self.overall, self.length))
         return replace(self, gap=gap, overall=overall, length=length)
 
 
 def swap_probabilities(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
-    """The (3, n) chances as they read when the items of the flipped comparisons change places.
+    """Exchange the (3, n) probabilities of first and second in the flipped comparisons.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def swap_probabilities(chances: FloatArray, flipped: NDArray[np.bool_]) -> Float
 
 
 def swap_outcomes(outcomes: Outcomes, flipped: NDArray[np.bool_]) -> Outcomes:
-    """Outcomes as they read when the items of the flipped comparisons change places.
+    """Exchange the outcomes first and second in the flipped comparisons.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Simulated rankings: judges, a truth and a design make a table of rankings.
+"""Simulated rankings from judges, a truth and a design.
 
-Judge k ranks item i under criterion c in context x by a_k (theta_c,i + u_c,i,x + v_k,i) and Gumbel noise, which makes
-the model of Luce and Plackett: of the items that are left each comes next with a probability in proportion to the
-exponential of that value (Yellott 1977, Journal of Mathematical Psychology 15).
+Judge k ranks item i under criterion c in context x by a_k (theta_c,i + u_c,i,x + v_k,i) and Gumbel noise. This is the
+model of Luce and Plackett: among the remaining items, each is next with a probability proportional to the exponential
+of that value (Yellott 1977, Journal of Mathematical Psychology 15).
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from voirdire.simulate.truth import Truth
 if TYPE_CHECKING:
     import pandas as pd
 
-ITEMS = 12  # where neither the caller nor a given truth says how many
+ITEMS = 12  # default where the truth does not fix the number
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankingDesign(Checked):
-    """Design of rankings: so many items, drawn anew for each judge, context and run, the same under every criterion.
+    """Design of rankings of ``size`` items, drawn for each judge, context and run, the same under every criterion.
 
     Parameters
     ----------
     size : int, optional
-        Items of a ranking; by default all.
+        Number of items in a ranking; by default all.
     contexts, repeats : int
-        Every judge ranks in each context so often; the tables have columns ``context`` and ``run`` where these are
-        above 1.
+        Number of contexts, and of rankings of each judge in each context; above 1 the tables have the columns
+        ``context`` and ``run``.
     places : sequence of int, optional
-        How many items share each place, best first: (1, 3, 1) is best and worst of five, (1, 4) the choice of one of
-        five. By default none are tied.
+        Numbers of items that share each rank, best first: (1, 3, 1) is best and worst of five, (1, 4) the choice of
+        one of five. By default there are no ties.
 
     Examples
     --------
@@ -55,18 +55,18 @@ class RankingDesign(Checked):
     places: tuple[Count, ...] | None = None
 
     def find_conflicts(self) -> Iterator[str]:
-        """A size that is not that of all places together."""
+        """Report a size below 2, or one that differs from the sum of the places."""
         if self.size is not None and self.size < 2:
             yield "size is 1; a ranking has two items at least"
         if self.places is not None and self.size is not None and sum(self.places) != self.size:
             yield f"places {list(self.places)} are of {sum(self.places)} items, but size is {self.size}"
 
     def ranking_size(self, items: int) -> int:
-        """Items of a ranking."""
+        """Return the number of items in a ranking."""
         return self.size or (sum(self.places) if self.places else items)
 
     def place_ranks(self, items: int) -> IntArray:
-        """The rank at each place of a ranking, best first."""
+        """Return the rank of each position of a ranking, best first."""
         sizes = self.places or (1,) * self.ranking_size(items)
         return np.repeat(np.arange(1, len(sizes) + 1), sizes)
 
@@ -78,10 +78,10 @@ class SimulatedRankings:
     Attributes
     ----------
     rankings : DataFrame
-        ``judge, criterion, item, rank``, and ``context``, ``run`` where the design gives them; one row an item of a
-        ranking, best first.
+        Columns ``judge, criterion, item, rank``, and ``context``, ``run`` if the design has them; one row per item of
+        a ranking, best first.
     truth : Truth
-        Without its table of judges.
+        Truth, without its table of judges.
     seed : dict
         Everything needed to make the same table again: ``seed``, ``judges``, ``items``, ``criteria``, ``design`` and
         ``truth`` as plain tables, NumPy's version and ``bit_generator``.
@@ -100,24 +100,24 @@ def simulate_rankings(
     truth: object = "normal",
     seed: Seed = 0,
 ) -> SimulatedRankings:
-    """Rankings of a panel of synthetic judges, with the truth they looked at.
+    """Simulate rankings of a panel of synthetic judges, with their truth.
 
     Parameters
     ----------
     judges : int, sequence of str, or mapping of str to float
-        How many there are, their names, or the sharpness of each by name: what items are worth is multiplied by it. 1,
-        as all have by default, is the model of Luce and Plackett, 0 ranks at random, below 0 the wrong way round.
+        Number of judges, their names, or the sharpness of each by name. Sharpness multiplies the strengths: 1 (the
+        default) is the model of Luce and Plackett, 0 gives random rankings, negative values reversed ones.
     items, criteria : int, optional
         At least 2 items and 1 criterion; 12 and 1 if left out, or those of a given truth.
     design : RankingDesign, mapping or str
         ``{"kind": "rankings", "size": 4, "contexts": 10, "repeats": 3, "places": (1, 2, 1)}``; see
         :class:`RankingDesign`.
     truth : str, mapping, array or TruthSetting
-        As of :func:`simulate_votes`: ``{"kind": "normal", "sd": 1, "context_sd": 0.7, "taste_sd": 0.5}``, or an array
+        As in :func:`simulate_votes`: ``{"kind": "normal", "sd": 1, "context_sd": 0.7, "taste_sd": 0.5}``, or an array
         of strengths (C, N).
     seed : int or sequence of int
-        At least 0. Truth and each judge have their own generators, a judge's by its name: adding or removing judges
-        changes nothing in the others' rankings.
+        Seed, at least 0. The truth and each judge (by its name) have their own generators: adding or removing judges
+        does not change the rankings of the others.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def simulate_rankings(
 
 @dataclass(frozen=True, eq=False)
 class _Request(Seeded):
-    """A checked request."""
+    """Checked request for rankings."""
 
     design: RankingDesign
     judges: dict[str, float]
@@ -174,7 +174,7 @@ def _read_design(spec: object) -> RankingDesign:
 
 
 def _sharpness_by_judge(judges: object, problems: list[str]) -> dict[str, float]:
-    """Sharpness by name."""
+    """Return the sharpness of each judge by name."""
     if isinstance(judges, int) and not isinstance(judges, bool):
         judges = item_names(max(judges, 0), "judge")
     if isinstance(judges, Sequence) and not isinstance(judges, str):
@@ -194,12 +194,12 @@ def _sharpness_by_judge(judges: object, problems: list[str]) -> dict[str, float]
     return dict(judges)
 
 
-def _draw_orders(request: _Request, truth: Truth, place: int, name: str) -> IntArray:
-    """Items in the order in which a judge ranks them, shape (contexts, repeats, criteria, size)."""
+def _draw_orders(request: _Request, truth: Truth, index: int, name: str) -> IntArray:
+    """Draw the rankings of a judge: items, best first, shape (contexts, repeats, criteria, size)."""
     plan, sheet, noise = request.design, request.sheet_rng(name), request.answer_rng(name)
     all_items = np.broadcast_to(np.arange(request.items), (plan.contexts, plan.repeats, request.items))
     shown = sheet.permuted(all_items, axis=-1)[:, :, None, : plan.ranking_size(request.items)]
-    strength: FloatArray = (truth.by_context + (0.0 if truth.tastes is None else truth.tastes[place]))[
+    strength: FloatArray = (truth.by_context + (0.0 if truth.tastes is None else truth.tastes[index]))[
         :, None
     ]
     shape = (plan.contexts, plan.repeats, request.criteria)
@@ -212,7 +212,7 @@ def _draw_orders(request: _Request, truth: Truth, place: int, name: str) -> IntA
 
 
 def _rankings_table(request: _Request, truth: Truth, ranked: IntArray) -> pd.DataFrame:
-    """Rankings as a table, from shape (judges, contexts, repeats, criteria, size)."""
+    """Make the table of rankings from an array of shape (judges, contexts, repeats, criteria, size)."""
     import pandas as pd
 
     plan = request.design

@@ -1,4 +1,4 @@
-"""A request for simulated answers: filled in, checked as a whole, with a generator for each of its parts."""
+"""Request for simulated answers, with defaults, checks and a random generator for each of its parts."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
 Panel = Mapping[str, Any] | Sequence[Any]
 Seed = int | Sequence[int]
 
-#: Sizes where neither the caller nor a given truth names them: those of MAPLE, section 5.1.
+#: Default sizes where the truth does not fix them: those of MAPLE, section 5.1.
 ITEMS, CRITERIA = 50, 5
 MAX_SIZE = 1_000_000  # items or criteria
 
-# First words of the spawn keys of the generators.
+# First integers of the spawn keys of the generators.
 _TRUTH, _DESIGN, _JUDGE = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
 class Seeded:
-    """A generator for each part of a request.
+    """Request with a random generator for each of its parts.
 
-    Each part has its own, spawned from the seed under a key of its own: the truth, the design, and for each judge, by
-    its name, one for the questions it gets, one for its answers and one for its taste. So a part's draws are the same
-    whatever the other parts are.
+    The truth and the design have one generator each; each judge, by its name, has one for its questions, one for its
+    answers and one for its taste. Each generator is spawned from the seed under its own key, so the draws of a part do
+    not depend on the other parts.
     """
 
     seed: tuple[int, ...]
@@ -44,11 +44,11 @@ class Seeded:
     truth: TruthSetting
     design: Checked
 
-    def record(self, who: str, judges: Mapping[str, Any]) -> dict[str, Any]:
-        """Everything needed to make the same answers again, as plain tables; ``who`` is the key of the judges."""
+    def record(self, judges_key: str, judges: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all that repeats the simulation, as plain tables; ``judges_key`` is the key of the judges."""
         return {
             "seed": self.seed[0] if len(self.seed) == 1 else list(self.seed),
-            who: judges,
+            judges_key: judges,
             "items": self.items,
             "criteria": self.criteria,
             "design": self.design.spec(),
@@ -58,7 +58,7 @@ class Seeded:
         }
 
     def draw_truth(self, judges: Iterable[str], contexts: int) -> Truth:
-        """The truth that judges look at, with strengths in so many contexts and the tastes of the judges."""
+        """Draw the truth, with strengths in ``contexts`` contexts and the tastes of the judges."""
         rng = self._seeded_rng(_TRUTH)
         strengths, weights, length = self.truth.draw_truth(rng, self.items, self.criteria)
         tastes = [self.truth.draw_taste(self._judge_rng(name, 2), self.items) for name in judges]
@@ -74,29 +74,29 @@ class Seeded:
         )
 
     def design_rng(self) -> np.random.Generator:
-        """Generator for the choice of pairs."""
+        """Make the generator for the choice of pairs."""
         return self._seeded_rng(_DESIGN)
 
     def sheet_rng(self, judge: str) -> np.random.Generator:
-        """Generator for a judge's own pairs or rankings, order of presentation and sequence."""
+        """Make the generator for a judge's pairs or rankings, order of presentation and sequence."""
         return self._judge_rng(judge, 0)
 
     def answer_rng(self, judge: str) -> np.random.Generator:
-        """Generator for a judge's answers."""
+        """Make the generator for a judge's answers."""
         return self._judge_rng(judge, 1)
 
     def _judge_rng(self, judge: str, part: int) -> np.random.Generator:
         return self._seeded_rng(_JUDGE, *_hash_name(judge), part)
 
     def _seeded_rng(self, *key: int) -> np.random.Generator:
-        # NumPy pads entropy with zeros: without its length, seed 7 would equal seed (7, 0).
+        # NumPy pads entropy with zeros: without the length, seed 7 would equal seed (7, 0).
         entropy = (len(self.seed), *self.seed)
         return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
 
 
 @dataclass(frozen=True, eq=False)
 class Request(Seeded):
-    """A checked request for votes."""
+    """Checked request for votes."""
 
     design: Design
     panel: dict[str, Judge]
@@ -105,12 +105,12 @@ class Request(Seeded):
 def checked_request(
     panel: Panel, items: int | None, criteria: int | None, design: object, truth: object, seed: Seed
 ) -> Request:
-    """The request with its defaults filled in.
+    """Check a request for votes and fill in its defaults.
 
     Raises
     ------
     InputError
-        Everything that is wrong with it, at once.
+        All problems of the request at once.
 
     Examples
     --------
@@ -139,19 +139,19 @@ def read_setting(
     items: int | None,
     criteria: int | None,
     seed: Seed,
-    usual: tuple[int, int],
+    default_sizes: tuple[int, int],
     problems: list[str],
 ) -> tuple[TruthSetting | None, int, int, tuple[int, ...]]:
-    """The truth (None where it is wrong), the numbers of items and criteria (0 likewise) and the seed of a request."""
+    """Return truth (None if invalid), numbers of items and criteria (0 if invalid) and seed of a request."""
     setting = attempt_build(truth_from_spec, truth, problems)
     fixed_shape = None if setting is None else setting.fixed_shape()
-    items = _read_size("items", items, fixed_shape and fixed_shape[0], usual[0], 2, problems)
-    criteria = _read_size("criteria", criteria, fixed_shape and fixed_shape[1], usual[1], 1, problems)
+    items = _read_size("items", items, fixed_shape and fixed_shape[0], default_sizes[0], 2, problems)
+    criteria = _read_size("criteria", criteria, fixed_shape and fixed_shape[1], default_sizes[1], 1, problems)
     return setting, items, criteria, _seed_integers(seed, problems)
 
 
 def _seed_integers(seed: Seed, problems: list[str]) -> tuple[int, ...]:
-    """The seed as whole numbers."""
+    """Return the seed as integers."""
     words: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
     if words and all(map(SIZE.holds, words)):
         return tuple(int(word) for word in words)
@@ -163,30 +163,30 @@ Built = TypeVar("Built")
 
 
 def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
-    """Build what a specification describes; None where it is wrong, which is reported."""
+    """Build an object from a specification; if it is invalid, report the problems and return None."""
     with gathered_problems(problems):
         return make(spec)
     return None
 
 
 def _read_size(
-    word: str, size: int | None, given: int | None, default: int, least: int, problems: list[str]
+    noun: str, size: int | None, fixed_size: int | None, default: int, minimum: int, problems: list[str]
 ) -> int:
-    """The number of items or criteria; 0 if it is not in order."""
+    """Return the number of items or criteria; 0 if it is invalid."""
     if size is None:
-        size = default if given is None else given
-    if not (is_whole(size) and size >= least):
-        problems.append(f"{word} is {size!r}; give a whole number of at least {least}")
+        size = default if fixed_size is None else fixed_size
+    if not (is_whole(size) and size >= minimum):
+        problems.append(f"{noun} is {size!r}; give a whole number of at least {minimum}")
         return 0
     if size > MAX_SIZE:
-        problems.append(f"{word} is above {MAX_SIZE:,}, which no table here holds; give a smaller number")
+        problems.append(f"{noun} is above {MAX_SIZE:,}, which no table here holds; give a smaller number")
         return 0
-    if given is not None and size != given:
-        problems.append(f"{word} is {size}, but the given strengths have {given}; leave {word} out")
+    if fixed_size is not None and size != fixed_size:
+        problems.append(f"{noun} is {size}, but the given strengths have {fixed_size}; leave {noun} out")
     return int(size)
 
 
 def _hash_name(name: str) -> tuple[int, ...]:
-    """A name as four 32-bit words, the same on every machine."""
+    """Hash a name to four 32-bit integers, the same on every machine."""
     digest = hashlib.sha256(name.encode()).digest()
     return tuple(int.from_bytes(digest[place : place + 4], "little") for place in range(0, 16, 4))

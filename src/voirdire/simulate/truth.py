@@ -1,6 +1,6 @@
-"""The truth that synthetic judges look at: strengths of items, weights of criteria, lengths.
+"""Truth of a simulated panel: strengths of items, weights of criteria, lengths.
 
-theta[c, i] is the strength of item i under criterion c, w[c] the weight of criterion c on the log
+theta[c, i] is the strength of item i under criterion c; w[c] is the weight of criterion c on the log
 scale of the votes on criteria (MAPLE eq. 3 and 6).
 """
 
@@ -29,7 +29,7 @@ Weighting = Literal["softmax", "proportional", "uniform", "first"]
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Truth that a simulated panel was asked about.
+    """Truth of a simulated panel.
 
     Attributes
     ----------
@@ -38,19 +38,19 @@ class Truth:
     strengths : (C, N) float
         theta[criterion, item].
     weights : (C,) float
-        w, on the log scale.
+        Weights w, on the log scale.
     length : (N,) float
-        The length covariate.
+        Length covariate.
     in_contexts : (X, C, N) float or None
-        Strengths in each context, ``strengths`` over contexts like these; None where all contexts are alike.
+        Strengths in each context; ``strengths`` is their mean over all such contexts. None if contexts are alike.
     tastes : (K, N) float or None
-        What each item is worth more to each judge, by any criterion and in any context; None where judges have none.
+        Strength of each item added for each judge, under every criterion and in every context; None without tastes.
     judges : DataFrame or None
-        One row per judge: ``judge``, ``kind``, ``reliability`` (the chance that the judge names the better
-        item (to its own taste), given that it names one, averaged over the item comparisons it was asked, each in
-        both orders), ``first_pick`` (the chance that it names the item shown first, likewise; 1/2 plus
-        the position bias) and ``eta1``, ``eta2`` (the coins of the two-coin model that gives exactly
-        its answers; NaN where none does). None from the array path.
+        One row per judge: ``judge``, ``kind``; ``reliability``, the probability of the better item (by the judge's
+        own taste) given an answer with a winner, averaged over its item comparisons, each in both orders;
+        ``first_pick``, the probability of the item shown first, likewise (1/2 plus the position bias); ``eta1``,
+        ``eta2``, the coins of the two-coin model with the same distribution of answers (NaN if there is none). None
+        in results of :func:`simulate_counts`.
 
     Examples
     --------
@@ -74,20 +74,20 @@ class Truth:
 
     @property
     def by_context(self) -> FloatArray:
-        """Strengths as judges see them, (X, C, N); X is 1 where all contexts are alike."""
+        """Strengths as judges perceive them, (X, C, N); X is 1 if all contexts are alike."""
         return self.strengths[None] if self.in_contexts is None else self.in_contexts
 
     def scores(self, weighting: Weighting = "softmax") -> FloatArray:
-        """The (N,) overall scores s_i = sum_c q_c theta[c, i].
+        """Compute the (N,) overall scores s_i = sum_c q_c theta[c, i].
 
-        q is softmax(w) (MAPLE eq. 6), w / sum(w) ("proportional": natural for the ranks truth, whose
-        weights are positive scores), 1 / C ("uniform"), or 1 for the criterion of largest weight alone ("first":
-        softmax of weights far apart).
+        q is softmax(w) ("softmax", MAPLE eq. 6), w / sum(w) ("proportional", for the ranks truth, which has positive
+        weights), 1 / C ("uniform"), or 1 for the criterion with the largest weight and 0 for others ("first", the
+        limit of softmax for large differences of weights).
 
         Raises
         ------
         InputError
-            An unknown weighting; proportional weighting with weights that are not all positive.
+            The weighting is unknown, or it is proportional and not all weights are positive.
         """
         w = self.weights
         if weighting == "proportional" and not (w > 0).all():
@@ -113,27 +113,27 @@ class TruthSetting(Checked, ABC):
 
     @abstractmethod
     def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
-        """Strengths (C, N), weights (C,), lengths (N,)."""
+        """Draw strengths (C, N), weights (C,), lengths (N,)."""
 
     def in_contexts(self, rng: Generator, strengths: FloatArray, contexts: int) -> FloatArray | None:
-        """Strengths (X, C, N) in each of X contexts, drawn after all else; None where all contexts are alike."""
+        """Draw strengths (X, C, N) in X contexts, after all other draws; None if all contexts are alike."""
         return None
 
     def needs_contexts(self) -> bool:
-        """True if contexts differ, so that a design must have some."""
+        """Return True if contexts differ, so that the design must have contexts."""
         return False
 
     def draw_taste(self, rng: Generator, items: int) -> FloatArray | None:
-        """Additional strength of items for one judge (N,), from its own generator; None where judges have no tastes."""
+        """Draw the (N,) additional strengths for one judge, from its own generator; None without tastes."""
         return None
 
     def fixed_shape(self) -> tuple[int, int] | None:
-        """(items, criteria) where the setting itself fixes them."""
+        """Return (items, criteria) if the setting fixes them, else None."""
         return None
 
 
 def _correlated_normals(rng: Generator, items: int, criteria: int, correlation: float) -> FloatArray:
-    """(C, N) standard Normals with the given correlation between criteria (one common factor)."""
+    """Draw (C, N) standard Normals with the given correlation between criteria (one common factor)."""
     independent = rng.standard_normal((criteria, items))
     common = rng.standard_normal(items)
     return math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * independent
@@ -141,11 +141,11 @@ def _correlated_normals(rng: Generator, items: int, criteria: int, correlation: 
 
 @dataclass(frozen=True)
 class RanksTruth(TruthSetting):
-    """Distinct scores 1..N for the items under each criterion and 1..C for the criteria, at random.
+    """Random permutations of the scores 1..N of the items under each criterion and 1..C of the criteria.
 
-    The synthetic data of MAPLE, section 5.1: a strict ranking without ties. ``correlation`` between
-    criteria (a halo in the truth itself) ranks correlated Normals instead of independent ones: the
-    correlation of the ranks is then (6 / pi) arcsin(correlation / 2) for many items.
+    The synthetic data of MAPLE, section 5.1: a strict ranking without ties. With a ``correlation`` between
+    criteria, the scores are the ranks of correlated Normals; the correlation of the ranks is
+    (6 / pi) arcsin(correlation / 2) for many items.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class RanksTruth(TruthSetting):
     correlation: Share = 0.0
 
     def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
-        """Random permutations; lengths standard Normal."""
+        """Draw random permutations, and standard Normal lengths."""
         drawn = _correlated_normals(rng, items, criteria, self.correlation)
         strengths = (drawn.argsort(axis=1).argsort(axis=1) + 1).astype(np.float64)
         weights = (rng.permutation(criteria) + 1).astype(np.float64)
@@ -168,12 +168,12 @@ class RanksTruth(TruthSetting):
 
 @dataclass(frozen=True)
 class NormalTruth(TruthSetting):
-    """theta ~ Normal(0, sd), then centred to sum to zero under each criterion; w ~ Normal(0, sd_w).
+    """Normal truth: theta ~ Normal(0, sd), centred to sum to zero under each criterion; w ~ Normal(0, sd_w).
 
-    Centring leaves all differences as drawn: theta[c, i] - theta[c, j] ~ Normal(0, sd sqrt(2)).
-    ``correlation`` is that of an item's strengths under two criteria. In each context of the design an item is worth
-    theta + u, u ~ Normal(0, context_sd) centred likewise; to each judge it is worth v more, whatever the criterion
-    and the context (its taste, or halo), v ~ Normal(0, taste_sd) centred likewise.
+    Centring does not change differences: theta[c, i] - theta[c, j] ~ Normal(0, sd sqrt(2)).
+    ``correlation`` is that of an item's strengths under two criteria. The strength of an item in a context is
+    theta + u, with u ~ Normal(0, context_sd), centred in the same way. A judge's taste v ~ Normal(0, taste_sd), centred
+    in the same way, is added to the strengths for this judge under all criteria and in all contexts.
 
     Examples
     --------
@@ -191,25 +191,25 @@ class NormalTruth(TruthSetting):
     taste_sd: Nonnegative = 0.0
 
     def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
-        """Centred Normals; lengths standard Normal."""
+        """Draw centred Normals, and standard Normal lengths."""
         strengths: FloatArray = self.sd * _correlated_normals(rng, items, criteria, self.correlation)
         strengths -= strengths.mean(axis=1, keepdims=True)
         weights = rng.normal(0.0, self.sd_w, criteria)
         return strengths, weights, rng.standard_normal(items)
 
     def in_contexts(self, rng: Generator, strengths: FloatArray, contexts: int) -> FloatArray | None:
-        """Strengths and centred Normals around them."""
+        """Add centred Normals to the strengths for each context."""
         if not self.needs_contexts():
             return None
         deviations = rng.normal(0.0, self.context_sd, (contexts, *strengths.shape))
         return np.asarray(strengths + deviations - deviations.mean(axis=-1, keepdims=True))
 
     def needs_contexts(self) -> bool:
-        """True if ``context_sd`` is above 0."""
+        """Return True if ``context_sd`` is above 0."""
         return self.context_sd > 0.0
 
     def draw_taste(self, rng: Generator, items: int) -> FloatArray | None:
-        """Centred Normals."""
+        """Draw centred Normals."""
         if not self.taste_sd:
             return None
         drawn = rng.normal(0.0, self.taste_sd, items)
@@ -217,7 +217,7 @@ class NormalTruth(TruthSetting):
 
 
 def _as_finite(value: Any, dimensions: tuple[int, ...]) -> FloatArray | None:
-    """The value as a float array; None unless it is finite and has one of the numbers of dimensions."""
+    """Convert a value to a float array; None unless it is finite and its number of dimensions is allowed."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -237,16 +237,16 @@ _MATRIX = Rule(
 
 @dataclass(frozen=True, eq=False)
 class GivenTruth(TruthSetting):
-    """Strengths (and weights, lengths) as given.
+    """Given strengths (and weights, lengths).
 
     Parameters
     ----------
     strengths : (C, N) or (N,) of numbers
-        theta[criterion, item].
+        Strengths theta[criterion, item].
     weights : (C,) of numbers, optional
-        w on the log scale; 0 for every criterion if left out.
+        Weights w on the log scale; 0 for every criterion if left out.
     length : (N,) of numbers, optional
-        Drawn from a standard Normal if left out.
+        Lengths; drawn from a standard Normal if left out.
 
     Examples
     --------
@@ -260,7 +260,7 @@ class GivenTruth(TruthSetting):
     length: Annotated[Sequence[float] | FloatArray | None, _VECTOR] = None
 
     def find_conflicts(self) -> Iterator[str]:
-        """Weights and lengths that do not fit the strengths."""
+        """Report weights and lengths that do not match the strengths in number."""
         items, criteria = self.fixed_shape()
         if self.weights is not None and len(self.weights) != criteria:
             yield f"{len(self.weights)} weights for {criteria} criteria (rows of strengths)"
@@ -268,19 +268,19 @@ class GivenTruth(TruthSetting):
             yield f"{len(self.length)} lengths for {items} items (columns of strengths)"
 
     def fixed_shape(self) -> tuple[int, int]:
-        """(items, criteria) of the strengths."""
+        """Return (items, criteria) of the strengths."""
         criteria, items = np.atleast_2d(np.asarray(self.strengths, dtype=float)).shape
         return items, criteria
 
     def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
-        """Return what was given; only lengths that were left out are drawn."""
+        """Return the given values; draw lengths if they were left out."""
         strengths = np.atleast_2d(np.array(self.strengths, dtype=float))
         weights = np.zeros(criteria) if self.weights is None else np.array(self.weights, dtype=float)
         length = rng.standard_normal(items) if self.length is None else np.array(self.length, dtype=float)
         return strengths, weights, length
 
     def spec(self) -> dict[str, Any]:
-        """The table, with arrays as lists."""
+        """Return the setting as a table, with arrays as lists."""
         table = super().spec().items()
         return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in table}
 
@@ -289,12 +289,12 @@ TRUTHS: dict[str, type[TruthSetting]] = {cls.kind: cls for cls in (RanksTruth, N
 
 
 def truth_from_spec(spec: object) -> TruthSetting:
-    """The truth setting that a kind, a table or an array of strengths describes.
+    """Make the truth setting from a kind, a table or an array of strengths.
 
     Raises
     ------
     InputError
-        Unknown kind (with the nearest), unknown keys, values that break their rule.
+        Unknown kind (the message names the nearest), unknown keys, invalid values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Simulated votes: a panel, a design and a truth make a votes table (or plain arrays)."""
+"""Simulated votes from a panel, a design and a truth, as a table or as plain arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VoteArrays:
-    """Votes as plain arrays, one entry per vote; judge by judge, each in the sequence it answered.
+    """Votes as plain arrays, one entry per vote; judge by judge, each in the sequence of its answers.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class VoteArrays:
         Indices of the panel's judges, of criteria, and of items (for votes on criteria: ``first`` and
         ``second`` index criteria, and ``criterion`` is 0).
     outcome : (n,) int8
-        0 first, 1 second, 2 tie.
+        Outcome: 0 first, 1 second, 2 tie.
     run, context : (n,) int or None
-        From 0; None where the design has no repeats or no contexts.
+        Indices from 0; None if the design has no repeats or no contexts.
     """
 
     judge: IntArray
@@ -55,9 +55,9 @@ class SimulatedArrays:
         Names, by index.
     votes : VoteArrays
     criteria_votes : VoteArrays or None
-        None with one criterion, or if the design asks for none.
+        Votes on criteria; None with one criterion, or if the design has none.
     truth : Truth
-        Without its table of judges.
+        Truth, without its table of judges.
     """
 
     judges: tuple[str, ...]
@@ -73,11 +73,11 @@ class Simulation:
     Attributes
     ----------
     votes : DataFrame
-        ``judge, criterion, first, second, winner`` (winner is ``first``, ``second`` or ``tie``), and
-        ``context``, ``run`` where the design gives them.
+        Columns ``judge, criterion, first, second, winner`` (winner is ``first``, ``second`` or ``tie``), and
+        ``context``, ``run`` if the design has them.
     criteria_votes : DataFrame or None
-        ``judge, first, second, winner`` (and ``run``): a votes table whose items are the criteria. None
-        with one criterion, or if the design asks for none.
+        Columns ``judge, first, second, winner`` (and ``run``): a votes table with the criteria as items. None
+        with one criterion, or if the design has none.
     truth : Truth
     seed : dict
         Everything needed to make the same tables again: ``seed``, ``panel``, ``items``, ``criteria``,
@@ -98,27 +98,27 @@ def simulate_votes(
     truth: object = "ranks",
     seed: Seed = 0,
 ) -> Simulation:
-    """Votes of a panel of synthetic judges, with the truth they looked at.
+    """Simulate votes of a panel of synthetic judges, with their truth.
 
     Parameters
     ----------
     panel : mapping or sequence
-        The judges: name -> judge, or a list; see :func:`~voirdire.simulate.panel_from_spec`.
+        Judges: a mapping from names to judges, or a list; see :func:`~voirdire.simulate.panel_from_spec`.
     items, criteria : int, optional
         At least 2 items and 1 criterion; 50 and 5 if left out, or those of a given truth.
     design : Design, mapping or str
-        Which comparisons are made, in which order; see :mod:`voirdire.simulate.designs`.
+        Design of the comparisons; see :mod:`voirdire.simulate.designs`.
     truth : str, mapping, array or TruthSetting
-        ``"ranks"``, ``"normal"``, a table, or an array of strengths (C, N).
+        Truth: ``"ranks"``, ``"normal"``, a table, or an array of strengths (C, N).
     seed : int or sequence of int
-        At least 0. Truth, design and each judge have their own generators, a judge's by its name: adding,
-        removing or reordering judges changes nothing in the others' votes.
+        Seed, at least 0. Truth, design and each judge (by its name) have their own generators: adding,
+        removing or reordering judges does not change the votes of the others.
 
     Raises
     ------
     InputError
-        All problems of panel, design, truth and sizes at once, before anything is simulated; a random
-        design that leaves items unconnected.
+        All problems of panel, design, truth and sizes at once, before the simulation; a random design that leaves
+        items unconnected.
 
     Examples
     --------
@@ -169,9 +169,9 @@ def simulate_counts(
     truth: object = "ranks",
     seed: Seed = 0,
 ) -> SimulatedArrays:
-    """The votes of :func:`simulate_votes` as plain arrays: the fast path for many simulated panels.
+    """Simulate the votes of :func:`simulate_votes` as plain arrays, which is faster for many panels.
 
-    The same arguments and the same votes, without tables and the judges' implied reliability.
+    Arguments and votes are the same; tables and the judges' true reliability are left out.
 
     Examples
     --------
@@ -192,12 +192,12 @@ def check_simulation(
     truth: object = "ranks",
     seed: Seed = 0,
 ) -> None:
-    """Raise whatever :func:`simulate_votes` would raise for these arguments, without drawing an answer.
+    """Raise the errors of :func:`simulate_votes` for these arguments, without drawing answers.
 
     Raises
     ------
     InputError
-        As :func:`simulate_votes`.
+        As in :func:`simulate_votes`.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def check_simulation(
 
 @dataclass(frozen=True, eq=False)
 class _Setup:
-    """Everything that is fixed before the first answer."""
+    """Parts of a simulation that are fixed before the first answer."""
 
     request: Request
     truth: Truth
@@ -220,7 +220,7 @@ class _Setup:
 
 
 def _prepare_simulation(request: Request) -> _Setup:
-    """Draw the truth and assign the questions; raise problems that only then appear."""
+    """Draw the truth and assign the questions; raise problems that appear only then."""
     pairs = request.design.compared_pairs(request.items, request.design_rng())
     pair_context = request.design.pair_contexts(len(pairs))
     truth = request.draw_truth(request.panel, 0 if pair_context is None else int(pair_context.max()) + 1)
@@ -248,7 +248,7 @@ def _prepare_simulation(request: Request) -> _Setup:
 
 
 def _simulate_answers(setup: _Setup) -> SimulatedArrays:
-    """Let the judges answer, each after those it copies."""
+    """Draw the answers of the judges, each after those that it copies."""
     panel, sheets = setup.request.panel, setup.sheets
     answers: dict[str, Outcomes] = {}
     for name in answering_order(panel):
@@ -263,7 +263,7 @@ def _simulate_answers(setup: _Setup) -> SimulatedArrays:
 
 
 def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays, VoteArrays | None]:
-    """The votes on items and on criteria, judge by judge in the sequence of answers."""
+    """Collect the votes on items and on criteria, judge by judge in the sequence of answers."""
     comparisons, design = setup.comparisons, setup.request.design
     n = len(comparisons.first)
     rows, outcomes, flips = [], [], []

@@ -1,4 +1,4 @@
-"""Ways to compute a published figure anew, by the name that claims files use."""
+"""Checks that recompute a published figure, by their name in claims files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECKS: dict[str, Check] = {**ARITHMETIC, **COUNTS, **STUDIES, **PUBLIC}
 
 
 def problems_of(settings: Mapping[str, Any], tables: Mapping[str, Table]) -> list[str]:
-    """List what is wrong with the settings of a check; nothing is computed.
+    """List the faults of the settings of a check, without computing it.
 
     Examples
     --------

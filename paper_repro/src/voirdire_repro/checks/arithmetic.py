@@ -9,18 +9,18 @@ from voirdire_repro.tables import Cell
 
 
 def mean(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The mean of the cells that differ from the figure's in the column ``over``."""
+    """Compute the mean of the cells that differ from the figure's cell in the column ``over``."""
     return Found(float(np.mean([one.value for one in related_cells(context, cell, settings)])))
 
 
 def sd(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Their standard deviation, with ``divisor`` n or n - 1."""
+    """Compute the standard deviation of the same cells, with ``divisor`` n or n - 1."""
     values = [one.value for one in related_cells(context, cell, settings)]
     return Found(float(np.std(values, ddof={"n": 0, "n-1": 1}[settings["divisor"]])))
 
 
 def pooled_sd(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The sd over all runs from groups of ``runs`` runs each, of which mean m_g and sd s_g are printed.
+    """Compute the sd over all runs from the printed mean m_g and sd s_g of groups of ``runs`` runs each.
 
     With G groups of r runs: variance = (sum (r - 1) s_g^2 + r sum (m_g - m)^2) / (G r - 1).
     """
@@ -37,7 +37,7 @@ def pooled_sd(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def same(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The same figure printed elsewhere."""
+    """Return the same figure from another cell."""
     found = related_cells(context, cell, settings)
     if len(found) != 1:
         return Found(float("nan"), note=f"{len(found)} cells instead of one")
@@ -45,43 +45,43 @@ def same(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def complement(context: Context, cell: Cell, settings: Settings) -> Found:
-    """100 minus the sum of the cells that differ in ``over``: shares that make up the whole."""
+    """Compute 100 minus the sum of the cells that differ in ``over``: shares in percent that sum to 100."""
     return Found(100 - sum(one.value for one in related_cells(context, cell, settings)))
 
 
 def difference(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The first of ``of`` minus the second, times ``times`` (100 for percentage points)."""
+    """Compute the first of ``of`` minus the second, times ``times`` (100 for percentage points)."""
     first, second = (single_figure(context, spec) for spec in settings["of"])
     return Found((first - second) * settings.get("times", 1))
 
 
 def percent_more(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Percentage by which the first of ``of`` is above the second."""
+    """Compute the percentage by which the first of ``of`` is above the second."""
     first, second = (single_figure(context, spec) for spec in settings["of"])
     return Found(100 * (first / second - 1))
 
 
 def percent(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The first of ``of`` in percent of the second."""
+    """Compute the first of ``of`` in percent of the second."""
     first, second = (single_figure(context, spec) for spec in settings["of"])
     return Found(100 * first / second)
 
 
 def total(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The sum of ``of``, each times its number in ``times`` (default 1)."""
+    """Compute the sum of ``of``, each times its number in ``times`` (default 1)."""
     figures = [single_figure(context, spec) for spec in settings["of"]]
     times = settings.get("times", [1] * len(figures))
     return Found(float(sum(a * b for a, b in zip(figures, times, strict=True))))
 
 
 def mean_of(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The mean of the cells of ``table`` that ``where`` means."""
+    """Compute the mean of the cells of ``table`` that ``where`` selects."""
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     return Found(float(np.mean([one.value for one in cells])))
 
 
 def centre(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The middle of the printed interval: of a share of many items an interval by resampling lies nearly evenly."""
+    """Compute the middle of the printed interval, which is nearly symmetric for a share of many items."""
     ends = [
         one.value
         for end in ("low", "high")
@@ -91,7 +91,7 @@ def centre(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def order(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Entries of the column ``by`` of the cells that ``where`` means, by falling figure: "a > b > c"."""
+    """List entries of the column ``by`` of the cells that ``where`` selects, largest figure first: "a > b > c"."""
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     ranked = sorted(cells, key=lambda one: -one.value)
     names = [one.by[settings["by"]] for one in ranked]
@@ -99,9 +99,9 @@ def order(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def times_best(context: Context, cell: Cell, settings: Settings) -> Found:
-    """In how many rows (cells alike but for the column ``by``) ``entry`` has the largest figure, alone or not.
+    """Count the rows (cells that differ in the column ``by`` only) where ``entry`` has the largest figure, also tied.
 
-    With ``majority`` only whether these are more than half of the rows.
+    With ``majority`` the result is "majority" if these are more than half of the rows, else "minority".
     """
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     rows: dict[tuple[tuple[str, str], ...], list[Cell]] = {}
@@ -120,7 +120,7 @@ def times_best(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def rises(context: Context, cell: Cell, settings: Settings) -> Found:
-    """In how many rows the figure with the entry ``to`` of the column ``by`` is above the one with ``start``."""
+    """Count the rows where the figure with the entry ``to`` of the column ``by`` is above that with ``start``."""
     table = context.tables[settings["table"]]
     where, by = settings.get("where", {}), settings["by"]
     after = {
@@ -135,7 +135,7 @@ def rises(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def below(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Number of cells, of those that ``where`` means, that are below ``bound``."""
+    """Count the cells that ``where`` selects with a figure below ``bound``."""
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     return Found(float(sum(one.value < settings["bound"] for one in cells)), note=f"of {len(cells)}")
 

@@ -1,4 +1,4 @@
-"""Interface of every check: a name, the settings it takes, and how it computes our figure for a published one."""
+"""Interface of checks: the settings, and the function that computes our figure for a published one."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ Settings = Mapping[str, Any]
 
 
 class NotFetched(Exception):
-    """The public data a check needs are not here."""
+    """Error: the public data of a check are not available."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """Data that checks may look at.
+    """Data for checks.
 
     Attributes
     ----------
     tables : mapping of str to Table
-        Those of the paper.
+        Tables of the paper.
     fetch : bool
-        Whether public data may be fetched.
+        True if public data may be downloaded.
     fresh : mapping
-        By study, rows of results that were made just now, instead of the kept ones.
+        Rows of new results by study, used instead of the stored ones.
     """
 
     tables: Mapping[str, Table]
@@ -37,9 +37,9 @@ class Context:
 
 @dataclass(frozen=True)
 class Found:
-    """Our figure; what an item is worth on its scale, where tolerances are in items; a note; its Monte Carlo error.
+    """Our figure, with the size of one item on its scale (for tolerances in items), a note and its Monte Carlo error.
 
-    ``margin`` shows the figure, or what a word stands for, with that error: "0.079 ± 0.038".
+    ``margin`` is the figure with its error as text, "0.079 ± 0.038"; for a word, the figure behind it.
     """
 
     value: float | str
@@ -51,14 +51,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Check:
-    """A way to compute a figure.
+    """Function that computes a figure, with its settings.
 
     Attributes
     ----------
     compute : callable
-        From the context, the published figure and the claim's settings to what was found.
+        Function of the context, the published figure and the claim's settings that returns a :class:`Found`.
     needs, takes : tuple of str
-        Settings that must and may be given, beside ``kind``.
+        Required and optional settings, in addition to ``kind``.
     """
 
     compute: Callable[[Context, Cell, Settings], Found]
@@ -67,14 +67,15 @@ class Check:
 
 
 def related_cells(context: Context, cell: Cell, settings: Settings) -> list[Cell]:
-    """Cells that a figure is made of: in ``table`` (default: its own), with its keys but for ``over`` and ``where``.
+    """Select the cells from which a figure is computed: in ``table``, with its keys except for ``over`` and ``where``.
 
-    In the figure's own table the entry it has itself in the column ``over`` ("average") is left out.
+    ``table`` is by default the figure's table; there, cells with the figure's entry in the column ``over`` ("average")
+    are left out.
 
     Raises
     ------
     InputError
-        There are none.
+        There are no such cells.
 
     Examples
     --------
@@ -98,12 +99,12 @@ def related_cells(context: Context, cell: Cell, settings: Settings) -> list[Cell
 
 
 def single_figure(context: Context, spec: Any) -> float:
-    """A number, or the figure of the one cell that ``{table = ..., column = entry}`` means.
+    """Return a number, or the figure of the single cell that ``{table = ..., column = entry}`` selects.
 
     Raises
     ------
     InputError
-        There is no such cell, or there are several.
+        There is no such cell, or several.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures from counts: a printed share of n items is a whole number of them, and from counts intervals follow."""
+"""Figures from counts: a printed share of n items gives a whole number of items, and counts give intervals."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ RESAMPLES, SEED, PROB = 10_000, 0, 0.95  # as published: most papers give 95% in
 
 
 def share(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The percentage that a whole number of n items makes, nearest to the printed one; n by the column ``by``."""
+    """Compute the percentage of a whole number of n items nearest to the printed one; n by the column ``by``."""
     n = _item_count(cell, settings)
     return Found(100 * round(cell.value * n / 100) / n, 100 / n)
 
 
 def interval(context: Context, cell: Cell, settings: Settings) -> Found:
-    """An end (statistic ``low`` or ``high``) of the percentile bootstrap interval of a share of n items."""
+    """Compute an end (statistic ``low`` or ``high``) of the percentile bootstrap interval of a share of n items."""
     n = _item_count(cell, settings)
     (value,) = related_cells(context, cell, {"where": {"statistic": "value"}})
     ends = _share_interval(round(value.value * n / 100), n)
@@ -32,9 +32,9 @@ def interval(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def win_share(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Win rate without ties, or an end of its interval, from the shares of wins, losses and ties in another table.
+    """Compute a win rate without ties, or an end of its interval, from the shares in another table.
 
-    Of n items W are won and L lost: W / (W + L), or for the other side L / (W + L); all items are resampled.
+    With W wins and L losses among n items: W / (W + L), or L / (W + L) for the other side; all items are resampled.
     """
     counts, n = _outcome_counts(context, cell, settings)
     wins, losses, ties = counts
@@ -49,7 +49,7 @@ def win_share(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def mixture(context: Context, cell: Cell, settings: Settings) -> Found:
-    """A rate over all items from the rates of two kinds of items and the share of the first kind, all of n items."""
+    """Compute a rate over all n items from the rates of two kinds of items and the share of the first kind."""
     n = _item_count(cell, settings)
 
     def rate_of(**where: str) -> float:
@@ -62,10 +62,10 @@ def mixture(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def part_share(context: Context, cell: Cell, settings: Settings) -> Found:
-    """A rate among one kind of items: a whole number of them, nearest to the printed rate.
+    """Compute a rate among one kind of items, from a whole number of items, nearest to the printed rate.
 
-    How many of the n items are of that kind follows from ``part``, the printed share of items with (or, if
-    ``without``, of those not with) the property.
+    The number of items of that kind among n follows from ``part``, the printed share of items with the property (with
+    ``without``, of the items without it).
     """
     n = _item_count(cell, settings)
     part = round(related_cells(context, cell, {"where": settings["part"]})[0].value * n / 100)
@@ -75,9 +75,9 @@ def part_share(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def detection_figure(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Accuracy, or macro-averaged precision, sensitivity or F1, or an end of its interval, from the four counts.
+    """Compute accuracy, or macro-averaged precision, sensitivity or F1, or an end of its interval, from four counts.
 
-    Specificity is that of the class looked for.
+    Specificity is that of the class to detect.
     """
     counts = tuple(settings["counts"][cell.by[settings["by"]]])
     measure = cell.by["measure"]
@@ -86,9 +86,9 @@ def detection_figure(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def requests(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Votes that K judges give on all pairs of N items by C criteria and on all pairs of criteria, by our design.
+    """Count the votes of K judges on all pairs of N items by C criteria and on all pairs of criteria in our design.
 
-    In closed form K (C N (N - 1) / 2 + C (C - 1) / 2).
+    In closed form this is K (C N (N - 1) / 2 + C (C - 1) / 2).
     """
     judges, items, criteria = (settings[key] for key in ("judges", "items", "criteria"))
     panel = simulate_counts(
@@ -128,7 +128,7 @@ def _share_interval(hits: int, n: int) -> tuple[float, float]:
 
 @cache
 def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float] | None:
-    """Ends of the 95% percentile interval of wins over wins and losses, all items resampled; of one item none.
+    """Compute the 95% percentile interval of wins over wins and losses, all items resampled; None for one item.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures recomputed from public data, which a data set's loader fetches."""
+"""Figures recomputed from public data, which the loader of a data set downloads."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _COEFFICIENTS = {"pearson": "pearson", "spearman": "spearman", "kendall": "kenda
 
 
 def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The correlation of ``metric`` with ``human`` that the figure's keys (aspect, coefficient) name.
+    """Compute the correlation of ``metric`` with ``human`` for the figure's keys (aspect, coefficient).
 
-    ``by`` is the column of aspects where it has another name; the aspect ``average`` is the mean over the aspects of
-    the published table. With ``computed`` the metric is ROUGE-L, computed here of texts that have a reference.
+    ``by`` is the name of the column of aspects, by default "aspect"; the aspect ``average`` is the mean over those of
+    the published table. With ``computed`` the metric is ROUGE-L, computed here for texts with a reference.
     """
     computed, by = settings.get("computed", False), settings.get("by", "aspect")
     table = _fetched_table(context, settings["dataset"], computed)
@@ -39,7 +39,7 @@ def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def size(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Number of items, contexts or systems (``count``) in a data set."""
+    """Count the items, contexts or systems (``count``) in a data set."""
     table = _fetched_table(context, settings["dataset"])
     columns = {"items": ["context", "system"], "contexts": ["context"], "systems": ["system"]}[
         settings["count"]
@@ -48,7 +48,7 @@ def size(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def example(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Mean of people's scores of the one text of a data set that holds ``text``, by ``criterion``."""
+    """Compute the mean of people's scores by ``criterion`` for the single text of a data set that contains ``text``."""
     if not context.fetch:
         raise NotFetched(f"data set {settings['dataset']} not looked for")
     found = _loaded_texts(settings["dataset"])
@@ -63,10 +63,10 @@ def example(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Find whether, over the aspects, the ratio of the two printed columns is nearer to tau over rho or to rho over r.
+    """Decide if the ratio of two printed columns is nearer to tau over rho or to rho over r.
 
-    ``tau / rho`` if the ratio of the columns labelled ``below`` and ``above`` in the published table is, for each
-    aspect, nearer to Kendall's over Spearman's coefficient in the data than to Spearman's over Pearson's.
+    The result is ``tau / rho`` if, for each aspect, the ratio of the published columns spearman over pearson is nearer
+    to Kendall's over Spearman's coefficient in the data than to Spearman's over Pearson's; else ``rho / r``.
     """
     _fetched_table(context, settings["dataset"])
     how = ((settings["dataset"], False), settings["metric"], settings["human"], settings["level"])
@@ -96,14 +96,14 @@ def _fetched_table(context: Context, name: str, computed: bool = False) -> pd.Da
 
 @lru_cache(maxsize=4)
 def _computed_table(name: str) -> pd.DataFrame | str:
-    """People's scores and ROUGE-L's, or why there are none."""
+    """Return the scores of people and of ROUGE-L, or the reason why there are none."""
     found = _loaded_texts(name)
     return found if isinstance(found, str) else _with_rouge(*found)
 
 
 @lru_cache(maxsize=8)
 def _loaded_table(name: str) -> pd.DataFrame | str:
-    """The table, or why there is none: what cannot be fetched is tried once."""
+    """Return the table, or the reason why there is none; cached, so that a failed download is not repeated."""
     try:
         return datasets.load(name).table
     except InputError as error:
@@ -112,13 +112,13 @@ def _loaded_table(name: str) -> pd.DataFrame | str:
 
 @lru_cache(maxsize=4)
 def _loaded_texts(name: str) -> tuple[pd.DataFrame, pd.DataFrame] | str:
-    """Texts and people's scores of a loader of :mod:`voirdire_repro.items`, or why there are none."""
+    """Return texts and people's scores by a loader of :mod:`voirdire_repro.items`, or the reason why there are none."""
     fetched = _loaded_table(DATASETS[name])
     return fetched if isinstance(fetched, str) else LOADERS[name](None)
 
 
 def _with_rouge(items: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
-    """People's scores, and as judge ``rouge-l`` each text's ROUGE-L by every criterion."""
+    """Return people's scores, and each text's ROUGE-L under every criterion as judge ``rouge-l``."""
     import pandas as pd
 
     items = items[items["reference"] != ""]
@@ -134,7 +134,7 @@ def _with_rouge(items: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 def _criterion_correlations(
     data: tuple[str, bool], metric: str, human: str, level: Level, name: str
 ) -> dict[str, float]:
-    # the intervals are not compared with anything: few resamples do
+    # few resamples, because the intervals are not used
     name_of, computed = data
     table = _computed_table(name_of) if computed else _loaded_table(name_of)
     assert not isinstance(table, str)

@@ -1,4 +1,4 @@
-"""Figures from our simulation studies: their results, as kept in ``simulations/`` or in a paper's ``runs/``."""
+"""Figures from results of our simulation studies in ``simulations/`` or in a paper's ``runs/``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _read_results(path: Path) -> tuple[dict[str, str], ...]:
 
 
 def path_of(study: str) -> Path:
-    """The results file of a study; one of a paper's ``runs/`` is called ``<system>/<study>``.
+    """Return the results file of a study; a study in a paper's ``runs/`` is named ``<system>/<study>``.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def path_of(study: str) -> Path:
 
 
 def rows_of(study: str) -> tuple[dict[str, str], ...]:
-    """The rows of a study's kept results.
+    """Return the rows of a study's stored results.
 
     Raises
     ------
@@ -57,15 +57,15 @@ def rows_of(study: str) -> tuple[dict[str, str], ...]:
 
 
 def _study_rows(context: Context, name: str) -> tuple[Mapping[str, str], ...]:
-    """Results that were made for this question, else the kept ones."""
+    """Return new results of a study if there are any, else the stored ones."""
     return tuple(context.fresh[name]) if name in context.fresh else rows_of(name)
 
 
 def study(context: Context, cell: Cell, settings: Settings) -> Found:
-    """The mean over the study's replicates of the measure that the figure's keys name.
+    """Return the mean over replicates of the measure of a study for the figure's keys.
 
     ``row`` maps columns of the results to entries; ``from`` maps columns of the results to columns of the published
-    table; ``names`` gives entries of the results for entries of the published table that are called otherwise.
+    table; ``names`` maps entries of the published table to entries of the results with other names.
     """
     names = settings.get("names", {})
     wanted = dict(settings.get("row", {}))
@@ -76,7 +76,7 @@ def study(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def drop(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Fall of the mean of the measure when ``count`` of the judges ``added`` join, from none."""
+    """Compute the drop of the mean of the measure from no added judges to ``count`` judges of the kind ``added``."""
     row = dict(settings.get("row", {}))
     before = _study_mean(context, settings["study"], row | {"added": "none", "count": "0"})
     after = _study_mean(
@@ -91,7 +91,7 @@ def drop(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def falls(context: Context, cell: Cell, settings: Settings) -> Found:
-    """``falls`` if that drop is more than two Monte Carlo errors (of two independent means), else ``holds``."""
+    """Return ``falls`` if the drop exceeds two Monte Carlo errors (of two independent means), else ``holds``."""
     found = drop(context, cell, settings)
     assert isinstance(found.value, float)
     note = f"drop {found.value:.3f}, Monte Carlo error {found.error:.3f}"
@@ -99,7 +99,7 @@ def falls(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Entries of the column ``by`` by falling ``statistic`` (mean, best_share), as "a > b"; ``first`` of them."""
+    """List the ``first`` entries of the column ``by`` by falling ``statistic`` (mean, best_share), as "a > b"."""
     rows = [
         one for one in _study_rows(context, settings["study"]) if _row_matches(one, settings.get("row", {}))
     ]

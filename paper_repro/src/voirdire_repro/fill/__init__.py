@@ -1,4 +1,4 @@
-"""From what a run has collected to the figures of the published tables and texts, by the kind of statistic."""
+"""Figures of the published tables and texts from the answers of a run, by kind of statistic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correlation and agreement of a run's scores with people's, by criterion; what varies from run to run; alphas."""
+"""Correlation and agreement of a run's scores with people's, by criterion; variation over repetitions; alphas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEASURES = {"pearson": "pearson", "spearman": "spearman", "kendall": "kendall_t
 
 
 def correlations(job: Job) -> Filled:
-    """Figures of all parts, by judge, criterion and coefficient, and the claims in the text that hang on them."""
+    """Compute the figures of all parts, by judge, criterion and coefficient, and of the claims in the text."""
     how = job.spec["statistic"]
     filled = Filled()
     every = {part["name"]: of.collected_scores(job, part) for part in job.spec["parts"]}
@@ -49,7 +49,7 @@ def correlations(job: Job) -> Filled:
 
 
 def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows with judge, criterion (as the paper calls it), coefficient and value; ``average``: the criteria's mean."""
+    """Return rows of judge, criterion (the paper's name), coefficient and value; ``average`` is over criteria."""
     import pandas as pd
 
     how, called = job.spec["statistic"], job.spec.get("names", {})
@@ -60,9 +60,9 @@ def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
     ]
     if human.empty:
         return []
-    # where items have no context, each is one of its own, as for the scores
+    # items without a context get their own one, as for the scores
     human = human.assign(context=human["item"].map(dict(zip(scores["item"], scores["context"], strict=True))))
-    # where there is one score for all criteria it is compared with people's on those they judged
+    # one score for all criteria is compared with people's scores on the criteria that people judged
     both = pd.concat([scores[scores["criterion"].isin(human["criterion"])], human])
     names = {_MEASURES[name]: name for name in how["coefficients"] if name in _MEASURES}
     table = voirdire.metaeval(both, HUMAN, level=how["level"], measures=list(names), resamples=100)
@@ -83,7 +83,7 @@ def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _kappa_rows(both: pd.DataFrame, called: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Cohen's kappa of scores and people's mean score, both rounded to whole numbers (of a half, to the even one)."""
+    """Compute Cohen's kappa of scores and people's mean scores, both rounded to whole numbers (halves to even)."""
     labels = both.assign(label=both["score"].round().astype(int))[["judge", "item", "criterion", "label"]]
     found = voirdire.agreement(labels, measures="cohen_kappa", against=HUMAN, resamples=100)
     rows = []
@@ -95,7 +95,7 @@ def _kappa_rows(both: pd.DataFrame, called: Mapping[str, str]) -> list[dict[str,
 
 
 def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], scores: pd.DataFrame) -> None:
-    """Rows of the published table that speak of a stakeholder group; the model finds the groups and names them."""
+    """Fill the rows of the published table about stakeholder groups; the model chooses and names the groups."""
     how = job.spec["statistic"]
     (keys,) = (fill["keys"] for fill in part["fills"] if fill["table"] == table)
     rows = [(*row["judge"].split("/", 1), row) for row in correlation_rows(job, of.of_groups(scores))]
@@ -113,10 +113,9 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
 def _published_groups(
     job: Job, table: str, keys: Mapping[str, str], found: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], str]:
-    """Names in the published table of the groups that judges found; each of its groups is taken once.
+    """Match the groups that judges found to those of the published table, each of which is used once.
 
-    By their very name, else by the words that ``[groups]`` of the run gives for the table's group; a group of which no
-    word speaks is none of the table's.
+    Groups match by name, else by the words in ``[groups]`` of the run for the table's group. Other groups are left out.
     """
     published = job.system.tables.get(table)
     if published is None or "group" not in published.columns:
@@ -137,7 +136,7 @@ def _published_groups(
 
 
 def _fill_alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.DataFrame) -> None:
-    """Krippendorff's interval alpha among the agents of each group; an item's rating by one criterion is a unit."""
+    """Fill Krippendorff's interval alpha among the agents of each group; a unit is an item under one criterion."""
     if "level" not in scores:
         return
     agents = scores[scores["level"] == "agent"]
@@ -160,7 +159,7 @@ def _fill_alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.
 
 
 def _fill_spread(job: Job, filled: Filled) -> None:
-    """Mean over items of the sd of a score over repetitions of the whole protocol (``[spread]``)."""
+    """Fill the mean over items of the sd of a score over repetitions of the whole protocol (``[spread]``)."""
     import pandas as pd
 
     how = job.spec.get("spread")

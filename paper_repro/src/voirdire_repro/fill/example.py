@@ -1,4 +1,4 @@
-"""Scores of the one item that a paper prints as its example: what people said of it, and what each part does."""
+"""Scores of the item that a paper prints as an example: those of people, and those of each part of a run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def fill_example(job: Job, filled: Filled, every: Mapping[str, pd.DataFrame]) -> None:
     """Fill the cells of ``[example]``.
 
-    The item is the one whose text holds ``text``, whatever the case; where none does, or several do, nothing is filled.
-    A part's score is the mean over its judges; with ``unit`` it is brought from its scale to 0 to 1, as people's are.
+    The item is the only one with ``text`` in its text (ignoring case); if there is none, or several, nothing is filled.
+    A part's score is the mean over its judges; with ``unit`` it is rescaled to 0 to 1, as people's scores are.
 
     Parameters
     ----------

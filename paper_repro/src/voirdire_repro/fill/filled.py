@@ -1,16 +1,16 @@
-"""Result of a run: figures of tables, and of claims that stand in the text."""
+"""Result of a run: figures of tables, and of claims in the text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-#: What follows the name of a table whose figures are estimated by the paper's procedure, beside ours.
+#: Suffix of the name of a table with figures estimated by the paper's procedure.
 BY_PAPER = "-adam"
 
 
 def estimator_table(table: str, method: str) -> str:
-    """Name of a table of figures that are estimated so: "map", ours, or "adam", the paper's procedure.
+    """Return the name of a table of figures by an estimator: "map" (ours) or "adam" (the paper's procedure).
 
     Examples
     --------
@@ -27,12 +27,12 @@ class Filled:
     Attributes
     ----------
     tables : dict
-        By table: rows with the keys of a cell and ``value``; rows that the published table does not have are left out
-        when it is written.
+        By table: rows with the keys of a cell and ``value``. Rows that are not in the published table are left out of
+        the written table.
     texts : dict
         By claim: a number or a text.
     curves : dict
-        By claim: what was tried (iterations, runs), and what came out.
+        By claim: values by number of iterations or runs.
 
     Examples
     --------
@@ -47,5 +47,5 @@ class Filled:
     curves: dict[str, dict[int, float]] = field(default_factory=dict)
 
     def add_figure(self, table: str, **row: Any) -> None:
-        """One figure of a table."""
+        """Add one figure of a table."""
         self.tables.setdefault(table, []).append(row)

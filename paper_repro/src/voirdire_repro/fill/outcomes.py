@@ -1,4 +1,4 @@
-"""MASA's figures: shares of wins, losses and ties against the reference; win rates without ties with intervals."""
+"""Figures of MASA: shares of wins, losses and ties against the reference; win rates without ties, with intervals."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ AVERAGE = "average"
 
 
 def shares(job: Job) -> Filled:
-    """Tables 2 and 3 by judge and data set, in percent; items are called SET/NUMBER.
+    """Compute Tables 2 and 3 by judge and data set, in percent; items are named SET/NUMBER.
 
-    ``statistic`` names the ``reference``, the tables of shares and of rates (``shares``, ``rates``) and, by the
-    summariser's name, whom the table of rates calls what (``called``); ``position`` the table and keys of the share of
-    pairs whose verdict changes with their order, and the ``judge`` and ``summariser`` that it is of. A part with a
-    ``prompt`` is the same by another prompt: it fills no table, ``collected/prompts.csv`` has the verdicts of both.
+    ``statistic`` has the ``reference``, the tables of shares and of rates (``shares``, ``rates``) and the names in the
+    table of rates by summariser (``called``). Its ``position`` has the table and keys of the share of pairs with
+    verdicts that change with the order, and the ``judge`` and ``summariser`` of that share. A part with a ``prompt``
+    repeats the run with another prompt: it fills no table; ``collected/prompts.csv`` has the verdicts of both.
     """
     import pandas as pd
 
@@ -61,7 +61,7 @@ def shares(job: Job) -> Filled:
 
 
 def _add_turned(filled: Filled, where: Mapping[str, Any], own: pd.DataFrame) -> None:
-    """Percent of pairs whose verdict in one order is another than in the other."""
+    """Add the percentage of pairs with different verdicts in the two orders."""
     turned = (own["shown_first"] != own["shown_second"]).groupby(own["dataset"], sort=False).mean()
     for dataset, share in turned.items():
         filled.add_figure(
@@ -71,7 +71,7 @@ def _add_turned(filled: Filled, where: Mapping[str, Any], own: pd.DataFrame) -> 
 
 
 def _add_outcomes(rows: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Add to rows who was compared with the reference, whether it won, and the data set."""
+    """Add columns to rows: the other summariser, its outcome against the reference, and the data set."""
     first_won = rows["winner"] == "first"
     won = first_won == (rows["first"] != reference)
     outcome = won.map({True: "win", False: "loss"}).where(rows["winner"] != "tie", "tie")
@@ -104,7 +104,7 @@ def _add_rates(
             if name == names[1]:
                 wins, losses = losses, wins
             if wins + losses == 0:
-                continue  # all ties: there is no rate
+                continue  # all ties: no rate
             ends = win_interval(wins, losses, own["tie"]) or ()
             for statistic, share in zip(columns, (wins / (wins + losses), *ends), strict=bool(ends)):
                 columns[statistic].append(100 * share)
@@ -118,7 +118,7 @@ def _add_rates(
 
 
 def _add_mean(filled: Filled, table: str, keys: Mapping[str, Any], values: list[float]) -> None:
-    """The mean over data sets and, with the divisor n - 1, the sd."""
+    """Add the mean and the sd (divisor n - 1) over data sets."""
     import numpy as np
 
     if values:

@@ -1,4 +1,4 @@
-"""Scores that a part of a run has collected: which of them count, at which stage of a protocol, of whom."""
+"""Scores of a part of a run: selection by stage of the protocol and by judge."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _CASE = ["judge", "item", "criterion"]
 
 
 def collected_scores(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFrame:
-    """All rows of a part's scores, of every scale; ``context`` is the item's.
+    """Return all rows of a part's scores, of every scale, with the ``context`` of the item.
 
-    A part that is not ``scaled``, or that takes a ``column`` of the data set's file, gives one score whatever the
-    criterion: it counts for each, as that of the judge "none". An ``optional`` part whose package or model is not there
-    is left out, and said.
+    A part that is not ``scaled``, or that uses a ``column`` of the data set's file, gives one score for all criteria,
+    with "none" as judge. An ``optional`` part without its package or model is left out with a message.
     """
     import pandas as pd
 
@@ -43,7 +42,7 @@ def collected_scores(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.D
         elif number > 1:
             break
         place = Path(part["name"] + (f"-repeat-{repeat}" if repeat else "")) / str(number)
-        # at toy size two items, the least that a protocol takes, are enough for what fills no table
+        # in a smoke run, parts that fill no table use two items, the minimum of a protocol
         items = job.items.head(2) if job.smoke and not part.get("fills") else job.items
         if part.get("referenced", False):
             items = items[items["reference"] != ""] if "reference" in items else items.head(0)
@@ -69,7 +68,7 @@ def collected_scores(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.D
 
 
 def _given_scores(job: Job, column: str) -> pd.DataFrame:
-    """Scores that the data set's file holds beside the items."""
+    """Return scores from a column of the data set's file."""
     items = job.items
     context = items["context"] if "context" in items else items["id"]
     table = (
@@ -90,7 +89,7 @@ def _for_all(job: Job, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def final_results(scores: pd.DataFrame) -> pd.DataFrame:
-    """Results of each judge itself (none of its agents or groups): the mean over runs.
+    """Return the final results of each judge, without its agents or groups: the mean over runs.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def final_results(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def results_after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
-    """Results of a debate after so many iterations; one that had ended sooner keeps its score.
+    """Return the results of a debate after ``iterations`` iterations; a debate that ended earlier keeps its score.
 
     Examples
     --------
@@ -125,7 +124,7 @@ def results_after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
 
 
 def of_runs(scores: pd.DataFrame, runs: int) -> pd.DataFrame:
-    """The mean over the first so many Monte Carlo runs.
+    """Return the mean over the first ``runs`` Monte Carlo runs.
 
     Examples
     --------
@@ -140,7 +139,7 @@ def of_runs(scores: pd.DataFrame, runs: int) -> pd.DataFrame:
 
 
 def of_groups(scores: pd.DataFrame, phase: str = "final") -> pd.DataFrame:
-    """Each group's scores, as those of judges ``judge/group``; before the debate the mean of its agents'."""
+    """Return the scores of each group, with judge ``judge/group``: the mean over its agents in a phase."""
     if "level" not in scores:
         return scores.iloc[:0]
     rows = scores[(scores["level"] == "agent") & (scores["phase"] == phase)]

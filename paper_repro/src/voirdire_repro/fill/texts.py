@@ -1,20 +1,20 @@
-"""Claims that stand in a paper's text or figures, from the scores of a run's parts.
+"""Claims in a paper's text or figures, from the scores of a run's parts.
 
 ``[[texts]]`` of a run: ``claim``, ``kind`` and its settings. Kinds:
 
 value
-    ``part``, ``judge``, ``criterion``, ``coefficient``: that coefficient.
+    ``part``, ``judge``, ``criterion``, ``coefficient``: the value of the coefficient.
 order
     ``parts`` (names by part), ``judge``, ``coefficient``: the names by falling average, as "a > b".
 best-iteration, best-runs
-    ``part``, ``judge``, ``coefficient``, ``most``, ``criterion``: after how many iterations, or with how many Monte
-    Carlo runs, the coefficient is highest; the fewest of several.
+    ``part``, ``judge``, ``coefficient``, ``most``, ``criterion``: the number of iterations, or of Monte Carlo runs,
+    with the highest coefficient (the smallest such number, at most ``most``).
 gains
-    ``part``, ``criterion``, ``coefficient``: how many groups correlate more with people after the debate than before.
+    ``part``, ``criterion``, ``coefficient``: number of groups that correlate more with people after the debate.
 average-gain
-    The same settings: whether the mean coefficient of the groups rises or falls with the debate.
+    The same settings: "rises" or "falls", the change of the mean coefficient of the groups in the debate.
 seconds
-    ``part``: mean over cases and runs of the time that a protocol's answers took.
+    ``part``: mean over cases and runs of the time of a protocol's answers, in seconds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def text_of(
     coefficients: Coefficients,
     curves: dict[str, dict[int, float]],
 ) -> float | str | None:
-    """Value of the claim, or None where the scores it needs are not there; what was tried goes into ``curves``."""
+    """Compute the value of a claim, None without its scores; add values by iterations or runs to ``curves``."""
 
     def coefficient_value(scores: pd.DataFrame, criterion: str) -> float | None:
         for row in coefficients(job, scores):
@@ -125,7 +125,7 @@ def _seconds_per_case(job: Job, part: str) -> float | None:
                 "select judge, key, seconds from answers where seconds is not null"
             ).fetchall()
         spent += sum(seconds for _, _, seconds in rows)
-        # a question's key ends with its item, criterion and run
+        # the key of a question ends with its item, criterion and run
         cases |= {(path.parent.name, judge, *_key_ending(key)) for judge, key, _ in rows}
     return spent / len(cases) if cases else None
 

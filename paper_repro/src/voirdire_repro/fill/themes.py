@@ -1,4 +1,4 @@
-"""MAPLE's figures: concordance of item scores with people's, by theme and sample; all judges beside each alone."""
+"""Figures of MAPLE: concordance of item scores with people's, by theme and sample, for all judges and for each."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from voirdire_repro.job import Job
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Models that are fitted to the votes on criteria too.
+#: Models that are also fitted to the votes on criteria.
 WEIGHED = ("maple", "maple-fixed-reliability")
 Runs = dict[tuple[str, int], float]
 
 
 def concordance(job: Job) -> Filled:
-    """Means and sds by theme and over all samples, how often an entry alone is best, and the claims in the text.
+    """Compute means and sds by theme and over all samples, number of samples with one best entry, claims in the text.
 
-    A part's ``alone`` names a model that is fitted to each judge's votes alone. A fill with ``method = "adam"`` is
-    estimated by the paper's procedure; its figures go into a table of their own beside.
+    ``alone`` of a part is a model that is fitted to each judge's votes alone. A fill with ``method = "adam"`` is
+    estimated by the paper's procedure; its figures are in a separate table.
     """
     import pandas as pd
 
@@ -78,7 +78,7 @@ def concordance(job: Job) -> Filled:
 
 
 def _of_theme(options: Mapping[str, Any], theme: str, items: pd.DataFrame) -> dict[str, Any]:
-    """A part's options, its task with the theme and its assignment."""
+    """Return a part's options, with the theme and its assignment added to the task."""
     found = dict(options)
     if "assignment" in items:
         (assignment,) = items["assignment"].unique()
@@ -87,7 +87,7 @@ def _of_theme(options: Mapping[str, Any], theme: str, items: pd.DataFrame) -> di
 
 
 def criteria_of(folder: Path) -> dict[str, str]:
-    """Criteria that a collection has generated, as its judges were shown them; none where they were given.
+    """Return the criteria that a collection has generated, as shown to its judges; empty if they were given.
 
     Examples
     --------
@@ -116,14 +116,14 @@ def _concordance_index(
 
 
 def _best_name(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs], name: str) -> str:
-    """Name with the highest mean: ``name`` for all together, else a judge's name."""
+    """Return the name with the highest mean: ``name`` for all judges together, else the name of a judge."""
     means = {judge: sum(runs.values()) / len(runs) for judge, runs in singles.items()}
     best = max(means, key=lambda judge: means[judge])
     return name if sum(together.values()) / len(together) > means[best] else best
 
 
 def _usual_rank(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs]) -> int:
-    """The most frequent rank of all together among each alone (1: ahead of all); the best of several."""
+    """Return the most frequent rank of all judges together among the single judges (1: best); the best if tied."""
     ranks = Counter(
         1 + sum(runs[run] > value for runs in singles.values()) for run, value in together.items()
     )
@@ -131,7 +131,7 @@ def _usual_rank(together: Mapping[tuple[str, int], float], singles: Mapping[str,
 
 
 def _themes_lost(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs]) -> str:
-    """In how many themes a judge alone has a higher mean than all together: none, some or all.
+    """Return in words the number of themes where a single judge has a higher mean than all together: none, some or all.
 
     Examples
     --------
@@ -152,13 +152,13 @@ def _themes_lost(together: Mapping[tuple[str, int], float], singles: Mapping[str
 
 
 def _fewest_first(votes: pd.DataFrame) -> str:
-    """The judge that chooses the text shown first least often."""
+    """Return the judge that chooses the text shown first least often."""
     first = (votes["winner"] == "first") | (votes["winner"] == votes["first"])
     return str(first.groupby(votes["judge"]).mean().idxmin())
 
 
 def _by_theme(values: Mapping[tuple[str, str, str], Runs], overall: Mapping[str, str]) -> Filled:
-    """Mean and sd by theme and over all runs, and how often an entry alone is best."""
+    """Compute mean and sd by theme and over all runs, and the number of runs in which an entry alone is best."""
     import numpy as np
 
     filled = Filled()

@@ -1,4 +1,4 @@
-"""Figures of a fit: ``fit.plot(kind, ax=None)``, and the same ones on the page."""
+"""Figures of a fit, for ``fit.plot(kind, ax=None)`` and for its page."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-LEGEND_HEIGHT = 0.3  # inches that a legend takes above the rows
+LEGEND_HEIGHT = 0.3  # inches above the rows for a legend
 
 
 @dataclass(frozen=True)
 class FigureKind:
-    """Function that draws a figure on an axes, and how large the figure is by itself (inches).
+    """Function that draws a figure on an axes, and the size (width, height) of the figure in inches.
 
-    ``rows`` is there for figures with one row per name, which a page draws in parts.
+    ``rows`` is set for figures with one row per name, which a page draws in parts.
     """
 
     draw: Callable[[Fit, Axes], None]
@@ -75,9 +75,11 @@ FIGURE_KINDS: dict[str, FigureKind] = {
     "calibration": FigureKind(predictive.draw_calibration, lambda fit: (4.2, 4.2)),
     "ppc": _row_figure_kind(predictive.predictive_rows, _prediction_row_count),
     "calibration-scores": FigureKind(
-        partial(predictive.draw_calibration, of="scores"), lambda fit: (4.2, 4.2)
+        partial(predictive.draw_calibration, answer_kind="scores"), lambda fit: (4.2, 4.2)
     ),
-    "ppc-scores": _row_figure_kind(partial(predictive.predictive_rows, of="scores"), _judge_row_count),
+    "ppc-scores": _row_figure_kind(
+        partial(predictive.predictive_rows, answer_kind="scores"), _judge_row_count
+    ),
     "trace": FigureKind(sampler.draw_trace, lambda fit: (FIGURE_WIDTH, 2.6)),
     "mirror": FigureKind(sampler.draw_orientation_histogram, lambda fit: (FIGURE_WIDTH, 2.2)),
     "severity": _row_figure_kind(forest.severity_rows, lambda fit: len(fit.judges())),
@@ -89,7 +91,7 @@ FIGURE_KINDS: dict[str, FigureKind] = {
 
 
 def check_figure(fit: Fit, kind: str) -> None:
-    """Raise where drawing a kind of figure would.
+    """Raise an error if a figure of this kind cannot be drawn.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def check_figure(fit: Fit, kind: str) -> None:
     Raises
     ------
     InputError
-        There is nothing to draw; the message says why.
+        There is nothing to draw; the message gives the reason.
     """
     if kind in _FIGURE_CHECKS:
         _FIGURE_CHECKS[kind](fit)
@@ -162,8 +164,8 @@ _FIGURE_CHECKS: dict[str, Callable[[Fit], object]] = {
     "rank-probability": _check_rank_probability,
     "ppc": answers_of_kind,
     "calibration": answers_of_kind,
-    "ppc-scores": partial(answers_of_kind, of="scores"),
-    "calibration-scores": partial(answers_of_kind, of="scores"),
+    "ppc-scores": partial(answers_of_kind, answer_kind="scores"),
+    "calibration-scores": partial(answers_of_kind, answer_kind="scores"),
     "judges": forest.reliability_order,
     "position": _check_position,
     "strengths": _check_strengths,
@@ -179,7 +181,7 @@ _FIGURE_CHECKS: dict[str, Callable[[Fit], object]] = {
 
 
 def _canonical_figure_name(fit: Fit, kind: str) -> str:
-    """Our name of a figure, which may have been asked for by ArviZ's ("forest", "plot_trace")."""
+    """Return voirdire's name of a figure; ``kind`` may be ArviZ's name of it ("forest", "plot_trace")."""
     name = kind.removeprefix("plot_")
     if name == "forest":
         return "ranking" if hasattr(fit, "ranking") else "judges"
@@ -197,12 +199,12 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
         One of "ranking", "judges" (reliability), "position", "criteria" (weights), "strengths" (items by criteria),
         "rank-probability", "agreement" (judges by judges, observed over expected), "calibration", "ppc", "trace" and
         "mirror"; of labels "classes" (of the items that are least sure), "confusion", "shares" (of the classes),
-        "judges", "calibration", "ppc", "trace" and "mirror"; of scores "severity" of the judges beside those of votes;
-        "systems" of scores or labels of systems over contexts; of votes and scores "calibration" and "ppc" are about
-        the votes, "calibration-scores" and "ppc-scores" about the scores. ArviZ's names are taken, too, with or without
-        "plot_": "forest" (the ranking, of labels the judges), "trace", "ppc", "ppc_pava" (calibration).
+        "judges", "calibration", "ppc", "trace" and "mirror"; of scores "severity" of the judges and those of votes;
+        "systems" for scores or labels of systems over contexts. For votes and scores together, "calibration" and "ppc"
+        are about the votes, "calibration-scores" and "ppc-scores" about the scores. ArviZ's names are accepted, too,
+        with or without "plot_": "forest" (the ranking; of labels the judges), "trace", "ppc", "ppc_pava" (calibration).
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure of pyplot, of a size that suits the number of rows.
+        Axes to draw on; by default a new figure of pyplot, with a size that suits the number of rows.
 
     Returns
     -------
@@ -211,7 +213,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     Raises
     ------
     InputError
-        An unknown kind, or one that this fit has nothing for (a trace of a Laplace fit, say).
+        The kind is unknown, or this fit has no such figure (a trace of a Laplace fit, for example).
 
     Examples
     --------
@@ -233,7 +235,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     if ax is None:
         import matplotlib.pyplot as plt
 
-        # before the look: a notebook's settings come with the first figure, and are not undone with the look
+        # before figure_style: a notebook sets its own settings with the first figure, and figure_style would undo them
         figure = plt.figure(figsize=FIGURE_KINDS[kind].size(fit), layout="constrained", facecolor="white")
     with figure_style():
         axes = figure.add_subplot() if ax is None else ax

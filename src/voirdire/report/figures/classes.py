@@ -1,4 +1,4 @@
-"""Figures of fits of labels: the classes of the items that are least sure, and what each judge says of each class."""
+"""Figures of fits of labels: classes of the least certain items, and confusion matrices of the judges."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from voirdire.kinds.labels.problem import LabelsProblem
 
 MAX_ITEMS = 40  # items shown
-_MAX_NUMBERED_CELLS = 300  # cells up to which each holds its number
+_MAX_NUMBERED_CELLS = 300  # maximum number of cells with numbers in them
 _COLOUR_SCALE = ((0.0, 0.5, 1.0), ("0", "0.5", "1"), "probability")
 
 
 def labels_problem(fit: Fit) -> LabelsProblem:
-    """The problem of a fit of labels.
+    """Return the problem of a fit of labels.
 
     Raises
     ------
@@ -37,13 +37,13 @@ def labels_problem(fit: Fit) -> LabelsProblem:
 
 
 def least_certain_items(fit: Fit) -> pd.DataFrame:
-    """The items whose class is least sure, at most 40, those that people named left out."""
+    """Return at most 40 items with the least certain class, without items whose class people gave."""
     table: pd.DataFrame = fit.classes()
     return table[~table["known"].astype(bool)].sort_values("probability", kind="stable").head(MAX_ITEMS)
 
 
 def draw_classes(fit: Fit, ax: Axes) -> None:
-    """Probability of every class, for the items that are least sure."""
+    """Draw the probability of every class, for the least certain items."""
     table = least_certain_items(fit)
     problem = labels_problem(fit)
     names = list(problem.labels[: problem.classes])
@@ -60,7 +60,7 @@ def draw_classes(fit: Fit, ax: Axes) -> None:
 
 
 def draw_confusion(fit: Fit, ax: Axes) -> None:
-    """Probability of every label given every class, one row per judge, the most reliable on top."""
+    """Draw the probability of every label given every class, one row per judge, the most reliable on top."""
     problem = labels_problem(fit)
     judges, labels, size = list(problem.judges), list(problem.labels), problem.classes
     values = fit.confusion()["probability"].to_numpy(dtype=float).reshape(len(judges), size * len(labels))
@@ -88,12 +88,12 @@ def draw_confusion(fit: Fit, ax: Axes) -> None:
 
 
 def classes_size(fit: Fit) -> tuple[float, float]:
-    """Inches that :func:`draw_classes` takes."""
+    """Return width and height of :func:`draw_classes` in inches."""
     return 2.4 + 0.75 * labels_problem(fit).classes, 1.4 + ROW_HEIGHT * len(least_certain_items(fit))
 
 
 def confusion_size(fit: Fit) -> tuple[float, float]:
-    """Inches that :func:`draw_confusion` takes."""
+    """Return width and height of :func:`draw_confusion` in inches."""
     problem = labels_problem(fit)
     width = 2.2 + 0.42 * problem.classes * len(problem.labels)
     return min(8.0, width), 1.5 + min(ROW_HEIGHT * len(problem.judges), 14.0)

@@ -1,6 +1,6 @@
-"""Figures of saved agreement: coefficients with intervals, and a matrix of every two judges.
+"""Figures of saved agreement: coefficients with intervals, and a matrix of all pairs of judges.
 
-Bars side by side: one measure in several phases, as before and after a debate.
+Grouped bars show one measure in several phases, for example before and after a debate.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _HATCHES = ("", "///", "...", "xxx")
 
 
 def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """One group of bars per judges and criterion, one bar per phase, with intervals.
+    """Draw one group of bars per set of judges and criterion, one bar per phase, with intervals.
 
     Parameters
     ----------
     rows : sequence of mapping
-        Rows of one measure whose ``level`` is the phase; rows of differences ("after - before") are left out.
+        Rows of one measure with the phase as ``level``; rows of differences ("after - before") are left out.
     """
     phases = [level for level in dict.fromkeys(row["level"] for row in rows) if level is not None]
     changes = {f"{after} - {before}" for after in phases for before in phases}
@@ -83,34 +83,34 @@ def _row_name(judges: tuple[str, ...], criterion: Any, keys: Sequence[tuple[tupl
 Row: TypeAlias = Mapping[str, Any]
 RowJudges: TypeAlias = Callable[[Row], Sequence[str]]
 
-MAX_FOREST_ROWS = 60  # rows a forest shows
+MAX_FOREST_ROWS = 60  # rows that a forest shows
 _MAX_LETTERS = 40
-_MAX_NAMED_JUDGES = 45  # judges up to which the columns of a matrix are named
-_MAX_NUMBERED_JUDGES = 15  # judges up to which cells hold their number
+_MAX_NAMED_JUDGES = 45  # maximum number of judges for names of the columns of a matrix
+_MAX_NUMBERED_JUDGES = 15  # maximum number of judges for numbers in the cells
 
 
-def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: RowJudges) -> Figure:
-    """A forest of values with intervals.
+def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, row_judges: RowJudges) -> Figure:
+    """Draw a forest of values with intervals.
 
     Parameters
     ----------
     shown : sequence of mapping
-        Rows drawn, in this order.
+        Rows to draw, in this order.
     rows : sequence of mapping
-        All rows of the coefficient: what differs among them names the rows.
+        All rows of the coefficient; rows are named by the columns that differ among them.
     title : str
-    who : callable
-        The judges that a row is about.
+    row_judges : callable
+        Function that returns the judges of a row.
     """
     varying = [key for key in ("criterion", "level") if len({str(row[key]) for row in rows}) > 1]
-    judges_differ = len({tuple(who(row)) for row in rows}) > 1 or not varying
+    judges_differ = len({tuple(row_judges(row)) for row in rows}) > 1 or not varying
 
     def row_label(row: Row) -> str:
-        judges = list(who(row)) if judges_differ else []
+        judges = list(row_judges(row)) if judges_differ else []
         extra = [str(row[key]) for key in varying if row[key] is not None]
         if len(judges) > 3:
             judges = [f"{len(judges)} judges"]
-        # each name is shortened by itself, so that what tells two rows apart is left
+        # each name is shortened by itself, so that the names of two rows remain different
         letters = max(8, _MAX_LETTERS // max(1, len(judges) + len(extra)) - 2)
         if len(", ".join(judges)) + sum(map(len, extra)) + 3 > _MAX_LETTERS:
             judges, extra = ([shorten_name(name, letters) for name in part] for part in (judges, extra))
@@ -127,7 +127,7 @@ def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who
 
 
 def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
-    """A symmetric matrix of one value per pair of judges; blank where there is none."""
+    """Draw a symmetric matrix of one value per pair of judges; blank where there is none."""
     size = len(names)
     index = {name: position for position, name in enumerate(names)}
     values = np.full((size, size), np.nan)

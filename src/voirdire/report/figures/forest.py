@@ -1,4 +1,4 @@
-"""Forests: one row per name, a mark at the value and a line over its interval."""
+"""Forest plots: one row per name, a mark at the value and a line over its interval."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def draw_forest(
     Parameters
     ----------
     value, low, high : array, shape (rows,)
-        NaN where there is none.
+        Values and ends of their intervals; NaN where there is none.
     colours, markers : sequence of str, optional
         One per row.
     bands : sequence of bool
-        Rows that stand on a band.
+        True for rows on a grey band.
     reference : float, optional
-        Where a dashed line stands.
+        Position of a dashed line.
     letters : int
-        Longest name before its middle is left out.
+        Longest name in letters; longer ones are shortened in the middle.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -78,17 +78,17 @@ def draw_forest(
 
 
 def ranking_rows(fit: Fit) -> RowFigure:
-    """Scores of the items with intervals, best first; those that share the first place stand on a band."""
+    """Make rows of scores of the items with intervals, best first; items that share the first place are on a band."""
     return _score_rows(fit, fit.ranking(), "item")
 
 
 def system_rows(fit: Fit) -> RowFigure:
-    """Scores of systems over contexts with intervals, best first.
+    """Make rows of scores of systems over contexts with intervals, best first.
 
     Raises
     ------
     InputError
-        The fit is not about systems, or it is not known of labels which is better.
+        The fit is not about systems, or it is one of labels and the better class is not known.
     """
     systems = fit.systems()
     if "score" not in systems:
@@ -98,12 +98,12 @@ def system_rows(fit: Fit) -> RowFigure:
     return _score_rows(fit, systems, "system")
 
 
-def _score_rows(fit: Fit, found: pd.DataFrame, name: str) -> RowFigure:
-    columns = _value_columns(found, "score", "low", "high")
+def _score_rows(fit: Fit, table: pd.DataFrame, name: str) -> RowFigure:
+    columns = _value_columns(table, "score", "low", "high")
     leaders = () if fit.decision is None else fit.decision.first
     title = f"score ({fit.kind.unit(fit.problem)})"
-    bands = [item in leaders for item in found[name]]
-    return _forest_rows(found[name], columns, axis_limits(*columns), title, bands=bands)
+    bands = [item in leaders for item in table[name]]
+    return _forest_rows(table[name], columns, axis_limits(*columns), title, bands=bands)
 
 
 def _forest_rows(
@@ -114,7 +114,7 @@ def _forest_rows(
     reference: float | None = None,
     **marks: Sequence[Any],
 ) -> RowFigure:
-    """Rows of a forest: ``marks`` are arguments of :func:`draw_forest` with one entry a row."""
+    """Make rows of a forest: ``marks`` are arguments of :func:`draw_forest` with one entry per row."""
     row_names = list(names)
 
     def draw_rows(ax: Axes, part: slice) -> None:
@@ -127,9 +127,9 @@ def _forest_rows(
 
 
 def judge_rows(fit: Fit) -> RowFigure:
-    """Reliability of the judges with intervals, most reliable first; the dashed line is chance.
+    """Make rows of the reliability of the judges with intervals, most reliable first; the dashed line is chance.
 
-    Judges who are surely better than chance, not told from it, and worse have colours and marks of their own.
+    Judges whose interval is above, around or below chance have different colours and marks.
     """
     judges = fit.judges().iloc[reliability_order(fit)]
     value, low, high = _value_columns(judges, "reliability", "reliability_low", "reliability_high")
@@ -148,12 +148,12 @@ def judge_rows(fit: Fit) -> RowFigure:
 
 
 def severity_rows(fit: Fit) -> RowFigure:
-    """Severity of the judges with intervals, the most severe first; the dashed line is the panel's middle.
+    """Make rows of the severity of the judges with intervals, the most severe first; the dashed line is at zero.
 
     Raises
     ------
     InputError
-        The model knows no severity.
+        The model has no severity.
     """
     judges = fit.judges()
     if "severity" not in judges or judges["severity"].isna().all():
@@ -165,17 +165,17 @@ def severity_rows(fit: Fit) -> RowFigure:
 
 
 def chance_reliability(fit: Fit) -> float:
-    """Reliability of a judge whose answers say nothing: a half, or one over the number of classes."""
+    """Return the reliability of a judge who guesses: one half, or one over the number of classes."""
     return 1.0 / getattr(fit.problem, "classes", 2)
 
 
 def reliability_order(fit: Fit) -> npt.NDArray[np.int64]:
-    """Rows of ``fit.judges()``, most reliable first.
+    """Return the order of the rows of ``fit.judges()``, most reliable first; shape (judges,).
 
     Raises
     ------
     InputError
-        The model does not tell judges apart.
+        The model has no reliability.
     """
     judges = fit.judges()
     if "reliability" not in judges or judges["reliability"].isna().all():
@@ -184,13 +184,13 @@ def reliability_order(fit: Fit) -> npt.NDArray[np.int64]:
 
 
 def criterion_rows(fit: Fit) -> RowFigure:
-    """Weights of the criteria with intervals, largest first; the dashed line is equal weights."""
+    """Make rows of the weights of the criteria with intervals, largest first; the dashed line is equal weights."""
     criteria = fit.criteria().sort_values("weight", ascending=False)
     return _probability_rows(criteria, "criterion", "weight", "weight", reference=1.0 / len(criteria))
 
 
 def share_rows(fit: Fit) -> RowFigure:
-    """Shares of the classes with intervals, by criterion."""
+    """Make rows of the shares of the classes with intervals, by criterion."""
     shares = fit.shares()
     several = len(set(shares["criterion"])) > 1
     row_names = [
@@ -200,12 +200,12 @@ def share_rows(fit: Fit) -> RowFigure:
 
 
 def _probability_rows(
-    found: pd.DataFrame, name: str, value: str, title: str, reference: float | None = None
+    table: pd.DataFrame, name: str, value: str, title: str, reference: float | None = None
 ) -> RowFigure:
-    """A forest of probabilities from zero on."""
-    columns = _value_columns(found, value, "low", "high")
-    return _forest_rows(found[name], columns, (0.0, axis_limits(*columns)[1]), title, reference)
+    """Make a forest of probabilities on an axis that begins at zero."""
+    columns = _value_columns(table, value, "low", "high")
+    return _forest_rows(table[name], columns, (0.0, axis_limits(*columns)[1]), title, reference)
 
 
-def _value_columns(found: pd.DataFrame, *names: str) -> tuple[Floats, ...]:
-    return tuple(found[name].to_numpy(dtype=float) for name in names)
+def _value_columns(table: pd.DataFrame, *names: str) -> tuple[Floats, ...]:
+    return tuple(table[name].to_numpy(dtype=float) for name in names)

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_MAX_NUMBERED_CELLS = 400  # cells up to which each holds its number
-MAX_RATIO = 2.0  # factor of observed over expected agreement at which the colours end
-_MAX_NUMBERED_RANKS = 15  # items up to which probabilities of ranks are written into their cells
-CHANCE_OPACITY = 0.25  # opacity of what chance alone may do
-_MAX_NUMBERED_JUDGES = 8  # whose ratios are written into their cells
-_MAX_FLAT_LETTERS = 14  # letters up to which names of columns lie flat, where there are few
+_MAX_NUMBERED_CELLS = 400  # maximum number of cells with numbers in them
+MAX_RATIO = 2.0  # ratio of observed over expected agreement that has full colour
+_MAX_NUMBERED_RANKS = 15  # maximum number of items with probabilities of ranks in the cells
+CHANCE_OPACITY = 0.25  # opacity of ratios that chance alone can explain
+_MAX_NUMBERED_JUDGES = 8  # maximum number of judges with ratios in the cells
+_MAX_FLAT_LETTERS = 14  # maximum length of horizontal names of columns, where there are few
 
 
 def draw_rank_probability(fit: Fit, ax: Axes) -> None:
-    """Posterior probability of every rank of every item."""
+    """Draw the posterior probability of every rank of every item."""
     assert fit.posterior.values is not None
     draws = integrated_scores(fit.problem.density, fit.posterior.values)
     ranks = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
@@ -45,7 +45,7 @@ def draw_rank_probability(fit: Fit, ax: Axes) -> None:
     share = np.stack([np.bincount(column, minlength=size) for column in ranks.T]) / len(draws)
     items = fit.ranking()["item"].tolist()
     order = [list(fit.problem.items).index(item) for item in items]
-    # square roots, so that small probabilities are seen
+    # square roots make small probabilities visible
     colours = one_colour_map()
     ax.imshow(np.sqrt(share[order]), cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
     if size <= _MAX_NUMBERED_RANKS:
@@ -63,7 +63,7 @@ def draw_rank_probability(fit: Fit, ax: Axes) -> None:
 
 
 def draw_strengths(fit: Fit, ax: Axes) -> None:
-    """Strength of every item under every criterion, items in the order of the ranking."""
+    """Draw the strength of every item under every criterion, items in the order of the ranking."""
     strengths = fit.strengths()
     table = strengths.pivot_table(index="item", columns="criterion", values="strength", sort=False)
     weight = fit.criteria().set_index("criterion")["weight"]
@@ -89,26 +89,26 @@ def draw_strengths(fit: Fit, ax: Axes) -> None:
 
 
 def strengths_size(fit: Fit) -> tuple[float, float]:
-    """Inches that :func:`draw_strengths` takes."""
+    """Return width and height of :func:`draw_strengths` in inches."""
     return min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW_HEIGHT * len(fit.ranking()), 11.0)
 
 
 def ranks_size(fit: Fit) -> tuple[float, float]:
-    """Inches that :func:`draw_rank_probability` takes."""
+    """Return width and height of :func:`draw_rank_probability` in inches."""
     count = len(fit.ranking())
     return 7.0 if count > 25 else FIGURE_WIDTH, 1.2 + min(max(ROW_HEIGHT * count, 1.0), 10.0)
 
 
 def draw_agreement(fit: Fit, ax: Axes) -> None:
-    """Agreement of every two judges, observed over expected: full colour where it is more than chance would do."""
+    """Draw observed over expected agreement of all pairs of judges, in full colour where chance does not explain it."""
     pair_agreement = observed_over_expected(fit)
     draw_matrix(ax, pair_agreement.log_ratio, pair_agreement.judges, pair_agreement.clear)
 
 
 def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray[np.bool_]) -> None:
-    """Draw a symmetric matrix of log2 ratios, alike judges beside each other; NaN is left blank.
+    """Draw a symmetric matrix of log2 ratios, similar judges next to each other; NaN is left blank.
 
-    Cells that are not ``clear`` are pale and have no say in the order, so that chance makes no blocks.
+    Cells that are not ``clear`` are pale and do not influence the order, so that chance makes no blocks.
     """
     order = similarity_order(np.where(clear, log_ratio, 0.0))
     shown = log_ratio[np.ix_(order, order)]
@@ -128,7 +128,7 @@ def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.ND
 
 
 def similarity_order(log_ratio: Floats) -> list[int]:
-    """Order that puts judges who agree beyond expectation beside each other (average linkage)."""
+    """Return an order in which judges who agree beyond expectation are next to each other (average linkage)."""
     if len(log_ratio) < 3:
         return list(range(len(log_ratio)))
     from scipy.cluster.hierarchy import leaves_list, linkage

@@ -1,4 +1,4 @@
-"""Position bias: how often each judge is right when the better item stands first, and when it stands second."""
+"""Position bias: each judge's probability of being right when the better item is first, and when it is second."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def position_rows(fit: Fit) -> RowFigure:
-    """Dumbbells: reliability plus and minus position bias, the most biased judges on top."""
+    """Make rows of dumbbells: reliability plus and minus position bias, the most biased judges on top."""
     judges = fit.judges().iloc[position_order(fit)]
     reliability, bias = (judges[name].to_numpy(dtype=float) for name in ("reliability", "position_bias"))
     names = judges["judge"].tolist()
@@ -42,12 +42,12 @@ def position_rows(fit: Fit) -> RowFigure:
 
 
 def position_order(fit: Fit) -> npt.NDArray[np.int64]:
-    """Rows of ``fit.judges()``, the most biased first.
+    """Return the order of the rows of ``fit.judges()``, the most biased first; shape (judges,).
 
     Raises
     ------
     InputError
-        The model knows no position bias.
+        The model has no position bias.
     """
     judges = fit.judges()
     if "position_bias" not in judges or judges["position_bias"].isna().all():

@@ -1,4 +1,4 @@
-"""Posterior predictive checks: calibration, shares of wins, shares of judges' answers."""
+"""Figures of posterior predictive checks: calibration, shares of wins, shares of judges' answers."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _MAX_HEAD_LETTERS = 16  # letters of a column's name
 
 @dataclass(frozen=True)
 class PredictedShares:
-    """Share of wins of items (votes) or of each answer of judges (scores, labels), and its range in tables drawn.
+    """Share of wins of items (votes) or of each answer of judges (scores, labels), and its range in replicated tables.
 
     Attributes
     ----------
     rows : list of str
-        Items in the order of the ranking, or judges: the most reliable first, else the most severe.
+        Items in the order of the ranking, or judges: the most reliable first, else the most severe first.
     columns : list of str
         Answers; empty for votes.
     observed, low, high : array, shape (rows,) or (rows, columns)
-        The range holds ``fit.prob`` of the tables drawn from the fit.
+        Shares and ends of their range, which holds ``fit.prob`` of the tables drawn from the fit.
     """
 
     rows: list[str]
@@ -47,25 +47,25 @@ class PredictedShares:
 
     @property
     def is_outside(self) -> npt.NDArray[np.bool_]:
-        """True where an observed share lies outside its range."""
+        """Mask of the observed shares outside their range; shape as ``observed``."""
         return (self.observed < self.low) | (self.observed > self.high)
 
 
-def predicted_shares(fit: Fit, of: str | None = None) -> PredictedShares:
-    """Shares of wins of the items, or shares of the judges' answers.
+def predicted_shares(fit: Fit, answer_kind: str | None = None) -> PredictedShares:
+    """Compute shares of wins of the items, or shares of the judges' answers.
 
     Parameters
     ----------
     fit : Fit
-    of : "votes", "scores" or "labels", optional
-        Which answers; of votes and scores, by default the votes.
+    answer_kind : "votes", "scores" or "labels", optional
+        Kind of answers; by default the votes where the fit has votes and scores.
 
     Raises
     ------
     InputError
         The model gives no probability of single answers.
     """
-    (names, columns, (observed,)), (_, _, drawn) = replicated_shares(fit, of)
+    (names, columns, (observed,)), (_, _, drawn) = replicated_shares(fit, answer_kind)
     low, high = np.quantile(drawn, [0.5 * (1 - fit.prob), 0.5 * (1 + fit.prob)], axis=0)
     index = {name: position for position, name in enumerate(names) if not np.isnan(observed[position]).any()}
     row_names = [name for name in (_judge_order(fit) if columns else fit.ranking()["item"]) if name in index]
@@ -74,7 +74,7 @@ def predicted_shares(fit: Fit, of: str | None = None) -> PredictedShares:
 
 
 def _judge_order(fit: Fit) -> list[str]:
-    """Judges, the most reliable first; the most severe where the model takes all as equally reliable."""
+    """Return the judges, the most reliable first; the most severe first where the model has no reliability."""
     judges = fit.judges()
     for name in ("reliability", "severity"):
         if name in judges and not judges[name].isna().all():
@@ -83,22 +83,24 @@ def _judge_order(fit: Fit) -> list[str]:
     return list(judges["judge"])
 
 
-def predictive_rows(fit: Fit, found: PredictedShares | None = None, of: str | None = None) -> RowFigure:
-    """Posterior predictive check: observed shares, and those of tables drawn from the fit.
+def predictive_rows(
+    fit: Fit, computed: PredictedShares | None = None, answer_kind: str | None = None
+) -> RowFigure:
+    """Make rows of the posterior predictive check: observed shares, and those of tables drawn from the fit.
 
-    Of votes each item's share of wins (a tie counts half), of scores and labels the shares of each judge's answers, one
-    column for each level or label; of many judges the 40 whose answers are furthest from those drawn. Bars hold
-    ``fit.prob`` of the tables drawn.
+    Votes: each item's share of wins (a tie counts half). Scores and labels: the shares of each judge's answers, one
+    column per level or label, for at most 40 judges, those furthest outside their ranges. Bars hold ``fit.prob`` of
+    the drawn tables.
 
     Parameters
     ----------
     fit : Fit
-    found : PredictedShares, optional
-        What :func:`predicted_shares` gave, where it is at hand.
-    of : str, optional
-        As of :func:`predicted_shares`.
+    computed : PredictedShares, optional
+        Result of :func:`predicted_shares`; computed if not given.
+    answer_kind : str, optional
+        As in :func:`predicted_shares`.
     """
-    shares = predicted_shares(fit, of) if found is None else found
+    shares = predicted_shares(fit, answer_kind) if computed is None else computed
     if not shares.columns:
         return RowFigure(len(shares.rows), partial(_ppc_rows, shares))
     shares = _furthest_rows(shares)
@@ -108,29 +110,29 @@ def predictive_rows(fit: Fit, found: PredictedShares | None = None, of: str | No
 
 
 def _heads_tilted(columns: list[str]) -> bool:
-    """True where names of columns are too long to stand beside each other."""
+    """Return True if the names of columns are too long for horizontal text."""
     return max(len(name_label(name, _MAX_HEAD_LETTERS)) for name in columns) > 28 // len(columns)
 
 
-def _furthest_rows(found: PredictedShares) -> PredictedShares:
-    """The 40 rows that are furthest outside their ranges, in the order that they have."""
-    gap = np.maximum(found.low - found.observed, found.observed - found.high).max(axis=1)
+def _furthest_rows(shares: PredictedShares) -> PredictedShares:
+    """Return the 40 rows that are furthest outside their ranges, in their original order."""
+    gap = np.maximum(shares.low - shares.observed, shares.observed - shares.high).max(axis=1)
     row_index = np.sort(np.argsort(-gap, kind="stable")[:MAX_JUDGES])
-    parts = (found.observed[row_index], found.low[row_index], found.high[row_index])
-    return PredictedShares([found.rows[row] for row in row_index], found.columns, *parts)
+    parts = (shares.observed[row_index], shares.low[row_index], shares.high[row_index])
+    return PredictedShares([shares.rows[row] for row in row_index], shares.columns, *parts)
 
 
-def _ppc_columns(found: PredictedShares, ax: Axes, part: slice) -> None:
-    """One column for each answer, from no share on its left to the largest share of all on its right."""
-    max_share = max(float(found.observed.max()), float(found.high.max()))
+def _ppc_columns(shares: PredictedShares, ax: Axes, part: slice) -> None:
+    """Draw one column per answer, each with an axis from zero to the largest share of all columns."""
+    max_share = max(float(shares.observed.max()), float(shares.high.max()))
     width = 1.25 * max_share
-    count, tilted = len(found.columns), _heads_tilted(found.columns)
-    for column, name in enumerate(found.columns):
+    count, tilted = len(shares.columns), _heads_tilted(shares.columns)
+    for column, name in enumerate(shares.columns):
         left_edge = column * width
         ax.axvline(left_edge, color=GRID, linewidth=1.0)
-        observed, low, high = (values[part, column] for values in (found.observed, found.low, found.high))
+        observed, low, high = (values[part, column] for values in (shares.observed, shares.low, shares.high))
         _draw_shares(
-            ax, left_edge + observed, left_edge + low, left_edge + high, found.is_outside[part, column]
+            ax, left_edge + observed, left_edge + low, left_edge + high, shares.is_outside[part, column]
         )
         ax.annotate(
             name_label(name, _MAX_HEAD_LETTERS),
@@ -144,17 +146,17 @@ def _ppc_columns(found: PredictedShares, ax: Axes, part: slice) -> None:
             fontsize=8.0,
             parse_math=False,
         )
-    name_rows(ax, found.rows[part])
+    name_rows(ax, shares.rows[part])
     starts = np.arange(count) * width
     ax.set_xticks([*starts, starts[-1] + max_share], ["0"] * len(starts) + [f"{max_share:.2g}"])
     ax.set_xlim(-0.05 * max_share, starts[-1] + 1.05 * max_share)
     ax.set_xlabel("share of the judge's answers")
 
 
-def _ppc_rows(found: PredictedShares, ax: Axes, part: slice) -> None:
+def _ppc_rows(shares: PredictedShares, ax: Axes, part: slice) -> None:
     ax.grid(axis="x")
-    _draw_shares(ax, found.observed[part], found.low[part], found.high[part], found.is_outside[part])
-    name_rows(ax, found.rows[part])
+    _draw_shares(ax, shares.observed[part], shares.low[part], shares.high[part], shares.is_outside[part])
+    name_rows(ax, shares.rows[part])
     ax.set_xlim(-0.02, 1.02)
     ax.set_xlabel("share of wins")
 
@@ -168,9 +170,9 @@ def _draw_shares(
         ax.plot(observed[chosen], rows[chosen], mark, color=colour, markersize=4, markeredgewidth=0)
 
 
-def draw_calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
-    """Answers by their predicted probability: the share that was given. Intervals are Wilson's, of 95%."""
-    bins, kind = calibration_bins(fit, of), answers_of_kind(fit, of)[0]
+def draw_calibration(fit: Fit, ax: Axes, answer_kind: str | None = None) -> None:
+    """Draw the observed share of answers by their predicted probability, with Wilson's 95% intervals."""
+    bins, kind = calibration_bins(fit, answer_kind), answers_of_kind(fit, answer_kind)[0]
     ax.grid()
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
     ax.vlines(bins["predicted"], bins["low"], bins["high"], color=BLUE, linewidth=1.6, alpha=0.75)

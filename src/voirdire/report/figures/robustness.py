@@ -29,7 +29,7 @@ _NORMAL_QUANTILE = 1.96
 
 
 def draw_robustness(rows: Sequence[Row]) -> Figure:
-    """One panel per kind of added judge and design, one line per model: mean and its 95% Monte Carlo band.
+    """Draw one panel per kind of added judge and design, one line per model: mean and its 95% Monte Carlo band.
 
     Parameters
     ----------
@@ -94,25 +94,25 @@ def _line_style(number: int) -> Any:
 
 
 def _line_widths(count: int) -> list[float]:
-    """Line widths of series, falling: where lines lie on each other, the first is seen on both sides of the last."""
+    """Return decreasing line widths of series: where lines coincide, the first is visible on both sides of the last."""
     return [float(width) for width in np.linspace(3.6 if count > 1 else 1.6, 1.2, count)]
 
 
 def draw_cells(
     rows: Sequence[Row], names: Sequence[str], value: str, error: str, reference: float | None
 ) -> Figure:
-    """One row per cell of a study: value with its 95% Monte Carlo interval, one mark per series.
+    """Draw one row per cell of a study: value with its 95% Monte Carlo interval, one mark per series.
 
     Parameters
     ----------
     rows : sequence of mapping
-        With ``series`` beside the columns of the study.
+        Rows of the study with a further column ``series``.
     names : sequence of str
-        What to call each row; rows of one name stand on one line.
+        Name of each row; rows with the same name are on one line.
     value, error : str
         Keys of the value and of its Monte Carlo standard error.
     reference : float or None
-        Where a dashed line stands.
+        Position of a dashed line.
     """
     lines = list(dict.fromkeys(names))
     series = list(dict.fromkeys(row["series"] for row in rows))

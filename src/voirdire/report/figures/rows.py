@@ -1,4 +1,4 @@
-"""Figures with one row per name, which may be drawn in parts that stand beside each other."""
+"""Figures with one row per name, which may be drawn in parts side by side."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW_HEIGHT = 0.19  # inches
-FIGURE_WIDTH = 5.1  # inches: two of them fill a page, one of them a phone
-_NARROW_WIDTH = 3.6  # three of them fill a page
-_ROWS_PER_PART = 45  # rows beyond which a part gets another one beside it, up to three
+FIGURE_WIDTH = 5.1  # inches: two figures fill the width of a page, one that of a phone
+_NARROW_WIDTH = 3.6  # inches: three figures fill the width of a page
+_ROWS_PER_PART = 45  # maximum number of rows of a part, with up to three parts
 
 
 @dataclass(frozen=True)
 class RowFigure:
-    """A figure of ``count`` rows; ``draw`` draws some of them, on the same scale whichever they are.
+    """Figure of ``count`` rows; ``draw`` draws a slice of them, always on the same scale.
 
-    ``above`` are the inches that what stands above the rows takes.
+    ``above`` is the height in inches of headings above the rows.
     """
 
     count: int
@@ -34,12 +34,12 @@ class RowFigure:
 
 
 def rows_height(count: int) -> float:
-    """Inches that so many rows take, with the axis below them."""
+    """Return the height in inches of ``count`` rows and the axis below them."""
     return 0.9 + ROW_HEIGHT * count
 
 
 def draw_parts(rows: RowFigure, extra: float = 0.0) -> Sequence[Figure]:
-    """Drawings of the rows: one, or up to three of as many rows each.
+    """Draw the rows as one figure, or as up to three with equal numbers of rows.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def draw_parts(rows: RowFigure, extra: float = 0.0) -> Sequence[Figure]:
             )
             ax = figure.subplots()
             rows.draw(ax, slice(start, min(start + part_rows, rows.count)))
-            ax.set_ylim(part_rows - 0.5, -0.5)  # rows of all parts stand at the same heights
+            ax.set_ylim(part_rows - 0.5, -0.5)  # rows of all parts are at the same heights
             drawings.append(figure)
     return drawings
 
 
 def axis_limits(*values: npt.NDArray[np.float64], margin: float = 0.03) -> tuple[float, float]:
-    """Ends of an axis that holds all these values, NaN apart, with a margin.
+    """Return the ends of an axis that holds all these values except NaN, with a margin (share of their range).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of the draws: traces of the chains, and the mirrored twin of the posterior."""
+"""Figures of the draws: traces of the chains, and prior density with reversed orientation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def draw_trace(fit: Fit, ax: Axes) -> None:
-    """Chains of the value whose R-hat is largest, after warm-up."""
+    """Draw the chains, after warm-up, of the value with the largest R-hat."""
     name, chains, rhat = worst_element(to_inference_data(fit, with_answers=False))
     for number, chain in enumerate(chains):
         colour = SERIES_COLOURS[number % len(SERIES_COLOURS)]
@@ -29,7 +29,7 @@ def draw_trace(fit: Fit, ax: Axes) -> None:
 
 
 def draw_orientation_histogram(fit: Fit, ax: Axes) -> None:
-    """Histogram of the prior density of each draw with all strengths reversed, relative to the draw's own."""
+    """Draw a histogram of the prior density of each draw with all strengths reversed, divided by that of the draw."""
     density = fit.problem.density
     assert fit.posterior.draws is not None
     ratio = fold_draws(density, fit.posterior.draws, fit.problem.data)[1].ravel()

@@ -1,4 +1,4 @@
-"""Several fits beside each other: one row per name, one mark per fit."""
+"""Figure that compares several fits: one row per name, one mark per fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_MARK_SPREAD = 0.5  # share of a row over which marks with intervals stand apart
+_MARK_SPREAD = 0.5  # share of a row over which marks with intervals are spread
 
 
 def rows_comparing_runs(
@@ -26,18 +26,18 @@ def rows_comparing_runs(
     ends: tuple[Floats, Floats] | None,
     title: str,
 ) -> RowFigure:
-    """Rows with a mark per run: on one line joined by a bar, or below each other where they have intervals.
+    """Make rows with a mark per run: on one line joined by a bar, or below each other where they have intervals.
 
     Parameters
     ----------
     names : sequence, shape (rows,)
     runs : sequence of str
     value : array, shape (rows, runs)
-        NaN where a run has none.
+        Values; NaN where a run has none.
     ends : pair of arrays, shape (rows, runs), optional
         Low and high ends of the intervals.
     title : str
-        Of the axis.
+        Title of the axis.
     """
     span = axis_limits(value, *(ends or ()))
     offset = 0.0 if ends is None or len(runs) < 2 else _MARK_SPREAD / (len(runs) - 1)
@@ -54,7 +54,7 @@ def rows_comparing_runs(
             if ends is not None:
                 low, high = (end[part, number] for end in ends)
                 ax.hlines(height, low, high, color=colour, linewidth=1.2, alpha=0.75)
-            # of marks on one line the first is the largest, so that each rings those that cover it
+            # marks on one line become smaller, so that a covered mark is visible around the later ones
             size = max(9.0 - 2.6 * number, 2.0) if ends is None else 3.4
             handles += ax.plot(
                 value[part, number], height, mark, color=colour, markersize=size, markeredgewidth=0
@@ -69,7 +69,7 @@ def rows_comparing_runs(
 
 
 def legend_height(runs: Sequence[str]) -> float:
-    """Inches above the rows that the names of the runs take.
+    """Return the height in inches of the legend above the rows.
 
     Examples
     --------
@@ -80,6 +80,6 @@ def legend_height(runs: Sequence[str]) -> float:
 
 
 def _legend_columns(runs: Sequence[str]) -> int:
-    """Names that stand side by side, at most three: beside the names of the rows there are some 2.6 inches."""
+    """Return the number of columns of the legend, at most three; it has about 2.6 inches."""
     widest = 0.45 + 0.075 * max(len(name_label(run)) for run in runs)
     return max(1, min(3, len(runs), int(2.6 / widest)))

@@ -1,4 +1,4 @@
-"""Course of a measure of one judge, with a change that was found."""
+"""Figure of a measure of one judge over time, with a detected change."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def draw_change_over_time(row: Mapping[str, Any]) -> Figure:
-    """Means of blocks as points, the means before and after the change as lines.
+    """Draw means of blocks as points, and the means before and after the change as lines.
 
     Parameters
     ----------
     row : mapping
-        A measure that changed, of :func:`voirdire.decide.watch.watch`.
+        Measure with a change, from the result of :func:`voirdire.decide.watch.watch`.
     """
     with single_axes(6.4, 2.8) as ax:
         ax.grid(axis="y")

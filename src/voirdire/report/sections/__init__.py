@@ -1,1 +1,1 @@
-"""Sections of the page of a fit, one file each; which of them a page has depends on what the result offers."""
+"""Sections of the page of a fit, one file each; a page has those for which the result has data."""

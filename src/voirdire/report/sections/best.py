@@ -1,4 +1,4 @@
-"""Section on the best items: the decision, the ranking, and the ranks that are left open."""
+"""Section on the best items: the decision, the ranking, and the possible ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """The decision in a sentence and its rule, the scores, the probability of every rank, the table."""
+    """Yield the decision in a sentence, the scores, the probability of every rank, the table with the rule."""
     rows, decision = [dict(row) for row in result["items"]], fit.decision
     if result.get("pairs"):
         yield from _unlinked_pairs(result["pairs"])
@@ -37,7 +37,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         fit,
         "rank-probability",
         "Probability of every rank",
-        "Dark where an item is likely to stand; a wide band says that its place is left open.",
+        "Dark: likely ranks of an item; a wide band means that its rank is uncertain.",
     )
     no_intervals = f"No intervals: method {fit.method} gives the mode alone."
     yield make_table(
@@ -56,13 +56,13 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 
 def systems_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """The decision about systems where their answers have classes, not scores: the sentence, scores, the table."""
+    """Yield the decision about systems of a fit of labels: the sentence, scores, the table."""
     yield Text(winner_sentence(fit, result["systems"]) + caveat_sentence(fit), "lead")
     yield from _systems_blocks(fit, result["systems"])
 
 
 def _systems_blocks(fit: Fit, rows: Sequence[dict[str, Any]]) -> Iterator[Block]:
-    """Scores of systems as a figure and as a table, with the ranks that the decision leaves open."""
+    """Yield the scores of systems as a figure and as a table, with the ranks that remain possible."""
     decision, unit = fit.decision, fit.kind.unit(fit.problem)
     intervals = f"{100 * fit.prob:g}% intervals"
     yield from figure_blocks(
@@ -85,7 +85,7 @@ def _systems_blocks(fit: Fit, rows: Sequence[dict[str, Any]]) -> Iterator[Block]
 
 
 def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]) -> list[dict[str, Any]]:
-    """Rows of items (or systems) with the ranks that are left open, in words.
+    """Add the ranks that remain possible, in words, to rows of items or systems.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]
 
 
 def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
-    """Pairs of items that no vote links with others: each has its own probability, and no ranking."""
+    """Yield the pairs of items that no vote links with others, each with its own probability, without a ranking."""
     yield Text(
         f"The {len(pairs):,} pairs are not linked by votes: each is judged for itself, and the ranking below says "
         "nothing across pairs.",
@@ -112,7 +112,7 @@ def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
 
 
 def winner_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
-    """Say who is first, and what would settle it."""
+    """Return a sentence with the first item, and the data that would settle the ranking."""
     if fit.kind.has_unlinked_pairs(fit.problem):
         return (
             "No item is first of all: each pair stands by itself, as no vote links it with another, and scores compare "

@@ -1,4 +1,4 @@
-"""Fits of labels: which class each item is, and how common the classes are."""
+"""Sections of fits of labels: classes of the items, and shares of the classes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from voirdire.report.table import make_table, share_text, target_panel_headings
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-SETTLED_PROBABILITY = 0.95  # probability from which a class counts as settled
+SETTLED_PROBABILITY = 0.95  # minimum probability of a settled class
 
 
 def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """Section on classes: how many items are settled, those that are not, and all of them."""
+    """Yield the section on classes: number of settled items, figure of the least certain ones, table of all."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
     yield Text(_class_counts_sentence(rows) + caveat_sentence(fit), "lead")
     for sentence in fit.kind.outcome(fit.problem, fit.posterior):
@@ -49,7 +49,7 @@ def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 
 def share_head(key: str) -> str:
-    """Heading of the probability of a class.
+    """Return the heading of the probability of a class.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def share_head(key: str) -> str:
 
 
 def count_settled(rows: Sequence[dict[str, Any]]) -> int:
-    """Items whose class has a probability of at least 0.95."""
+    """Count items with a class of probability 0.95 or more."""
     return sum(row["probability"] >= SETTLED_PROBABILITY for row in rows)
 
 
@@ -77,7 +77,7 @@ def _class_counts_sentence(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def shares_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """Section on how common the classes are."""
+    """Yield the section on the shares of the classes."""
     rows = result["shares"]
     top = max(rows, key=lambda row: row["share"])
     one_criterion = len({row["criterion"] for row in rows}) < 2

@@ -1,6 +1,6 @@
-"""Section on judges: reliability, position bias, tie habit, and who agrees with whom.
+"""Section on judges: reliability, position bias, rate of ties, and agreement of pairs.
 
-Groups of judges: how each scores, and how severe it is.
+Section on groups of judges: mean scores and severity.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def groups_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """Section on groups: the one that scores highest, and the table."""
+    """Yield the section on groups: the one with the highest scores, and the table."""
     rows = sorted(result["groups"], key=lambda row: -row["mean"])
     yield Text(
         f"{isolate_name(rows[0]['group'])} gives the highest scores, {rows[0]['mean']:.2f} on average; "
@@ -42,9 +42,9 @@ def groups_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     )
 
 
-_MIN_POSITION_BIAS = 0.1  # position bias from which a judge is said to be swayed
+_MIN_POSITION_BIAS = 0.1  # minimum position bias of a judge that is called swayed
 _MAX_PAIRS = 12  # pairs of judges listed
-_MAX_CELL_COLUMNS = 12  # of a confusion matrix, up to which each has a column
+_MAX_CELL_COLUMNS = 12  # maximum number of cells of a confusion matrix with a column each
 _COLUMN_ORDER = (
     *("judge", "family", "group", "votes", "scores", "reliability", "accuracy", "severity", "discrimination"),
     *("position_bias", "tie_rate", "first_rate"),
@@ -52,7 +52,7 @@ _COLUMN_ORDER = (
 
 
 def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """Section on judges: how many are better than chance, their figures and table; of labels their matrices."""
+    """Yield the section on judges: number better than chance, figures and table; for labels, confusion matrices."""
     words, votes, scores = fit.kind.page_words, fit.problem.part("votes"), fit.problem.part("scores")
     rows = result["judges"]
     order = fit.kind.fixed_order(fit.problem)
@@ -62,7 +62,9 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     has_reliability = any(not is_missing(row.get("reliability")) for row in rows)
     if has_reliability:
         yield Text(
-            better_than_chance_sentence(rows, chance_reliability(fit), whole=True, position=order is None)
+            better_than_chance_sentence(
+                rows, chance_reliability(fit), full_sentence=True, position=order is None
+            )
             + caveat_sentence(fit),
             "lead",
         )
@@ -120,7 +122,7 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 
 def _no_reliability_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
-    """Block on judges under a model that knows no reliability."""
+    """Return the sentence on judges for a model without reliability."""
     with_severity = [row for row in rows if not is_missing(row.get("severity"))]
     if not with_severity:
         return f"{fit.model.name} takes all judges alike: it says nothing about which to trust."
@@ -136,19 +138,19 @@ def _no_reliability_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _confusion_table(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, Any]]) -> Iterator[Block]:
-    """One row per judge while there are few cells in a matrix, else one per cell."""
-    if not found:
+def _confusion_table(fit: Fit, judges: Sequence[str], rows: Sequence[dict[str, Any]]) -> Iterator[Block]:
+    """Yield a table with one row per judge if a matrix has at most 12 cells, else one row per cell."""
+    if not rows:
         return
     caption = f"Probability of each label, given the class, with {100 * fit.prob:g}% intervals"
-    cells = list(dict.fromkeys((row["class"], row["label"]) for row in found))
+    cells = list(dict.fromkeys((row["class"], row["label"]) for row in rows))
     if len(cells) > _MAX_CELL_COLUMNS:
-        yield make_table("confusion", caption, found)
+        yield make_table("confusion", caption, rows)
         return
     yield make_wide_table(
         "confusion",
         caption,
-        found,
+        rows,
         "judge",
         judges,
         {cell: f"{cell[0]} \u2192 {cell[1]}" for cell in cells},
@@ -186,14 +188,18 @@ def _pair_agreement_blocks(fit: Fit) -> Iterator[Block]:
 
 
 def better_than_chance_sentence(
-    rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False, position: bool = True
+    rows: Sequence[dict[str, Any]], chance: float = 0.5, full_sentence: bool = False, position: bool = True
 ) -> str:
-    """Count judges surely better than chance, not told from it, surely worse; and swayed by ``position``."""
+    """Count judges better than chance, not distinguishable from it, worse; and those swayed by ``position``."""
     with_interval = [row for row in rows if not is_missing(row.get("reliability_low"))]
     if not with_interval:
-        return "Reliabilities have no intervals here: which judges beat chance remains open." if whole else ""
-    above = sum(row["reliability_low"] > line for row in with_interval)
-    below = sum(row["reliability_high"] < line for row in with_interval)
+        return (
+            "Reliabilities have no intervals here: which judges beat chance remains open."
+            if full_sentence
+            else ""
+        )
+    above = sum(row["reliability_low"] > chance for row in with_interval)
+    below = sum(row["reliability_high"] < chance for row in with_interval)
     biased = [
         row
         for row in with_interval
@@ -201,7 +207,7 @@ def better_than_chance_sentence(
         and not is_missing(row.get("position_bias_low"))
         and (row["position_bias_low"] > _MIN_POSITION_BIAS or row["position_bias_high"] < -_MIN_POSITION_BIAS)
     ]
-    if not whole:
+    if not full_sentence:
         parts = [f"{above} better than chance", *([f"{below} worse"] if below else [])]
         return ", ".join(parts + ([f"{len(biased)} swayed by position"] if biased else []))
     undecided = len(with_interval) - above - below

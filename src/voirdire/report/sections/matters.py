@@ -1,4 +1,4 @@
-"""Section on what matters: weights of the criteria, and strengths under each of them."""
+"""Section on criteria: their weights, and strengths of items under each of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from voirdire.report.table import make_table, make_wide_table, share_text
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-_MAX_CRITERION_COLUMNS = 8  # criteria up to which each has a column of strengths
+_MAX_CRITERION_COLUMNS = 8  # maximum number of criteria with a column of strengths each
 
 
 def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """Section on the criterion that counts most and how sure that is, the weights, and the strengths."""
+    """Yield the section: the heaviest criterion with its probability, the weights, and the strengths."""
     rows = sorted(result["criteria"], key=lambda row: -row["weight"])
     if len(rows) < 2:
         yield Text("There is one criterion: the ranking is its own.", "lead")
@@ -50,7 +50,7 @@ def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 
 def _heaviest_probability(fit: Fit, criterion: str) -> float | None:
-    """Probability that a criterion has the largest weight; None without draws."""
+    """Compute the probability that a criterion has the largest weight; None without draws."""
     if fit.posterior.values is None:
         return None
     weights = normalised_weights(fit.problem.density, fit.posterior.values)
@@ -69,7 +69,7 @@ def _top_criterion_sentence(rows: Sequence[dict[str, Any]], chance: float | None
 
 
 def _strengths_table(fit: Fit, criteria: Sequence[str]) -> Iterator[Block]:
-    """A column per criterion while there are few, the heaviest first; else a row per item and criterion."""
+    """Yield a table with a column per criterion, heaviest first; a row per item and criterion if there are over 8."""
     strengths: list[dict[str, Any]] = fit.strengths().to_dict("records")
     caption = f"Strength of every item under every criterion, with {100 * fit.prob:g}% intervals"
     rank = {item: row for row, item in enumerate(fit.ranking()["item"])}

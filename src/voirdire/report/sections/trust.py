@@ -1,4 +1,4 @@
-"""Section on trust: the checks, and whether the fit gives data like those it was made from."""
+"""Section on trust: the checks, and the posterior predictive checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEVEL_SENTENCES = {
 
 
 def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """The checks, worst first, and the figures that let one see for oneself."""
+    """Yield the checks, worst first, and the figures of calibration and posterior predictive checks."""
     yield Text(_LEVEL_SENTENCES[fit.level], "lead")
     yield findings_of(result["checks"])
     doubted = {row["check"] for row in result["checks"] if row["level"] != "ok"}

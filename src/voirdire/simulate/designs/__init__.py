@@ -1,4 +1,4 @@
-"""Designs: which pairs are compared, in which order they are shown, how often and in which context."""
+"""Designs: choice of pairs, order of presentation, repeats and contexts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DESIGNS: dict[str, type[Design]] = {
 
 
 def design_from_spec(spec: object) -> Design:
-    """The design that a kind or a table describes.
+    """Make the design from a kind or a table.
 
     Raises
     ------
     InputError
-        Unknown kind (with the nearest), unknown keys, values that break their rule.
+        Unknown kind (the message names the nearest), unknown keys, invalid values.
 
     Examples
     --------

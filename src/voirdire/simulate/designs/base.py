@@ -1,4 +1,4 @@
-"""Base of every design: the order in which pairs are shown, how often, and what judges are asked besides."""
+"""Base class of designs: order of presentation, repeats, and comparisons of criteria."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ Order = Literal["fixed", "swap", "random", "random-by-criterion"]
 
 @dataclass(frozen=True, kw_only=True)
 class Design(Checked, ABC):
-    """Base of every design, whatever pairs it chooses.
+    """Base class of designs.
 
     Parameters
     ----------
     order : "fixed", "swap", "random" or "random-by-criterion"
-        Fixed: the lower-index item is shown first (the ranks and the Normal truth are exchangeable, so that
-        the index says nothing about quality). Swap: every pair in both orders, two votes. Random:
-        drawn for each judge, pair and run, the same under every criterion; by criterion: drawn for
-        each criterion too.
+        Fixed: the item with the lower index is shown first (the ranks and the Normal truth are exchangeable, so
+        the index is not informative about quality). Swap: every pair in both orders, two votes. Random: drawn for
+        each judge, pair and run, the same under every criterion. Random by criterion: drawn for each criterion, too.
     repeats : int
-        Runs; above 1 the tables have a ``run`` column.
+        Number of runs; above 1 the tables have a ``run`` column.
     criteria_votes : bool
-        Whether judges also compare all C (C - 1) / 2 pairs of criteria, by the same order and repeats.
+        True if judges also compare all C (C - 1) / 2 pairs of criteria, with the same order and repeats.
     shuffle : bool
-        Whether each judge works through its comparisons in random order (see ``Drifting``), or through
-        them as listed: criterion by criterion, run by run, criteria last.
+        True if each judge answers its comparisons in random sequence (see ``Drifting``); else criterion by criterion,
+        run by run, comparisons of criteria last.
     """
 
     noun: ClassVar[str] = "design"
@@ -44,23 +43,23 @@ class Design(Checked, ABC):
 
     @abstractmethod
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
-        """The (P, 2) item indices of the pairs compared under every criterion, first the one shown first."""
+        """Return the (P, 2) item indices of the pairs compared under every criterion; column 0 is shown first."""
 
     def pair_contexts(self, pairs: int) -> IntArray | None:
-        """The (P,) context of each pair; None where the design has none."""
+        """Return the (P,) context of each pair; None if the design has no contexts."""
         return None
 
     def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
-        """Mask of the P pairs that one judge answers, drawn for each judge; None for all."""
+        """Draw the (P,) mask of the pairs that one judge answers; None for all."""
         return None
 
     def design_problems(self, items: int) -> list[str]:
-        """Why the design does not suit this number of items (empty if it does)."""
+        """Return the reasons why the design does not suit this number of items (empty if it does)."""
         return []
 
 
 def draw_answered_mask(share: float, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Mask of the P pairs that a judge answers who draws a share of them for itself; at least one.
+    """Draw the (P,) mask of a random share of the pairs, at least one.
 
     Examples
     --------

@@ -1,9 +1,4 @@
-"""All pairs, or a random share of them with a connected graph.
-
-All pairs, dealt over contexts by a tournament's schedule.
-
-All pairs in every context, or a random share of them for each judge.
-"""
+"""Designs of all pairs (once, in one context each, or in every context) or of a random share of them."""
 
 from __future__ import annotations
 
@@ -23,13 +18,12 @@ from voirdire.simulate.questions import IntArray
 
 @dataclass(frozen=True)
 class RoundRobin(Design):
-    """All pairs, dealt over contexts: each pair is compared in one context only.
+    """All pairs, distributed over contexts: each pair is compared in one context only.
 
-    The pairs are listed by the rounds of a round-robin tournament of the items in random order (in each
-    round every item plays once, but for one item where their number is odd) and dealt in consecutive
-    blocks, so that contexts have equally many pairs (give or take one) and within a context the items'
-    numbers of appearances differ by at most 2 (3 with an odd number of items). The tables get a
-    ``context`` column.
+    The pairs are listed by the rounds of a round-robin tournament of the items in random order (every item is
+    in one pair per round, except one item if their number is odd). Contexts get consecutive blocks of pairs:
+    their numbers of pairs differ by at most 1, and within a context the items' numbers of appearances differ by
+    at most 2 (3 with an odd number of items). The tables get a ``context`` column.
 
     Examples
     --------
@@ -43,14 +37,14 @@ class RoundRobin(Design):
     contexts: Count
 
     def design_problems(self, items: int) -> list[str]:
-        """More contexts than pairs."""
+        """Report more contexts than pairs."""
         pairs = items * (items - 1) // 2
         if self.contexts <= pairs:
             return []
         return [f"{self.contexts} contexts for {pairs} pairs; give at most one context per pair"]
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
-        """All pairs, round by round (circle method), the items relabelled at random."""
+        """Return all pairs, round by round (circle method), the items relabelled at random."""
         players = items + items % 2
         circle = np.arange(players - 1)
         rounds = []
@@ -63,7 +57,7 @@ class RoundRobin(Design):
         return np.sort(rng.permutation(items)[schedule], axis=1)
 
     def pair_contexts(self, pairs: int) -> IntArray | None:
-        """Consecutive blocks of nearly equal size."""
+        """Return consecutive blocks of nearly equal size."""
         return np.arange(pairs) * self.contexts // pairs
 
 
@@ -71,16 +65,16 @@ class RoundRobin(Design):
 class InContexts(Design):
     """Every item against every other in each of several contexts: X N (N - 1) / 2 comparisons.
 
-    Panels of systems over prompts are of this kind: the same items meet everywhere, and where items are worth more in
-    some contexts than in others (``context_sd`` of the Normal truth) judges see what they are worth there. The tables
-    get a ``context`` column.
+    Panels of systems over prompts have this design: the same items are compared in all contexts. If strengths differ
+    between contexts (``context_sd`` of the Normal truth), judges perceive the strengths of the context. The tables get
+    a ``context`` column.
 
     Parameters
     ----------
     contexts : int
-        X.
+        Number of contexts X.
     share : float
-        Of the comparisons each judge answers this share, drawn for itself.
+        Share of the comparisons that each judge answers, drawn for each judge.
 
     Examples
     --------
@@ -95,19 +89,19 @@ class InContexts(Design):
     share: PositiveShare = 1.0
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
-        """All, context by context, in order of index."""
+        """Return all pairs, context by context, in order of index."""
         return np.tile(all_pairs(items), (self.contexts, 1))
 
     def pair_contexts(self, pairs: int) -> IntArray | None:
-        """Equal blocks."""
+        """Return blocks of equal size."""
         return np.repeat(np.arange(self.contexts), pairs // self.contexts)
 
     def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
-        """A judge's own share; all of them where it is 1."""
+        """Draw a judge's share of the pairs; None if the share is 1."""
         return None if self.share == 1.0 else draw_answered_mask(self.share, pairs, rng)
 
 
-#: Draws of a random share of pairs before a connected one is given up.
+#: Maximum number of draws of a random share of pairs in search of a connected one.
 MAX_DRAWS = 200
 
 
@@ -125,25 +119,24 @@ class AllPairs(Design):
     kind: ClassVar[str] = "all-pairs"
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
-        """All, in order of index."""
+        """Return all pairs in order of index."""
         return all_pairs(items)
 
 
 @dataclass(frozen=True)
 class SharePairs(Design):
-    """A random share of the pairs: M = share N (N - 1) / 2 of them, rounded half up.
+    """Random share of the pairs: M = share N (N - 1) / 2 of them, rounded half up.
 
-    The graph of comparisons must hang together, by one of two rules. ``connect="resample"``: M pairs are
-    drawn uniformly without replacement, and drawn again (at most 200 times) until the graph is
-    connected: uniform over the connected choices. ``connect="tree"``: a uniformly random spanning tree
-    first, then M - (N - 1) of the other pairs at random: always connected, also at the
-    minimum of N - 1 pairs, but not uniform. With ``per_judge`` each judge draws its own M pairs, without
-    a rule for itself; the union of all judges must be connected.
+    The graph of comparisons is connected by one of two rules. ``connect="resample"``: M pairs are drawn uniformly
+    without replacement, at most 200 times, until the graph is connected; this is uniform over the connected
+    choices. ``connect="tree"``: a uniformly random spanning tree and M - (N - 1) other pairs at random; this is
+    always connected, also with the minimum of N - 1 pairs, but not uniform. With ``per_judge`` each judge draws
+    its own M pairs without these rules; the union over all judges must be connected.
 
     Raises
     ------
     InputError
-        Fewer than N - 1 pairs (the graph cannot be connected); no connected draw found.
+        There are fewer than N - 1 pairs (the graph cannot be connected), or no connected draw was found.
 
     Examples
     --------
@@ -158,11 +151,11 @@ class SharePairs(Design):
     per_judge: Flag = False
 
     def pair_count(self, items: int) -> int:
-        """M, the number of pairs drawn."""
+        """Return M, the number of pairs drawn."""
         return max(1, math.floor(self.share * items * (items - 1) / 2 + 0.5 + 1e-9))
 
     def design_problems(self, items: int) -> list[str]:
-        """Too few pairs to connect the items."""
+        """Report too few pairs to connect the items."""
         if self.per_judge or self.pair_count(items) >= items - 1:
             return []
         return [
@@ -171,7 +164,7 @@ class SharePairs(Design):
         ]
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
-        """M connected pairs by the rule; all of them with ``per_judge``."""
+        """Draw M connected pairs by the rule; with ``per_judge`` return all pairs."""
         all_item_pairs = all_pairs(items)
         if self.per_judge:
             return all_item_pairs
@@ -191,5 +184,5 @@ class SharePairs(Design):
         )
 
     def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
-        """A judge's own M pairs, with ``per_judge``."""
+        """Draw the M pairs of a judge with ``per_judge``; else None."""
         return draw_answered_mask(self.share, pairs, rng) if self.per_judge else None

@@ -1,4 +1,4 @@
-"""Pairs that are named: each item against one reference, or a list."""
+"""Designs with named pairs: each item against one reference, or a list."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Referenced(Design):
     """Every item against one reference: N - 1 pairs, a star.
 
     The referenced Condorcet assessment of MASA. In the fixed order the lower index is shown first, so
-    that reference 0 always stands first: use swap or random order if judges may be position-biased.
+    reference 0 is always first: use swap or random order if judges may have a position bias.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class Referenced(Design):
     reference: Annotated[int | str, _ITEM] = 0
 
     def design_problems(self, items: int) -> list[str]:
-        """A reference that is no item."""
+        """Report a reference that is no item."""
         is_item = _item_index(self.reference, items) is not None
         return [] if is_item else [_unknown_item_text(self.reference, items)]
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
-        """The star round the reference."""
+        """Return the pairs of the reference with every other item."""
         all_item_pairs = all_pairs(items)
         star = (all_item_pairs == _item_index(self.reference, items)).any(axis=1)
         return all_item_pairs.compress(star, axis=0)
@@ -60,12 +60,12 @@ class Referenced(Design):
 
 @dataclass(frozen=True)
 class GivenPairs(Design):
-    """The pairs that are listed; in the fixed order the item named first is shown first.
+    """Listed pairs; in the fixed order the item named first is shown first.
 
     Parameters
     ----------
     listed : sequence of pairs
-        Each of two items, by index (from 0) or name.
+        Pairs of two items, by index (from 0) or name.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class GivenPairs(Design):
     ]
 
     def design_problems(self, items: int) -> list[str]:
-        """Items that are not there, items paired with themselves, pairs listed twice, gaps in the graph."""
+        """Report unknown items, items paired with themselves, repeated pairs, an unconnected graph."""
         problems = [
             _unknown_item_text(item, items)
             for pair in self.listed
@@ -103,7 +103,7 @@ class GivenPairs(Design):
         return problems or connectivity_problems(items, pairs)
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
-        """The listed pairs as indices."""
+        """Return the listed pairs as indices."""
         return np.array([[_item_index(item, items) for item in pair] for pair in self.listed], dtype=np.int64)
 
 

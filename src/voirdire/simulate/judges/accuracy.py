@@ -1,4 +1,4 @@
-"""Judges defined by how often they contradict the truth, however close the two items are."""
+"""Judges with an error rate that does not depend on the gap between the two items."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Que
 
 @dataclass(frozen=True)
 class Accuracy(Judge):
-    """Gives the true answer except for a share of flipped ones: P(right) = accuracy for every gap.
+    """Judge that gives the true answer except for a share of flipped ones: P(right) = accuracy for every gap.
 
     With ``exact`` (the default, the synthetic models of MAPLE, section 5.1) exactly
-    m = (1 - accuracy) n of the n answers, rounded half up, are flipped: m places are drawn without
+    m = (1 - accuracy) n of the n answers, rounded half up, are flipped: m positions are drawn without
     replacement from all the judge's comparisons, of items and of criteria together. Otherwise each
     answer is flipped independently. ``flips`` gives m itself instead of the accuracy. Where the truth
     is a tie, the answer before the flip is a coin toss.
 
-    Violates: in Bradley-Terry, that errors become rare as the gap grows. In one-coin Crowd-BT, MAPLE
-    and the two-coin model nothing but the slope: the strengths that fit best are infinitely far apart,
-    with eta = accuracy; only the prior keeps them finite. In BT-sigma, as in Bradley-Terry, far pairs
-    are misjudged more often than any discrimination a allows. An exact share also makes the
-    answers (slightly, negatively) dependent.
+    Violated assumptions: in Bradley-Terry, that errors become rare as the gap grows. In one-coin Crowd-BT,
+    MAPLE and the two-coin model only the slope: the likelihood is largest with infinite gaps between strengths
+    and eta = accuracy, and only the prior keeps the gaps finite. In BT-sigma, as in Bradley-Terry, that pairs
+    with a large gap have few errors, whatever the discrimination a. An exact share also makes the answers
+    (slightly, negatively) dependent.
 
     Parameters
     ----------
     accuracy : float from 0 to 1, optional
-        The share of right answers; give this or ``flips``.
+        Share of right answers; give this or ``flips``.
     exact : bool
-        An exact share, or independent flips.
+        True for an exact share, False for independent flips.
     flips : int, optional
-        The exact number of flipped answers.
+        Exact number of flipped answers.
 
     Raises
     ------
     InputError
-        Accuracy outside [0, 1]; none or both of accuracy and flips; flips with ``exact=False``; and,
-        when questions are put, more flips than there are.
+        Accuracy outside [0, 1]; none or both of accuracy and flips; flips with ``exact=False``; and, when the judge
+        gets its questions, more flips than questions.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Accuracy(Judge):
     flips: Size | None = None
 
     def find_conflicts(self) -> Iterator[str]:
-        """Exactly one of accuracy and flips; a number of flips is exact by nature."""
+        """Report none or both of accuracy and flips, and flips that are not exact."""
         if (self.accuracy is None) == (self.flips is None):
             text = "neither is" if self.accuracy is None else "both are"
             yield f"give either accuracy or flips ({text} given)"
@@ -76,34 +76,34 @@ class Accuracy(Judge):
             yield "flips is an exact number; leave out exact = false, or give accuracy instead"
 
     def flip_count(self, n: int) -> int:
-        """Number of n answers that an exact share flips."""
+        """Return the exact number of flipped answers among n."""
         if self.flips is not None:
             return self.flips
         assert self.accuracy is not None
-        # 1 - 0.7 is a little off 0.3: without the margin a half could fall either way.
+        # The margin rounds halves up in spite of rounding errors such as in 1 - 0.7.
         return math.floor((1.0 - self.accuracy) * n + 0.5 + 1e-9)
 
-    def question_problems(self, asked: Questions) -> list[str]:
-        """More flips than votes."""
-        if self.flips is not None and self.flips > len(asked):
+    def question_problems(self, questions: Questions) -> list[str]:
+        """Report more flips than votes."""
+        if self.flips is not None and self.flips > len(questions):
             return [
-                f"flips is {self.flips}, but this judge gives only {len(asked)} votes;"
+                f"flips is {self.flips}, but this judge gives only {len(questions)} votes;"
                 " lower it or give accuracy"
             ]
         return []
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """The flip rate, marginally over the places that are flipped."""
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the probabilities, marginal over the positions of the flips."""
         p_right = self.accuracy
         if self.exact or p_right is None:
-            p_right = 1.0 - self.flip_count(len(asked)) / max(len(asked), 1)
-        return probabilities_without_ties(first_choice_probability(asked, p_right))
+            p_right = 1.0 - self.flip_count(len(questions)) / max(len(questions), 1)
+        return probabilities_without_ties(first_choice_probability(questions, p_right))
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """The truth, then the flips."""
-        n = len(asked)
-        outcomes = np.where(asked.gap < 0, SECOND, FIRST).astype(np.int8)
-        tied = np.flatnonzero(asked.gap == 0)
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Take the true answers and flip some of them."""
+        n = len(questions)
+        outcomes = np.where(questions.gap < 0, SECOND, FIRST).astype(np.int8)
+        tied = np.flatnonzero(questions.gap == 0)
         if len(tied):
             outcomes[tied] = rng.integers(0, 2, len(tied))
         if self.exact:
@@ -117,14 +117,14 @@ class Accuracy(Judge):
 
 @dataclass(frozen=True)
 class Adversarial(IndependentJudge):
-    """Says the opposite of the truth, always or with a probability, and the truth otherwise.
+    """Judge that gives the opposite of the truth, always or with a probability, and the truth otherwise.
 
     P(right) = 1 - probability for every gap. An adversary that opposes an error-prone perception
     instead of the truth is ``OneCoin(eta=0)``.
 
-    Violates: in Bradley-Terry, that every judge's votes pull the right way. One-coin Crowd-BT, MAPLE
-    and the two-coin model contain it (eta near 0) and turn its votes round, as long as adversaries are
-    not the majority: the likelihood is the same with everything mirrored. BT-sigma needs a negative a.
+    Violated assumptions: in Bradley-Terry, that every judge is right more often than wrong. One-coin Crowd-BT,
+    MAPLE and the two-coin model contain it (eta near 0) and reverse its votes if adversaries are a minority:
+    the likelihood is the same with all strengths reversed. BT-sigma needs a negative a.
 
     Examples
     --------
@@ -139,6 +139,6 @@ class Adversarial(IndependentJudge):
     kind: ClassVar[str] = "adversarial"
     probability: Share = 1.0
 
-    def p_first(self, asked: Questions) -> FloatArray:
-        """Right with probability 1 - probability."""
-        return first_choice_probability(asked, 1.0 - self.probability)
+    def p_first(self, questions: Questions) -> FloatArray:
+        """Return P(first) of a judge who is right with probability 1 - probability."""
+        return first_choice_probability(questions, 1.0 - self.probability)

@@ -1,4 +1,4 @@
-"""The interface that every synthetic judge shares."""
+"""Base classes of synthetic judges."""
 
 from __future__ import annotations
 
@@ -17,73 +17,73 @@ from voirdire.simulate.questions import FloatArray, Outcomes, Questions
 
 @dataclass(frozen=True)
 class Judge(Checked, ABC):
-    """A synthetic judge: answers all its questions at once, and states the chance of each answer.
+    """Synthetic judge, which answers all its questions at once.
 
-    ``draw_answers`` draws; ``answer_chances`` gives, in closed form, the marginal probabilities of what it draws.
-    Judges that wrap others hold them in fields and hand on what they are asked.
+    ``draw_answers`` draws answers; ``answer_chances`` gives their marginal probabilities in closed form. Judges that
+    wrap others hold them in fields and pass the questions on to them.
     """
 
     noun: ClassVar[str] = "judge"
 
     @abstractmethod
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """The (3, n) probabilities of first, second and tie; what lacks to 1 is left unanswered.
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the (3, n) probabilities of first, second and tie; the remainder to 1 is that of no answer.
 
-        ``heard`` has the chances of the judges named by :meth:`copied_names`, as ``draw_answers`` hears their answers.
+        ``copied`` has the probabilities, shape (3, n), of the judges named by :meth:`copied_names`.
         """
 
     @abstractmethod
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """The (n,) outcomes: FIRST, SECOND, TIE or UNANSWERED.
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw the (n,) outcomes: FIRST, SECOND, TIE or UNANSWERED.
 
-        ``heard`` has the answers of the judges named by :meth:`copied_names`, to the same questions and turned
-        to the order in which this judge is shown the items.
+        ``copied`` has the outcomes, shape (n,), of the judges named by :meth:`copied_names` for the same questions,
+        with the items in the order in which this judge sees them.
         """
 
     def two_coin_values(self) -> tuple[float, float] | None:
-        """The (eta1, eta2) of the two-coin model that gives exactly these answers; None where none does."""
+        """Return (eta1, eta2) of the two-coin model with the same distribution of answers; None if there is none."""
         return None
 
     def wrapped_judges(self) -> Iterator[Judge]:
-        """The judges wrapped directly by this one."""
+        """Yield the judges that this one wraps directly."""
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Judge):
                 yield value
 
     def copied_names(self) -> frozenset[str]:
-        """The names of the judges whose answers this one must hear, itself or through a wrapped judge."""
+        """Return the names of the judges that this one, or a judge that it wraps, copies."""
         return frozenset().union(*(part.copied_names() for part in self.wrapped_judges()))
 
-    def question_problems(self, asked: Questions) -> list[str]:
-        """Why these questions cannot be answered (empty if they can), found before any answer is drawn."""
-        return [problem for part in self.wrapped_judges() for problem in part.question_problems(asked)]
+    def question_problems(self, questions: Questions) -> list[str]:
+        """Return the reasons why these questions cannot be answered (empty if they can), before any is answered."""
+        return [problem for part in self.wrapped_judges() for problem in part.question_problems(questions)]
 
 
 @dataclass(frozen=True)
 class IndependentJudge(Judge):
-    """A judge without ties that answers every question independently, with P(first) given by ``p_first``."""
+    """Judge without ties that answers every question independently, with P(first) from ``p_first``."""
 
     @abstractmethod
-    def p_first(self, asked: Questions) -> FloatArray:
-        """The (n,) probabilities that the item shown first is chosen."""
+    def p_first(self, questions: Questions) -> FloatArray:
+        """Return the (n,) probabilities of choosing the item shown first."""
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """P(first), 1 - P(first) and no ties."""
-        return probabilities_without_ties(self.p_first(asked))
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return P(first), 1 - P(first) and 0 for ties."""
+        return probabilities_without_ties(self.p_first(questions))
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """One Bernoulli draw for each question."""
-        return (rng.random(len(asked)) >= self.p_first(asked)).astype(np.int8)
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw one Bernoulli variable for each question."""
+        return (rng.random(len(questions)) >= self.p_first(questions)).astype(np.int8)
 
 
 def probabilities_without_ties(first: FloatArray) -> FloatArray:
-    """The (3, n) probabilities of first, second and no tie, from the (n,) of first."""
+    """Return the (3, n) probabilities of first, second and tie (0), from the (n,) of first."""
     return np.stack([first, 1.0 - first, np.zeros_like(first)])
 
 
 def stable_sigmoid(x: FloatArray) -> FloatArray:
-    """1 / (1 + exp(-x)), written with tanh so that no argument overflows.
+    """Compute 1 / (1 + exp(-x)) with tanh, without overflow.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def stable_sigmoid(x: FloatArray) -> FloatArray:
     return 0.5 + 0.5 * np.tanh(0.5 * x)
 
 
-def first_choice_probability(asked: Questions, p_right: float) -> FloatArray:
-    """P(first) of a judge that names the better item with a fixed chance; a coin toss where none is."""
-    sign = np.sign(asked.gap)
+def first_choice_probability(questions: Questions, p_right: float) -> FloatArray:
+    """Return P(first) of a judge that chooses the better item with a fixed probability; 1/2 where gaps are 0."""
+    sign = np.sign(questions.gap)
     return 0.5 + (p_right - 0.5) * sign

@@ -1,4 +1,4 @@
-"""Judges that answer exactly as a model says: Bradley-Terry, one coin, two coins, discrimination."""
+"""Judges that follow a model exactly: Bradley-Terry, one coin, two coins, discrimination."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from voirdire.simulate.questions import FloatArray, Questions
 
 
 class _Coins(IndependentJudge):
-    """A judge of two coins on top of Bradley-Terry: P(first) = eta1 s + (1 - eta2) (1 - s), s = sigmoid(scale d)."""
+    """Judge with two coins and Bradley-Terry: P(first) = eta1 s + (1 - eta2) (1 - s), s = sigmoid(scale d)."""
 
     scale: float
 
     @abstractmethod
     def _coins(self) -> tuple[float, float]:
-        """The (eta1, eta2)."""
+        """Return (eta1, eta2)."""
 
-    def p_first(self, asked: Questions) -> FloatArray:
-        """eta1 s + (1 - eta2) (1 - s), with s = sigmoid(scale d)."""
-        (eta1, eta2), d = self._coins(), self.scale * asked.gap
+    def p_first(self, questions: Questions) -> FloatArray:
+        """Compute eta1 s + (1 - eta2) (1 - s), with s = sigmoid(scale d)."""
+        (eta1, eta2), d = self._coins(), self.scale * questions.gap
         return eta1 * stable_sigmoid(d) + (1.0 - eta2) * stable_sigmoid(-d)
 
     def two_coin_values(self) -> tuple[float, float] | None:
-        """(eta1, eta2) at scale 1."""
+        """Return (eta1, eta2) at scale 1, else None."""
         return self._coins() if self.scale == 1 else None
 
 
@@ -34,12 +34,12 @@ class _Coins(IndependentJudge):
 class BradleyTerry(_Coins):
     """Bradley-Terry noise: P(first) = sigmoid(scale d).
 
-    Source: Bradley and Terry (1952), Biometrika 39, 324-345. ``scale`` sharpens the judge's eye; it
-    serves for strengths on another scale too (ranks are 1 apart).
+    Source: Bradley and Terry (1952), Biometrika 39, 324-345. A larger ``scale`` means fewer errors; it also serves
+    for strengths on another scale (ranks differ by 1).
 
-    Violates: nothing in any of the models at scale 1 (eta = 1 in the coin models, a = 1 in BT-sigma).
-    Judges of different scales violate Bradley-Terry and the coin models, which share one slope, but
-    not BT-sigma (a = scale).
+    Violated assumptions: none in any of the models at scale 1 (eta = 1 in the coin models, a = 1 in BT-sigma).
+    Judges of different scales violate Bradley-Terry and the coin models, which have a common slope, but not
+    BT-sigma (a = scale).
 
     Examples
     --------
@@ -57,20 +57,20 @@ class BradleyTerry(_Coins):
         return 1.0, 1.0
 
 
-#: The judge that wrappers wrap unless another is named.
+#: Default judge that wrappers wrap.
 PLAIN = BradleyTerry()
 
 
 @dataclass(frozen=True)
 class OneCoin(_Coins):
-    """One coin on top of Bradley-Terry: P(first) = eta sigmoid(scale d) + (1 - eta) sigmoid(-scale d).
+    """One coin and Bradley-Terry: P(first) = eta sigmoid(scale d) + (1 - eta) sigmoid(-scale d).
 
     Source: Chen, Bennett, Collins-Thompson and Horvitz (2013), Pairwise ranking aggregation in a
     crowdsourced setting, WSDM; the judge of MAPLE eq. 2-4, with one eta for items and criteria.
 
-    Violates: in Bradley-Terry, that all judges are equally reliable. Nothing in one-coin Crowd-BT,
+    Violated assumptions: in Bradley-Terry, that all judges are equally reliable. None in one-coin Crowd-BT,
     MAPLE or the two-coin model (eta1 = eta2 = eta) at scale 1. In BT-sigma, that P(first) tends to
-    0 or 1 for far pairs.
+    0 or 1 for large gaps.
 
     Examples
     --------
@@ -91,14 +91,14 @@ class OneCoin(_Coins):
 
 @dataclass(frozen=True)
 class TwoCoin(_Coins):
-    """A coin for each position: P(first) = eta1 sigmoid(scale d) + (1 - eta2) sigmoid(-scale d).
+    """One coin for each position: P(first) = eta1 sigmoid(scale d) + (1 - eta2) sigmoid(-scale d).
 
-    eta1 is the chance to say first when the first item is (perceived) better, eta2 the chance to say
-    second when the second is. Reliability is (eta1 + eta2) / 2, position bias (eta1 - eta2) / 2. The
-    asymmetric coins of Dawid and Skene (1979), Applied Statistics 28, 20-28, put on Bradley-Terry.
+    eta1 is the probability of the answer first if the first item is (perceived as) better, eta2 that of
+    second if the second is. Reliability is (eta1 + eta2) / 2, position bias (eta1 - eta2) / 2. Combines the
+    asymmetric coins of Dawid and Skene (1979), Applied Statistics 28, 20-28, with Bradley-Terry.
 
-    Violates: in Bradley-Terry, one-coin Crowd-BT and MAPLE, that the position of an item does not
-    matter, unless eta1 = eta2. Nothing in the two-coin model at scale 1. In BT-sigma, as the one-coin.
+    Violated assumptions: in Bradley-Terry, one-coin Crowd-BT and MAPLE, that the position of an item does not
+    matter, unless eta1 = eta2. None in the two-coin model at scale 1. In BT-sigma, as for :class:`OneCoin`.
 
     Examples
     --------
@@ -120,15 +120,15 @@ class TwoCoin(_Coins):
 
 @dataclass(frozen=True)
 class Discrimination(IndependentJudge):
-    """A judge's sharpness and position shift: P(first) = sigmoid(a d + b).
+    """Discrimination and position shift: P(first) = sigmoid(a d + b).
 
     The discrimination of item response theory (Birnbaum 1968) in paired comparisons: judge-aware
     Bradley-Terry (BT-sigma, arXiv:2602.16610); a may be negative. The shift b is the order effect of
     Davidson and Beaver (1977), Biometrics 33, 693-702.
 
-    Violates: in Bradley-Terry, a common slope (a = 1) and no position effect (b = 0). In one-coin
-    Crowd-BT, MAPLE and the two-coin model, that errors (and position bias, if b is not 0) remain for
-    far pairs: this judge errs only on near ones. Nothing in BT-sigma with a shift.
+    Violated assumptions: in Bradley-Terry, a common slope (a = 1) and no position effect (b = 0). In one-coin
+    Crowd-BT, MAPLE and the two-coin model, that errors (and position bias, if b is not 0) remain for large
+    gaps: this judge errs only at small ones. None in BT-sigma with a shift.
 
     Examples
     --------
@@ -143,6 +143,6 @@ class Discrimination(IndependentJudge):
     a: Number
     b: Number = 0.0
 
-    def p_first(self, asked: Questions) -> FloatArray:
-        """sigmoid(a d + b)."""
-        return stable_sigmoid(self.a * asked.gap + self.b)
+    def p_first(self, questions: Questions) -> FloatArray:
+        """Compute sigmoid(a d + b)."""
+        return stable_sigmoid(self.a * questions.gap + self.b)

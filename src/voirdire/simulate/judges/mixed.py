@@ -1,4 +1,4 @@
-"""Judges that answer partly as another: lazy, copycat, drifting over time, tie-prone."""
+"""Judges that answer partly as another judge: lazy, copycat, drifting over time, tie-prone."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from voirdire.simulate.questions import TIE, UNANSWERED, FloatArray, Outcomes, Q
 
 @dataclass(frozen=True)
 class Lazy(Judge):
-    """Answers each comparison, with probability ``share``, without looking: a coin toss, or no answer.
+    """Judge that, with probability ``share``, answers a comparison by a coin toss, or not at all.
 
-    P(first) = share / 2 + (1 - share) P(first) of the wrapped judge ``of``; with ``skips`` the unread
+    P(first) = share / 2 + (1 - share) P(first) of the wrapped judge ``of``; with ``skips`` these
     comparisons are left out of the table instead.
 
-    Violates: in Bradley-Terry, equal reliability. Around a Bradley-Terry judge it *is* the one-coin
-    judge with eta = 1 - share / 2, so one-coin Crowd-BT, MAPLE and the two-coin model contain it;
-    BT-sigma does not (errors remain for far pairs). Skipping violates nothing, as what is skipped does
-    not depend on the items, but the judge's table has holes.
+    Violated assumptions: in Bradley-Terry, equal reliability. With a wrapped Bradley-Terry judge it *is* the
+    one-coin judge with eta = 1 - share / 2, so one-coin Crowd-BT, MAPLE and the two-coin model contain it;
+    BT-sigma does not (errors remain for large gaps). Skipping violates no assumption, as it does not depend on
+    the items, but comparisons are missing in the judge's table.
 
     Examples
     --------
@@ -38,23 +38,23 @@ class Lazy(Judge):
     of: Judge = PLAIN
     skips: Flag = False
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """The wrapped judge's, shrunk towards a coin toss or towards no answer."""
-        probabilities = (1.0 - self.share) * self.of.answer_chances(asked, heard)
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the wrapped judge's probabilities, mixed with a coin toss or with no answer."""
+        probabilities = (1.0 - self.share) * self.of.answer_chances(questions, copied)
         if not self.skips:
             probabilities[:TIE] += self.share / 2
         return probabilities
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """The wrapped judge's answers, overwritten where this one did not look."""
-        answers = self.of.draw_answers(asked, rng, heard)
-        skipped = rng.random(len(asked)) < self.share
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw the wrapped judge's answers; replace a random share of them."""
+        answers = self.of.draw_answers(questions, rng, copied)
+        skipped = rng.random(len(questions)) < self.share
         if self.skips:
             return np.where(skipped, np.int8(UNANSWERED), answers)
-        return np.where(skipped, rng.integers(0, 2, len(asked), dtype=np.int8), answers)
+        return np.where(skipped, rng.integers(0, 2, len(questions), dtype=np.int8), answers)
 
     def two_coin_values(self) -> tuple[float, float] | None:
-        """The wrapped judge's coins, shrunk towards 1/2 unless this one skips."""
+        """Return the wrapped judge's coins, shrunk towards 1/2 unless this one skips."""
         coins = self.of.two_coin_values()
         if coins is None or self.skips:
             return coins
@@ -64,15 +64,15 @@ class Lazy(Judge):
 
 @dataclass(frozen=True)
 class Copycat(Judge):
-    """Copies the answer of another judge, with probability ``rho``, and judges for itself otherwise.
+    """Judge that copies the answer of another judge with probability ``rho``; else it answers as ``of``.
 
-    It copies the winner (or the tie), also where the two are shown the pair in different order. What
-    the other did not answer it judges for itself, as the wrapped judge ``of``.
+    It copies the winner (or the tie), also where the two judges see the pair in different order. Comparisons
+    that the other judge did not answer are answered as by the wrapped judge ``of``.
 
-    Violates: in every model here, that judges err independently given the truth. One-coin Crowd-BT,
+    Violated assumptions: in every model here, that judges err independently given the truth. One-coin Crowd-BT,
     MAPLE, the two-coin model and BT-sigma take the agreement of copies for reliability and count each
-    copy as a fresh vote: intervals become too narrow, and enough copies of a bad judge take the panel
-    over.
+    copy as an independent vote: intervals become too narrow, and enough copies of a bad judge dominate the
+    panel.
 
     Examples
     --------
@@ -86,37 +86,37 @@ class Copycat(Judge):
     of: Judge = PLAIN
 
     def copied_names(self) -> frozenset[str]:
-        """The judge it copies, and those its own judgement needs."""
+        """Return the name of the copied judge, and those that the wrapped judge copies."""
         return frozenset({self.copies}) | self.of.copied_names()
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """The mixture of both judges' chances."""
-        copied_probabilities = heard[self.copies]
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the mixture of both judges' probabilities."""
+        copied_probabilities = copied[self.copies]
         copied_total = self.rho * copied_probabilities.sum(axis=0)
         return np.asarray(
-            self.rho * copied_probabilities + (1.0 - copied_total) * self.of.answer_chances(asked, heard)
+            self.rho * copied_probabilities + (1.0 - copied_total) * self.of.answer_chances(questions, copied)
         )
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """Its own answers, overwritten by the copied ones."""
-        own_answers = self.of.draw_answers(asked, rng, heard)
-        copied_answers = heard[self.copies]
-        copies = (rng.random(len(asked)) < self.rho) & (copied_answers != UNANSWERED)
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw the wrapped judge's answers; replace a random share of them by the copied ones."""
+        own_answers = self.of.draw_answers(questions, rng, copied)
+        copied_answers = copied[self.copies]
+        copies = (rng.random(len(questions)) < self.rho) & (copied_answers != UNANSWERED)
         return np.where(copies, copied_answers, own_answers)
 
 
 @dataclass(frozen=True)
 class Drifting(Judge):
-    """Turns from one judge into another in the course of its votes.
+    """Judge that changes gradually from one judge to another over its votes.
 
-    At time t in [0, 1] it answers as ``end`` with probability t and as ``begin`` otherwise. A judge of
-    reliability falling linearly from 0.9 to 0.5 is a drift from ``OneCoin(0.9)`` to ``OneCoin(0.5)``: its
-    eta at time t is (1 - t) 0.9 + t 0.5. Time is the judge's sequence of answers: the order of its rows
-    in the tables, comparisons of criteria last (unless the design shuffles).
+    At time t in [0, 1] it answers as ``end`` with probability t and as ``begin`` otherwise. For example, a drift
+    from ``OneCoin(0.9)`` to ``OneCoin(0.5)`` has a linearly falling reliability: eta at time t is
+    (1 - t) 0.9 + t 0.5. Time is the judge's sequence of answers: the order of its rows in the tables, comparisons
+    of criteria last (unless the design shuffles).
 
-    Violates: in one-coin Crowd-BT, MAPLE, the two-coin model and BT-sigma, that a judge's parameters
-    are the same for all its votes; they estimate the average. Unless the design shuffles, time runs
-    with the criteria, so the drift looks like a reliability that depends on the criterion.
+    Violated assumptions: in one-coin Crowd-BT, MAPLE, the two-coin model and BT-sigma, that a judge's parameters
+    are the same for all its votes; these models estimate the average. Unless the design shuffles, criteria are
+    answered one after the other, so the drift looks like a reliability that depends on the criterion.
 
     Examples
     --------
@@ -132,28 +132,30 @@ class Drifting(Judge):
     begin: Judge
     end: Judge
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """(1 - t) of the first judge's and t of the second's."""
-        begin, end = self.begin.answer_chances(asked, heard), self.end.answer_chances(asked, heard)
-        return (1.0 - asked.time) * begin + asked.time * end
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the mixture of both judges' probabilities with weights 1 - t and t."""
+        begin, end = self.begin.answer_chances(questions, copied), self.end.answer_chances(questions, copied)
+        return (1.0 - questions.time) * begin + questions.time * end
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """The second judge's answer where it has taken over."""
-        begin, end = self.begin.draw_answers(asked, rng, heard), self.end.draw_answers(asked, rng, heard)
-        return np.where(rng.random(len(asked)) < asked.time, end, begin)
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw both judges' answers; take the second judge's with probability t."""
+        begin, end = (
+            self.begin.draw_answers(questions, rng, copied),
+            self.end.draw_answers(questions, rng, copied),
+        )
+        return np.where(rng.random(len(questions)) < questions.time, end, begin)
 
 
 @dataclass(frozen=True)
 class TieProne(Judge):
-    """Calls near pairs ties, after Davidson: P(tie) = nu / (nu + 2 cosh(scale d / 2)).
+    """Judge with ties, mainly at small gaps: P(tie) = nu / (nu + 2 cosh(scale d / 2)).
 
-    The rest is answered as the wrapped judge ``of``. Davidson (1970), Journal of the American
-    Statistical Association 65, 317-328: around ``BradleyTerry()`` at scale 1 this is his model, with
+    Other comparisons are answered as by the wrapped judge ``of``. With ``BradleyTerry()`` at scale 1 this is
+    the model of Davidson (1970), Journal of the American Statistical Association 65, 317-328, with
     P(first) proportional to exp(d / 2), P(second) to exp(-d / 2) and P(tie) to nu.
 
-    Violates: models without ties cannot read the table (MAPLE permits none). Nothing in the models
-    with Davidson ties per judge at scale 1; a tie parameter common to all judges is violated by judges
-    of different nu.
+    Violated assumptions: models without ties cannot read the table (MAPLE permits none). None in the models
+    with Davidson ties per judge at scale 1; judges of different nu violate a tie parameter common to all judges.
 
     Examples
     --------
@@ -169,26 +171,26 @@ class TieProne(Judge):
     of: Judge = PLAIN
     scale: Positive = 1.0
 
-    def p_tie(self, asked: Questions) -> FloatArray:
-        """The (n,) probabilities of a tie, written so that a large gap does not overflow."""
-        half = np.exp(-0.5 * self.scale * np.abs(asked.gap))
+    def p_tie(self, questions: Questions) -> FloatArray:
+        """Compute the (n,) probabilities of a tie, without overflow at large gaps."""
+        half = np.exp(-0.5 * self.scale * np.abs(questions.gap))
         return np.asarray(self.nu * half / (self.nu * half + 1.0 + half**2))
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """P(tie) first, the wrapped judge's chances on the rest; what it skips stays skipped."""
-        probabilities: FloatArray = self.of.answer_chances(asked, heard)
-        tie = self.p_tie(asked)
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return P(tie), and the wrapped judge's probabilities times 1 - P(tie); skipped questions remain skipped."""
+        probabilities: FloatArray = self.of.answer_chances(questions, copied)
+        tie = self.p_tie(questions)
         answered = probabilities.sum(axis=0)
         probabilities = probabilities * (1.0 - tie)
         probabilities[TIE] += tie * answered
         return probabilities
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """The wrapped judge's answers, with ties laid over them."""
-        outcomes = self.of.draw_answers(asked, rng, heard)
-        tied = (rng.random(len(asked)) < self.p_tie(asked)) & (outcomes != UNANSWERED)
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw the wrapped judge's answers; replace some of them by ties."""
+        outcomes = self.of.draw_answers(questions, rng, copied)
+        tied = (rng.random(len(questions)) < self.p_tie(questions)) & (outcomes != UNANSWERED)
         return np.where(tied, np.int8(TIE), outcomes)
 
     def two_coin_values(self) -> tuple[float, float] | None:
-        """The wrapped judge's: Davidson ties leave the untied part as it is."""
+        """Return the wrapped judge's coins: Davidson ties do not change the other answers."""
         return self.of.two_coin_values()

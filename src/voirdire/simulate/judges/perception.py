@@ -1,4 +1,4 @@
-"""Judges that see another difference than the one asked about: halo, criterion-blind, verbosity-biased."""
+"""Judges that perceive another difference than the true one: halo, criterion-blind, verbosity-biased."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from voirdire.simulate.questions import FloatArray, IntArray, Outcomes, Question
 
 
 class _PerceptionJudge(Judge):
-    """A judge whose wrapped judge ``of`` answers by another difference d' than the one asked about."""
+    """Judge with a wrapped judge ``of`` that answers by another difference d' than the true one."""
 
     of: Judge
 
     @abstractmethod
-    def perceived_questions(self, asked: Questions) -> Questions:
-        """The questions as this judge perceives them."""
+    def perceived_questions(self, questions: Questions) -> Questions:
+        """Return the questions with the perceived differences."""
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """Those of the wrapped judge at d'."""
-        return self.of.answer_chances(self.perceived_questions(asked), heard)
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the wrapped judge's probabilities at d'."""
+        return self.of.answer_chances(self.perceived_questions(questions), copied)
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """The wrapped judge's answers at d'."""
-        return self.of.draw_answers(self.perceived_questions(asked), rng, heard)
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw the wrapped judge's answers at d'."""
+        return self.of.draw_answers(self.perceived_questions(questions), rng, copied)
 
 
 @dataclass(frozen=True)
 class Halo(_PerceptionJudge):
-    """Drifts to the overall winner: sees d' = (1 - pull) d + pull D, D the difference of overall scores.
+    """Judge with a halo: perceives d' = (1 - pull) d + pull D, with D the difference of overall scores.
 
-    The wrapped judge ``of`` answers by d'. With pull 1 only the overall score counts, with fresh noise
+    The wrapped judge ``of`` answers by d'. With pull 1 only the overall score counts, with independent noise
     under each criterion. Thorndike (1920), Journal of Applied Psychology 4, 25-29. Comparisons of
     criteria are not affected.
 
-    Violates: in MAPLE and every model with strengths per criterion, that a judge's error is the same
-    in size under every criterion and does not lean towards the other criteria; reliability then
-    depends on the criterion. Models of one criterion see nothing wrong.
+    Violated assumptions: in MAPLE and every model with strengths per criterion, that a judge's error has the same
+    size under every criterion and does not depend on the other criteria; reliability then depends on the
+    criterion. Models of one criterion: none.
 
     Examples
     --------
@@ -60,23 +60,22 @@ class Halo(_PerceptionJudge):
     pull: Share
     of: Judge = PLAIN
 
-    def perceived_questions(self, asked: Questions) -> Questions:
-        """The questions as this judge perceives them."""
-        return replace(asked, gap=(1.0 - self.pull) * asked.gap + self.pull * asked.overall)
+    def perceived_questions(self, questions: Questions) -> Questions:
+        """Return the questions with the perceived differences."""
+        return replace(questions, gap=(1.0 - self.pull) * questions.gap + self.pull * questions.overall)
 
 
 @dataclass(frozen=True)
 class CriterionBlind(Judge):
-    """Gives the same answer under every criterion: its answer to which item is better overall.
+    """Judge that gives the same answer under every criterion, the item that is better overall.
 
     The wrapped judge ``of`` answers once for each pair, order and run, by the difference of the overall
     scores; the answer is repeated under all criteria. Comparisons of criteria are answered as usual.
-    With the order of presentation drawn anew under each criterion, the answer is the same for the same
-    order only.
+    If the order of presentation is drawn for each criterion, answers are the same only for the same order.
 
-    Violates: in MAPLE and every model with strengths per criterion, that votes under different
+    Violated assumptions: in MAPLE and every model with strengths per criterion, that votes under different
     criteria are independent (C identical votes count as C) and that they are about the criterion.
-    Models of one criterion see nothing wrong.
+    Models of one criterion: none.
 
     Examples
     --------
@@ -91,38 +90,37 @@ class CriterionBlind(Judge):
     kind: ClassVar[str] = "criterion-blind"
     of: Judge = PLAIN
 
-    def perceived_questions(self, asked: Questions) -> tuple[Questions, IntArray, IntArray]:
-        """The distinct overall questions, their rows, and which of them each question asked is."""
-        _, rows, group = np.unique(asked.alike, return_index=True, return_inverse=True)
-        return replace(asked, gap=asked.overall).take_rows(rows), rows, group
+    def perceived_questions(self, questions: Questions) -> tuple[Questions, IntArray, IntArray]:
+        """Return the distinct overall questions, their rows, and the index of the overall question of each one."""
+        _, rows, group = np.unique(questions.alike, return_index=True, return_inverse=True)
+        return replace(questions, gap=questions.overall).take_rows(rows), rows, group
 
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """Those of the wrapped judge for the overall scores."""
-        questions, rows, group = self.perceived_questions(asked)
-        heard = {name: probabilities[:, rows] for name, probabilities in heard.items()}
-        return self.of.answer_chances(questions, heard)[:, group]
+    def answer_chances(self, questions: Questions, copied: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the wrapped judge's probabilities for the overall scores."""
+        overall_questions, rows, group = self.perceived_questions(questions)
+        copied = {name: probabilities[:, rows] for name, probabilities in copied.items()}
+        return self.of.answer_chances(overall_questions, copied)[:, group]
 
-    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
-        """One answer for each group of questions that are alike."""
-        questions, rows, group = self.perceived_questions(asked)
-        heard = {name: outcomes[rows] for name, outcomes in heard.items()}
-        return self.of.draw_answers(questions, rng, heard)[group]
+    def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
+        """Draw one answer for each group of questions that differ only in the criterion."""
+        overall_questions, rows, group = self.perceived_questions(questions)
+        copied = {name: outcomes[rows] for name, outcomes in copied.items()}
+        return self.of.draw_answers(overall_questions, rng, copied)[group]
 
-    def question_problems(self, asked: Questions) -> list[str]:
-        """Those of the wrapped judge, which is asked only once for each group."""
-        return self.of.question_problems(self.perceived_questions(asked)[0])
+    def question_problems(self, questions: Questions) -> list[str]:
+        """Return the wrapped judge's problems with one question per group."""
+        return self.of.question_problems(self.perceived_questions(questions)[0])
 
 
 @dataclass(frozen=True)
 class VerbosityBiased(_PerceptionJudge):
-    """Prefers the longer item: sees d' = d + effect (length of first - length of second).
+    """Judge that prefers longer items: perceives d' = d + effect (length of first - length of second).
 
-    The wrapped judge ``of`` answers by d'. Drawn lengths are standard Normal, so that ``effect`` is the
-    worth, on the scale of the strengths, of one standard deviation of length. Comparisons of criteria
-    are not affected.
+    The wrapped judge ``of`` answers by d'. Drawn lengths are standard Normal, so ``effect`` is the effect of one
+    standard deviation of length on the scale of the strengths. Comparisons of criteria are not affected.
 
-    Violates: in every model without a length covariate, that votes depend on the strengths of the
-    criterion only; biased judges share the error, so that they agree with each other more than their
+    Violated assumptions: in every model without a length covariate, that votes depend on the strengths of the
+    criterion only; biased judges share the error, so they agree with each other more than their
     reliability explains. A model with d + beta (length difference) contains it.
 
     Examples
@@ -139,6 +137,6 @@ class VerbosityBiased(_PerceptionJudge):
     effect: Number
     of: Judge = PLAIN
 
-    def perceived_questions(self, asked: Questions) -> Questions:
-        """The questions as this judge perceives them."""
-        return replace(asked, gap=asked.gap + self.effect * asked.length)
+    def perceived_questions(self, questions: Questions) -> Questions:
+        """Return the questions with the perceived differences."""
+        return replace(questions, gap=questions.gap + self.effect * questions.length)

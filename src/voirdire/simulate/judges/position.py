@@ -1,4 +1,4 @@
-"""Judges that do not look at the items: a coin toss, always the first, always the second."""
+"""Judges that ignore the items: a coin toss, always the first, always the second."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from voirdire.simulate.questions import FloatArray, Questions
 
 
 class _ContentBlindJudge(IndependentJudge):
-    """A judge whose chance to pick the first item is the same whatever the items are."""
+    """Judge with the same P(first) for all items."""
 
     chance: ClassVar[float]
 
-    def p_first(self, asked: Questions) -> FloatArray:
-        """The same for every pair."""
-        return np.full(len(asked), self.chance)
+    def p_first(self, questions: Questions) -> FloatArray:
+        """Return the same probability for every pair."""
+        return np.full(len(questions), self.chance)
 
     def two_coin_values(self) -> tuple[float, float] | None:
-        """The chance to pick the first item, and the second."""
+        """Return P(first) and P(second)."""
         return self.chance, 1.0 - self.chance
 
 
 @dataclass(frozen=True)
 class Random(_ContentBlindJudge):
-    """Tosses a fair coin: P(first) = 1/2 for every pair.
+    """Judge that tosses a fair coin: P(first) = 1/2 for every pair.
 
     The random predictor of MAPLE, section 5.3.
 
-    Violates: in Bradley-Terry, that a vote tells something about the items: coin tosses draw the
-    strengths together. One-coin Crowd-BT, MAPLE (eta = 1/2), the two-coin model and BT-sigma (a = 0)
+    Violated assumptions: in Bradley-Terry, that votes are informative about the items: coin tosses shrink the
+    differences of strengths. One-coin Crowd-BT, MAPLE (eta = 1/2), the two-coin model and BT-sigma (a = 0)
     contain it.
 
     Examples
@@ -47,15 +47,14 @@ class Random(_ContentBlindJudge):
 
 @dataclass(frozen=True)
 class AlwaysFirst(_ContentBlindJudge):
-    """Chooses the item shown first, whatever it is: P(first) = 1.
+    """Judge that always chooses the item shown first: P(first) = 1.
 
     The position-1-biased model of MAPLE, section 5.3.
 
-    Violates: in Bradley-Terry, one-coin Crowd-BT and MAPLE, that the position does not matter. In
-    random or swapped order it passes for a coin toss; in a fixed order its votes are one consistent,
-    wrong ranking (by item index), and several such judges look like a reliable majority. The two-coin
-    model contains it (eta1 = 1, eta2 = 0: no information, no harm), BT-sigma with a shift in the limit
-    (a = 0, b to infinity).
+    Violated assumptions: in Bradley-Terry, one-coin Crowd-BT and MAPLE, that the position does not matter. In
+    random or swapped order its votes look like coin tosses; in a fixed order they are one consistent, wrong
+    ranking (by item index), and several such judges look like a reliable majority. The two-coin model contains
+    it (eta1 = 1, eta2 = 0: no information, no harm), BT-sigma with a shift in the limit (a = 0, b to infinity).
 
     Examples
     --------
@@ -69,11 +68,11 @@ class AlwaysFirst(_ContentBlindJudge):
 
 @dataclass(frozen=True)
 class AlwaysSecond(_ContentBlindJudge):
-    """Chooses the item shown second, whatever it is: P(first) = 0.
+    """Judge that always chooses the item shown second: P(first) = 0.
 
     The position-2-biased model of MAPLE, section 5.3.
 
-    Violates: as :class:`AlwaysFirst`, with the positions exchanged (eta1 = 0, eta2 = 1).
+    Violated assumptions: as for :class:`AlwaysFirst`, with the positions exchanged (eta1 = 0, eta2 = 1).
 
     Examples
     --------

@@ -92,7 +92,7 @@ def _prediction_blocks(comparison: Comparison) -> Iterator[Block]:
         heads={"p": "effective parameters", "difference_se": "its se", "bad_k": "k above 0.7"},
         decimals=dict.fromkeys(("elpd", "se", "p", "difference", "difference_se"), 1),
         notes=(
-            "Votes with a Pareto k above 0.7 are predicted from too few draws; many of them make numbers unsure.",
+            "Votes with a Pareto k above 0.7 are predicted from too few draws; with many, numbers are uncertain.",
         ),
     )
 

@@ -100,11 +100,11 @@ def _read_stop_request(stop: threading.Event) -> None:
 def _make_reporter(out: TextIO, stop: threading.Event) -> Callable[..., None]:
     """Make the progress callback; after a request to stop it raises SIGINT, which keeps the draws so far."""
 
-    def report_progress(done: int, total: int, said: str = "") -> None:
+    def report_progress(done: int, total: int, message: str = "") -> None:
         if stop.is_set():
             stop.clear()
             signal.raise_signal(signal.SIGINT)
-        _send_message(out, {"done": done, "total": total, "said": said})
+        _send_message(out, {"done": done, "total": total, "said": message})
 
     return report_progress
 

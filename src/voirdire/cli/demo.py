@@ -74,10 +74,10 @@ def show_demo(demo_result: Demo, out: Console) -> None:
         "two read them, two guess. The longest answers are the dangerous ones."
     )
     out.print(f"\nRight order, of {pair_count} pairs that people were not asked about", style="bold")
-    doubt = caveat_text(demo_result.alone)
+    caveat = caveat_text(demo_result.alone)
     for key, name, style in (
         ("majority", "majority of the panel", ""),
-        ("alone", "fit of its votes" + (f", which warns: {doubt}" if doubt else ""), ""),
+        ("alone", "fit of its votes" + (f", which warns: {caveat}" if caveat else ""), ""),
         ("people", f"{people_count} answers of people", ""),
         ("with_people", f"the panel with these {people_count} answers", "bold green"),
     ):

@@ -174,9 +174,9 @@ def compare_methods(
     )
 
 
-def _loss_if_wrong(doubt: Floats) -> float:
+def _loss_if_wrong(other_probability: Floats) -> float:
     """Loss of one more, imaginary anchor that the method predicts wrongly with its average certainty."""
-    return float(np.mean(-np.log(np.clip(doubt, 1e-12, 1.0)))) if len(doubt) else 0.0
+    return float(np.mean(-np.log(np.clip(other_probability, 1e-12, 1.0)))) if len(other_probability) else 0.0
 
 
 class Losses(NamedTuple):

@@ -94,8 +94,10 @@ class LeftOut:
             np.arange(len(answer)),
             probability > probability.max(axis=1, keepdims=True) - TIE_TOLERANCE,
         )
-        doubt = np.sort(probability, axis=1)[:, :-1].sum(axis=1)  # 1 - max would round to zero
-        return cls(probability[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
+        other_probability = np.sort(probability, axis=1)[:, :-1].sum(axis=1)  # 1 - max would round to zero
+        return cls(
+            probability[rows, answer], other_probability, best[rows, answer] / best.sum(axis=1), usable
+        )
 
 
 def anchor_folds(count: int) -> list[Ints]:

@@ -23,5 +23,5 @@ def caveat_text(fit: Fit) -> str:
 
 def caveat_sentence(fit: Fit) -> str:
     """Return the sentence to add to a claim that has a caveat; empty where it has none."""
-    doubt = caveat_text(fit)
-    return f" But {doubt}: see what the checks say before trusting this." if doubt else ""
+    caveat = caveat_text(fit)
+    return f" But {caveat}: see what the checks say before trusting this." if caveat else ""

@@ -94,7 +94,7 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
     # first, because the other tiles are valid only if the checks are passed
     yield "Checks", LEVEL_WORDS[fit.level], names
     items = result["items"]
-    doubt = f"not to be relied on: {reason}" if (reason := caveat_text(fit)) else ""
+    caveat = f"not to be relied on: {reason}" if (reason := caveat_text(fit)) else ""
     scored = "score" in fit.tables["items"]
     if (scored and not fit.kind.has_unlinked_pairs(fit.problem)) or fit.decision is not None:
         first = items[0] if fit.decision is None else fit.decision.row
@@ -104,11 +104,11 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
         )
         probability_note += "" if leaders == 1 else f"; shares the first place with {leaders - 1} more"
         best = "Best system" if result.get("systems") else "Best item"
-        yield best, isolate_name(first["item"]), doubt or probability_note
+        yield best, isolate_name(first["item"]), caveat or probability_note
     if not scored:
         total_text = f" of {len(items):,} classes" if "criterion" in items[0] else ""
         settled_text = f"{count_settled(items):,}{total_text} settled (probability {SETTLED_PROBABILITY:g})"
-        yield "Items", f"{len(fit.problem.items):,}", doubt or settled_text
+        yield "Items", f"{len(fit.problem.items):,}", caveat or settled_text
     order_varies = fit.kind.fixed_order(fit.problem) is None
     yield (
         "Judges",

@@ -169,9 +169,9 @@ class Sheet:
         """
         return self._align(other, outcomes, np.full(n, UNANSWERED, dtype=np.int8), swap_outcomes)
 
-    def align_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
+    def align_chances(self, other: Sheet, probabilities: FloatArray, n: int) -> FloatArray:
         """Convert the other judge's (3, .) probabilities to this sheet (0 where that judge has no question)."""
-        return self._align(other, chances, np.zeros((len(chances), n)), swap_probabilities)
+        return self._align(other, probabilities, np.zeros((len(probabilities), n)), swap_probabilities)
 
     def _align(self, other: Sheet, values: Numbers, common: Numbers, swap: Callable[..., Numbers]) -> Numbers:
         """Convert values of the other judge to this sheet; ``common`` has the values for rows without a question."""

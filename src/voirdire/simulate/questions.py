@@ -64,7 +64,7 @@ class Questions:
         return replace(self, gap=gap, overall=overall, length=length)
 
 
-def swap_probabilities(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
+def swap_probabilities(probabilities: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
     """Exchange the (3, n) probabilities of first and second in the flipped comparisons.
 
     Examples
@@ -73,7 +73,7 @@ def swap_probabilities(chances: FloatArray, flipped: NDArray[np.bool_]) -> Float
     >>> swap_probabilities(np.array([[0.7], [0.2], [0.1]]), np.array([True]))[:, 0]
     array([0.2, 0.7, 0.1])
     """
-    return np.where(flipped, chances[[SECOND, FIRST, TIE]], chances)
+    return np.where(flipped, probabilities[[SECOND, FIRST, TIE]], probabilities)
 
 
 def swap_outcomes(outcomes: Outcomes, flipped: NDArray[np.bool_]) -> Outcomes:

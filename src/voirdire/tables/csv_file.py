@@ -181,13 +181,13 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
     with _open_reader(str(file), problems.name) as reader:
         header = next(row for row in reader if row)
         # The first column twice: itemgetter returns no tuple for a single column.
-        pick: Any = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))
+        select_cells: Any = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))
         width = len(header)
         rows: Rows = []
         for row in reader:
             repeated = repeats_header(row, header)
             if len(row) == width and not repeated:
-                rows.append(pick(row)[:-1])
+                rows.append(select_cells(row)[:-1])
             elif row:
                 _check_merge_conflict(row, problems.name, reader.line_num)
                 rows.append((UNREAD,) * len(wanted))

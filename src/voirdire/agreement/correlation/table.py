@@ -20,12 +20,12 @@ _SYMBOLS = {
 }
 
 
-def metric_table(found: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
+def metric_table(rows: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
     """Arrange the rows of `metaeval` as a table of text: a row per metric, columns (criterion, coefficient).
 
     Parameters
     ----------
-    found : pandas.DataFrame
+    rows : pandas.DataFrame
         Result of `voirdire.agreement.correlation.verb.metaeval`.
     digits : int
         Digits after the decimal point.
@@ -48,7 +48,7 @@ def metric_table(found: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
     import pandas as pd
 
     cells: dict[tuple[str, str], dict[str, str]] = {}
-    for row in found.to_dict("records"):
+    for row in rows.to_dict("records"):
         column = (row["criterion"] or "", _SYMBOLS.get(row["measure"], row["measure"]))
         cells.setdefault(column, {})[row["judges"][0]] = _format_cell(row, digits)
     table = pd.DataFrame(cells)

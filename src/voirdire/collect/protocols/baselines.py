@@ -89,11 +89,11 @@ class SelfRefine(CaseProtocol):
         current = note_evaluation(await case.content("self-refine/score", 0, form=schema), "initial")
         for number in range(1, case.options.rounds + 1):
             phase, shown = f"round-{number}", {"evaluation": current}
-            found = await case.content("self-refine/feedback", number, form=feedback_schema, **shown)
-            case.text("feedback", found["feedback"], phase)
-            if found["change"] == "no":
+            review = await case.content("self-refine/feedback", number, form=feedback_schema, **shown)
+            case.text("feedback", review["feedback"], phase)
+            if review["change"] == "no":
                 break
-            shown["feedback"] = found["feedback"]
+            shown["feedback"] = review["feedback"]
             revised = await case.content("self-refine/revise", number, form=schema, **shown)
             current = note_evaluation(revised, phase)
         case.score(current["score"])

@@ -23,16 +23,16 @@ SINGLE = jnp.float32
 class DeviceDensity:
     """Density of a model as a function that JAX compiles, in single precision.
 
-    Sums are of the cells' log likelihoods less those at ``at``, so that single precision is enough.
+    Sums are of the cells' log likelihoods less those at ``centre``, so that single precision is enough.
 
     Parameters
     ----------
     model : LatentGaussianModel
-    at : tuple of array, shape (size,) and (hypers,)
+    centre : tuple of array, shape (size,) and (hypers,)
         Latent values and logarithms of spreads at which the log likelihood counts as zero.
     """
 
-    def __init__(self, model: LatentGaussianModel, at: tuple[Floats, Floats]) -> None:
+    def __init__(self, model: LatentGaussianModel, centre: tuple[Floats, Floats]) -> None:
         self.model = model
         pattern = model.pattern
         used = (pattern.coefficients != 0) & (pattern.index < pattern.size)
@@ -40,7 +40,7 @@ class DeviceDensity:
         self._coefficients = jnp.asarray(np.where(used, pattern.coefficients, 0.0), SINGLE)
         self._columns = [np.flatnonzero(pattern.predictor == kind) for kind in range(pattern.kinds)]
         self._scales = None if model.scales is None else model.scales.tocoo()
-        self.likelihood = _likelihood_of(model, model.predictors(*at))
+        self.likelihood = _likelihood_of(model, model.predictors(*centre))
 
     def log_density(self, x: Any, hyper: Any) -> Any:
         """Compute the log density, (points,), up to a constant, of x, (points, size), and hyper, (points, hypers)."""

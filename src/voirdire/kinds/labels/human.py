@@ -168,10 +168,10 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             panels.append(_as_one_answer(panels[0], chance))
         return panels
 
-    def _stack_new_items(self, chances: list[Floats], data: Data) -> Floats:
+    def _stack_new_items(self, panel_probabilities: list[Floats], data: Data) -> Floats:
         problem, model = self.problem, self._stacking_model
         counts = data["labels"]["counts"].reshape(-1, len(problem.judges), len(problem.labels))
-        panel = [*chances[-(len(model.panel) - 1) :], _majority_shares(counts, problem.classes)]
+        panel = [*panel_probabilities[-(len(model.panel) - 1) :], _majority_shares(counts, problem.classes)]
         panels = tuple(np.concatenate(pair) for pair in zip(model.panel, panel, strict=True))
         shares = np.concatenate([model.shares, _label_shares(counts)])
         probabilities = Stacking(

@@ -24,11 +24,11 @@ UNMERGED = "two versions of the file were not merged; keep one of them"
 
 
 class NotJsonError(ValueError):
-    """Invalid JSON with its reason; ``at`` is the position of the fault, None if further text cannot resolve it."""
+    """Invalid JSON with its reason; ``position`` is the place of the fault, None if further text cannot resolve it."""
 
-    def __init__(self, reason: str, at: int | None = None) -> None:
+    def __init__(self, reason: str, position: int | None = None) -> None:
         super().__init__(reason)
-        self.at = at
+        self.position = position
 
 
 class RepeatedKeyError(NotJsonError):
@@ -150,7 +150,7 @@ class _Window:
                 complete = end < len(self._text)  # a number may continue in the next part
                 fault = NotJsonError("the list has no end")
             except NotJsonError as error:
-                if error.at is None or error.at < len(self._text) - _LOOKAHEAD_CHARACTERS:
+                if error.position is None or error.position < len(self._text) - _LOOKAHEAD_CHARACTERS:
                     raise self.broken(error) from None
                 complete, fault = False, error
             if complete:
@@ -175,7 +175,7 @@ class _Window:
         return _short_quote(self._text[self.at :])
 
     def broken(self, fault: NotJsonError) -> InputError:
-        begin = self._text.rfind("\n", 0, self.at if fault.at is None else fault.at) + 1
+        begin = self._text.rfind("\n", 0, self.at if fault.position is None else fault.position) + 1
         if is_merge_conflict_marker(self._text[begin : begin + 80].split("\n")[0]):
             return InputError(f"{self.place}: {UNMERGED}")
         return InputError(f"{self.place}: not JSON ({fault}); is the file whole?")

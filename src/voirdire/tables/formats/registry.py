@@ -33,7 +33,7 @@ TOOLS: tuple[type[Format], ...] = (
     JudgeBench, PandaLM, LMEval, LangSmith, Argilla, LabelStudio, CJE, LMArena, CrowdKit, JudgeBenchPeople,
     UltraFeedback, Prodigy, Doccano, MechanicalTurk, Toloka, MLflow, EveryEvalEver, OpenAIEvals, OpenAIPlatform, MQM,
 )  # fmt: skip
-FORMATS = {one.name: one for one in TOOLS} | {PlainTable.name: PlainTable}
+FORMATS = {tool.name: tool for tool in TOOLS} | {PlainTable.name: PlainTable}
 _MAX_CHECKED_RECORDS = 100  # records that are checked against the tool of --from
 _SINGLE_SCORE_KEYS = {"question_id", "model", "score"}
 

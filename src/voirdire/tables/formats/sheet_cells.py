@@ -72,7 +72,7 @@ def unescape_text(text: str) -> str:
     >>> unescape_text("a_x000D_b"), unescape_text("_x005F_x000D_")
     ('a\\rb', '_x000D_')
     """
-    return _ESCAPED_CHARACTER.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+    return _ESCAPED_CHARACTER.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def is_date(number: int, code: str | None) -> bool:

@@ -452,7 +452,7 @@ def _read_object(path: str, local: str) -> Any:
     except RepeatedKeyError as error:
         raise InputError(f"file {path!r}: {error} in an object; keep one") from None
     except NotJsonError as error:
-        position = len(text) if error.at is None else error.at
+        position = len(text) if error.position is None else error.position
         begin = text.rfind("\n", 0, position) + 1
         line = f"line {text.count(chr(10), 0, position) + 1}"
         if is_merge_conflict_marker(text[begin : begin + 80]):

@@ -16,10 +16,10 @@ from voirdire.errors import InputError
 from voirdire_repro import judge_claims, load_system, system_names
 from voirdire_repro.items import topical_chat
 from voirdire_repro.job import Job
-from voirdire_repro.kept import what_is_asked
 from voirdire_repro.page import repro_page
 from voirdire_repro.runfile import differences, read_run
 from voirdire_repro.runs import run
+from voirdire_repro.smoke_digest import smoke_test_digest
 from voirdire_repro.verb import show_claims
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -294,7 +294,7 @@ def test_a_kept_smoke_test_is_of_the_run_as_it_is(system: str, name: str, projec
     spec = read_run(load_system(system), name)
     parts = [part["name"] for part in spec["parts"] if not part.get("optional")]
     assert found["parts"] == parts, "run it again with --smoke"
-    assert found["of"] == what_is_asked(load_system(system), name), "run it again with --smoke"
+    assert found["of"] == smoke_test_digest(load_system(system), name), "run it again with --smoke"
     assert "no result" in found["what"]
     claims = {claim.id for claim in load_system(system).claims if name in claim.runs}
     assert set(found["figures"]) <= claims
@@ -313,19 +313,19 @@ def test_a_kept_smoke_test_is_of_the_run_as_it_is(system: str, name: str, projec
 def test_a_smoke_test_is_stale_once_something_else_would_be_asked(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str | None, old: str, new: str
 ) -> None:
-    from voirdire_repro import kept
+    from voirdire_repro import smoke_digest
 
     shutil.copytree(project / "paper_repro" / "debate", tmp_path / "debate")
-    shutil.copytree(kept.PACKAGE_PROMPTS, tmp_path / "prompts")
-    monkeypatch.setattr(kept, "PACKAGE_PROMPTS", tmp_path / "prompts")
-    before = what_is_asked(load_system(tmp_path / "debate"), "summeval")
-    assert before == what_is_asked(load_system("debate"), "summeval")
+    shutil.copytree(smoke_digest.PACKAGE_PROMPTS, tmp_path / "prompts")
+    monkeypatch.setattr(smoke_digest, "PACKAGE_PROMPTS", tmp_path / "prompts")
+    before = smoke_test_digest(load_system(tmp_path / "debate"), "summeval")
+    assert before == smoke_test_digest(load_system("debate"), "summeval")
     prompt = tmp_path / "prompts" / "shared" / "aspect.j2"
     path = prompt if file is None else tmp_path / "debate" / "runs" / "summeval" / file
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    assert what_is_asked(load_system(tmp_path / "debate"), "summeval") != before
+    assert smoke_test_digest(load_system(tmp_path / "debate"), "summeval") != before
 
 
 def test_a_smoke_test_goes_through_everything(

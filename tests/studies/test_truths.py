@@ -12,7 +12,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire_studies import load_study, run_study
-from voirdire_studies.truth_measures import ClassTruth, WorthTruth
+from voirdire_studies.truth_measures import ClassTruth, QualityTruth
 from voirdire_studies.truth_panels import TRUTHS
 
 SMALL = """
@@ -89,10 +89,10 @@ def test_worths_are_held_against_intervals_counted_by_hand() -> None:
     class Found:
         kind, problem, posterior, prob = Kind(), None, None, 0.9
 
-    exact = WorthTruth(pd.DataFrame(), {"x": 0.0, "y": 1.0, "z": 5.0}).compare(Found())
+    exact = QualityTruth(pd.DataFrame(), {"x": 0.0, "y": 1.0, "z": 5.0}).compare(Found())
     assert (exact["coverage"], exact["claims"], exact["wrong"]) == (1.0, 3, 0)
     assert exact["correlation"] == pytest.approx(1.0)
-    other = WorthTruth(pd.DataFrame(), {"x": 0.0, "y": 4.0, "z": 2.0}).compare(Found())
+    other = QualityTruth(pd.DataFrame(), {"x": 0.0, "y": 4.0, "z": 2.0}).compare(Found())
     assert (other["coverage"], other["claims"], other["wrong"]) == (0.0, 3, 1)
 
 

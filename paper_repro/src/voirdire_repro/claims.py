@@ -148,7 +148,7 @@ def load_system(system: str | Path) -> System:
 def _read_tables(folder: Path, problems: list[str]) -> dict[str, Table]:
     path = folder / "tables" / "tables.toml"
     captions = read_toml(path)
-    found = {}
+    tables = {}
     files = {file.stem: file for file in sorted((folder / "tables").glob("*.csv"))}
     for name in captions.keys() - files.keys():
         problems.append(f"{path}: [{name}] has no file {name}.csv beside it")
@@ -158,10 +158,10 @@ def _read_tables(folder: Path, problems: list[str]) -> dict[str, Table]:
             problems.append(f"{path}: {name}.csv needs a section [{name}] with a caption")
             continue
         try:
-            found[name] = read_table(file, entry["caption"])
+            tables[name] = read_table(file, entry["caption"])
         except InputError as error:
             problems += error.problems
-    return found
+    return tables
 
 
 def _read_claim(entry: Mapping[str, Any], tables: Mapping[str, Table], before: list[Claim]) -> Claim:

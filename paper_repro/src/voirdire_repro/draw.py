@@ -125,5 +125,5 @@ def column(table: Table, by: str, order: Sequence[str], **where: object) -> list
     >>> column(load_system("maple").tables["table1"], "panel", ["60-100", "none"], quantity="targets")
     [0.997, None]
     """
-    found = {cell.by[by]: cell.value for cell in table.select_cells(where)}
-    return [found.get(entry) for entry in order]
+    value_by_entry = {cell.by[by]: cell.value for cell in table.select_cells(where)}
+    return [value_by_entry.get(entry) for entry in order]

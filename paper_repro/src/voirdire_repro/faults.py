@@ -78,10 +78,10 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
     >>> faults_of({"id": "mean"}, 0, Lines(Path("claims.toml")), {})[0]
     "claims.toml line 1: 'where' is missing"
     """
-    found = []
+    faults = []
 
     def add_fault(key: str, text: str) -> None:
-        found.append(f"{lines.file_line(number, key)}: {text}")
+        faults.append(f"{lines.file_line(number, key)}: {text}")
 
     for key, text in find_faults(entry, _KEYS, NEEDED):
         add_fault(key, text)
@@ -108,14 +108,14 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
     if kind not in COMPUTED and "check" in entry:
         add_fault("check", f"a claim of kind {kind!r} has no check")
     if isinstance(entry.get("cells"), dict):
-        found += [
+        faults += [
             f"{lines.file_line(number, 'cells')}: {text}" for text in _cell_faults(entry["cells"], tables)
         ]
     if isinstance(entry.get("check"), dict):
-        found += [
+        faults += [
             f"{lines.file_line(number, 'check')}: {text}" for text in problems_of(entry["check"], tables)
         ]
-    return found
+    return faults
 
 
 def _is_form(tolerance: Mapping[str, Any]) -> bool:
@@ -138,8 +138,8 @@ def _cell_faults(cells: Mapping[str, Any], tables: Mapping[str, Table]) -> list[
         known = {cell.by[column] for cell in table.cells}
         wanted = entry if isinstance(entry, list) else [entry]
         faults += [
-            f"{name}.csv has no {column} {one!r}{nearest_word(str(one), sorted(known))}"
-            for one in wanted
-            if str(one) not in known
+            f"{name}.csv has no {column} {word!r}{nearest_word(str(word), sorted(known))}"
+            for word in wanted
+            if str(word) not in known
         ]
     return faults

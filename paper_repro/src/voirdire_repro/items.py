@@ -79,15 +79,18 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     for review in _read_json(path or _fetched_file("mslr-cochrane")):
         if review.get("subtask", "Cochrane") != "Cochrane":
             continue
-        for one in review["predictions"]:
-            if not one.get("annotations"):
+        for prediction in review["predictions"]:
+            if not prediction.get("annotations"):
                 continue
             item = _item_row(
-                review["review_id"], one["exp_short"], one["prediction"], reference=review["target"]
+                review["review_id"],
+                prediction["exp_short"],
+                prediction["prediction"],
+                reference=review["target"],
             )
             item["review"] = item.pop("context")  # a number, which is not shown to judges
-            item |= {name: str(value) for name, value in one.get("scores", {}).items()}
-            parts = [annotation_scores(annotation) for annotation in one["annotations"]]
+            item |= {name: str(value) for name, value in prediction.get("scores", {}).items()}
+            parts = [annotation_scores(annotation) for annotation in prediction["annotations"]]
             items.append(item)
             scores += _score_rows(item, {key: sum(p[key] for p in parts) / len(parts) for key in parts[0]})
     return _make_frames(items, scores)
@@ -120,7 +123,11 @@ def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd
     """
     import pandas as pd
 
-    wanted = [one for column in names.values() for one in ([column] if isinstance(column, str) else column)]
+    wanted = [
+        column_name
+        for column in names.values()
+        for column_name in ([column] if isinstance(column, str) else column)
+    ]
     file = _needed_path(path, "data", f"a table with the columns {', '.join(wanted)}")
     if file.suffix == ".parquet":
         table = pd.read_parquet(file)
@@ -133,7 +140,10 @@ def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd
     absent = [column for column in wanted if column not in table.columns]
     if absent:
         raise InputError(
-            [f"{file}: column {one!r} is missing; it has {', '.join(table.columns)}" for one in absent]
+            [
+                f"{file}: column {column_name!r} is missing; it has {', '.join(table.columns)}"
+                for column_name in absent
+            ]
         )
     items, scores = [], []
     texts = {key: column for key, column in names.items() if not key.startswith(HUMAN + " ")}
@@ -143,9 +153,9 @@ def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd
             continue
         item = {key: _cell_text(row, column) for key, column in texts.items()}
         items.append(item)
-        said = {name: row[column] for name, column in people.items()}
+        ratings = {name: row[column] for name, column in people.items()}
         try:
-            scores += _score_rows(item, {key: float(value) for key, value in said.items() if value != ""})
+            scores += _score_rows(item, {key: float(value) for key, value in ratings.items() if value != ""})
         except ValueError as error:
             raise InputError(f"{file}: item {item['id']}: a score is no number ({error})") from error
     return _make_frames(items, scores)
@@ -167,7 +177,7 @@ def _fetched_file(loader: str) -> Path:
 
 
 def _cell_text(row: Mapping[Any, Any], column: str | list[str]) -> str:
-    return str(row[column]) if isinstance(column, str) else "\n".join(str(row[one]) for one in column)
+    return str(row[column]) if isinstance(column, str) else "\n".join(str(row[part]) for part in column)
 
 
 def _needed_path(path: Path | None, name: str, what: str) -> Path:
@@ -195,7 +205,7 @@ def _item_row(
     return item | {key: v for key, v in (("source", source), ("reference", reference)) if v}
 
 
-def _score_rows(item: Mapping[str, str], said: Mapping[str, float]) -> list[dict[str, Any]]:
+def _score_rows(item: Mapping[str, str], ratings: Mapping[str, float]) -> list[dict[str, Any]]:
     return [
         {
             "judge": HUMAN,
@@ -204,7 +214,7 @@ def _score_rows(item: Mapping[str, str], said: Mapping[str, float]) -> list[dict
             "score": float(value),
             "context": item.get("context"),
         }
-        for key, value in said.items()
+        for key, value in ratings.items()
     ]
 
 

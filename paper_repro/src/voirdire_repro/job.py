@@ -78,10 +78,12 @@ class Job:
             same = json.dumps([protocol, options, repeat, list(asked["id"])], sort_keys=True)
             if self.smoke and same in self.made:
                 return self.made[same]
-        found = collect(panel, items, protocol, folder, options=options)
-        self.asked.append({"place": str(place), "requests": found.total("requests"), **found.tables})
-        print(f"{place}: {found.tables}", file=sys.stderr)
-        if found.stopped:
-            raise InputError(f"{place}: stopped, {found.stopped}; the same command goes on")
+        collection = collect(panel, items, protocol, folder, options=options)
+        self.asked.append(
+            {"place": str(place), "requests": collection.total("requests"), **collection.tables}
+        )
+        print(f"{place}: {collection.tables}", file=sys.stderr)
+        if collection.stopped:
+            raise InputError(f"{place}: stopped, {collection.stopped}; the same command goes on")
         self.made[same] = folder
         return folder

@@ -113,9 +113,11 @@ def _smoke_summary(folder: Path) -> str:
     path = folder / "smoke.json"
     if not path.is_file():
         return "not kept"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    figures = sum(found["figures"].values())
-    return f"{found['requests']} requests, {found['missing']} without an answer, {figures} figures came out"
+    summary = json.loads(path.read_text(encoding="utf-8"))
+    figures = sum(summary["figures"].values())
+    return (
+        f"{summary['requests']} requests, {summary['missing']} without an answer, {figures} figures came out"
+    )
 
 
 def _coverage_sentence(judged: list[tuple[System, list[Row]]]) -> str:
@@ -128,8 +130,11 @@ def _coverage_sentence(judged: list[tuple[System, list[Row]]]) -> str:
             for cell in claim.figures:
                 if cell.table in system.tables:
                     kinds.setdefault(cell, set()).add(claim.kind)
-        computed += sum(bool(one & {"rerun", "rederive"}) for one in kinds.values())
-        looked_up += sum("public-data" in one and not one & {"rerun", "rederive"} for one in kinds.values())
+        computed += sum(bool(claim_kinds & {"rerun", "rederive"}) for claim_kinds in kinds.values())
+        looked_up += sum(
+            "public-data" in claim_kinds and not claim_kinds & {"rerun", "rederive"}
+            for claim_kinds in kinds.values()
+        )
     claims = sum(len(system.claims) for system, _ in judged)
     return (
         f"{claims} claims speak of the {figures} figures in the tables and of figures in the text. Of those in the\n"
@@ -139,10 +144,10 @@ def _coverage_sentence(judged: list[tuple[System, list[Row]]]) -> str:
 
 
 def _counts_table(rows: list[Row]) -> str:
-    found = count_verdicts(rows)
+    counts = count_verdicts(rows)
     lines = [f"| checks by kind | {' | '.join(VERDICTS)} |", "|---|" + "---:|" * len(VERDICTS)]
     for kind, meaning in KINDS.items():
-        cells = " | ".join(str(found[kind][verdict] or "–") for verdict in VERDICTS)
+        cells = " | ".join(str(counts[kind][verdict] or "–") for verdict in VERDICTS)
         lines.append(f"| {kind}: {meaning} | {cells} |")
     return "\n".join(lines)
 
@@ -153,7 +158,7 @@ def _paper_section(system: System, rows: list[Row]) -> list[str]:
         "| where | claim | kind | published | ours | tolerance | verdict |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [_summary_line(one) for one in summaries]
+    lines += [_summary_line(summary) for summary in summaries]
     parts = [
         f"## {system.paper}",
         f"{system.title}. [Claims]({system.system}/claims.toml).",
@@ -171,11 +176,14 @@ def _paper_section(system: System, rows: list[Row]) -> list[str]:
     if differs := differences(system):
         parts.append("Where our runs are not as the paper has them:")
         parts.append("\n".join(f"- {name}: {' '.join(texts)}" for name, texts in differs.items()))
-    findings = [one for one in summaries if one.claim.finding]
+    findings = [summary for summary in summaries if summary.claim.finding]
     if findings:
         parts.append("Findings:")
         parts.append(
-            "\n".join(f"- {one.claim.where} (`{one.claim.id}`): {one.claim.finding}" for one in findings)
+            "\n".join(
+                f"- {summary.claim.where} (`{summary.claim.id}`): {summary.claim.finding}"
+                for summary in findings
+            )
         )
     return parts
 
@@ -189,8 +197,16 @@ def _tolerance_text(how: float | Mapping[str, float]) -> str:
     return "2 se: " + ", ".join(f"{key} {figure_text(float(n))}" for key, n in how.items())
 
 
-def _summary_line(one: Summary) -> str:
-    claim = one.claim
+def _summary_line(summary: Summary) -> str:
+    claim = summary.claim
     tolerance = "" if claim.tolerance is None else _tolerance_text(claim.tolerance)
-    cells = [claim.where, claim.says, claim.kind, one.published, one.ours, tolerance, one.in_words]
+    cells = [
+        claim.where,
+        claim.says,
+        claim.kind,
+        summary.published,
+        summary.ours,
+        tolerance,
+        summary.in_words,
+    ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

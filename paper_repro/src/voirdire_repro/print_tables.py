@@ -42,10 +42,10 @@ def laid_out(table: Table, cells: Iterable[Cell] | None = None) -> pd.DataFrame:
     keys = [column for column in table.columns if column != _STATISTIC]
     across = keys[-2:] if keys[-1] == _COEFFICIENT and len(keys) > 1 else keys[-1:]
     down = [key for key in keys if key not in across]
-    found: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
+    rows_by_key: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
     for cell in table.cells if cells is None else cells:
         by = cell.by
-        row = found.setdefault(tuple(by[key] for key in down), {})
+        row = rows_by_key.setdefault(tuple(by[key] for key in down), {})
         place = row.setdefault(", ".join(by[key] for key in across), {})
         place[by.get(_STATISTIC, "value")] = cell.text
     heads = dict.fromkeys(", ".join(cell.by[key] for key in across) for cell in table.cells)
@@ -54,7 +54,7 @@ def laid_out(table: Table, cells: Iterable[Cell] | None = None) -> pd.DataFrame:
             **dict(zip(down, keys_of, strict=True)),
             **{head: _figures_text(row.get(head, {})) for head in heads},
         }
-        for keys_of, row in found.items()
+        for keys_of, row in rows_by_key.items()
     ]
     return pd.DataFrame(rows, columns=[*down, *heads])
 
@@ -81,10 +81,10 @@ def print_tables(system: System, folder: Path, results: Path | None = None) -> l
     for name, table in system.tables.items():
         made = {f"{system.system}-{name}": laid_out(table)}
         for end in ("", BY_PAPER):
-            found = results.glob(f"{system.system}/*/{name}{end}.csv") if results is not None else ()
+            run_files = results.glob(f"{system.system}/*/{name}{end}.csv") if results is not None else ()
             made |= {
                 f"{system.system}-{name}-{path.parent.name}{end}": laid_out(table, read_table(path, "").cells)
-                for path in sorted(found)
+                for path in sorted(run_files)
             }
         for stem, frame in made.items():
             caption = f"{table.caption} ({'published' if stem.endswith(name) else 'ours'})"

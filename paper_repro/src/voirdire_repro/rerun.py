@@ -77,17 +77,17 @@ def narrow_study(study: Study, rows: Sequence[Row]) -> Study:
     """Restrict a study to the panels, designs, models, optimisers and added judges of the rows."""
     own = dict(study.settings)
     for key, column in (("panels", "panel"), ("designs", "design")):
-        own[key] = [one for one in own[key] if one["name"] in {row[column] for row in rows}]
+        own[key] = [entry for entry in own[key] if entry["name"] in {row[column] for row in rows}]
     for key, column in (("models", "model"), ("optimisers", "optimiser")):
         if key in own:
-            own[key] = [one for one in own[key] if one in {row[column] for row in rows}]
+            own[key] = [entry for entry in own[key] if entry in {row[column] for row in rows}]
     if "added" in own:
         counts = {(row["added"], int(row["count"])) for row in rows}
         kept = [
-            {**one, "counts": [count for count in one["counts"] if (one["name"], count) in counts]}
-            for one in own["added"]
+            {**entry, "counts": [count for count in entry["counts"] if (entry["name"], count) in counts]}
+            for entry in own["added"]
         ]
-        own["added"] = [one for one in kept if one["counts"]]
+        own["added"] = [entry for entry in kept if entry["counts"]]
     return replace(study, settings=own)
 
 
@@ -138,11 +138,11 @@ def rerun(
     dict of str to list of rows
         Results by study, for ``judge_claims(fresh=)``.
     """
-    found: dict[str, list[Row]] = {}
+    results: dict[str, list[Row]] = {}
     for name, rows in used_rows(system).items():
         study = load_study(path_of(name).parent / "study.toml")
         study = study.with_replicates(min(replicates, study.replicates))
-        found[name] = []
+        results[name] = []
         for number, part in enumerate(split := study_parts(study, rows), start=1):
             label = name if len(split) == 1 else f"{name}, part {number} of {len(split)}"
 
@@ -152,7 +152,7 @@ def rerun(
 
             folder = None if out is None else out / f"{name.replace('/', '-')}-{number}"
             table = run_study(part, jobs=jobs, client=client, out=folder, progress=tell_progress).table
-            found[name] += [
+            results[name] += [
                 {str(key): str(value) for key, value in row.items()} for row in table.to_dict("records")
             ]
-    return found
+    return results

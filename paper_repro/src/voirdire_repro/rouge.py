@@ -29,12 +29,12 @@ def _split_words(text: str) -> list[str]:
 
 def _common_length(ours: Sequence[str], theirs: Sequence[str]) -> int:
     """Compute the length of the longest common subsequence by bit operations, word by word (Hyyrö 2004)."""
-    at: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for place, word in enumerate(ours):
-        at[word] = at.get(word, 0) | 1 << place
+        positions[word] = positions.get(word, 0) | 1 << place
     every = (1 << len(ours)) - 1
     rows = every
     for word in theirs:
-        hit = rows & at.get(word, 0)
+        hit = rows & positions.get(word, 0)
         rows = (rows + hit | rows - hit) & every
     return len(ours) - rows.bit_count()

@@ -33,8 +33,8 @@ from voirdire_repro.fill import STATISTICS, Filled
 from voirdire_repro.fill.filled import BY_PAPER
 from voirdire_repro.items import LOADERS, columns
 from voirdire_repro.job import Job
-from voirdire_repro.kept import what_is_asked
 from voirdire_repro.runfile import read_run, toy_file
+from voirdire_repro.smoke_digest import smoke_test_digest
 from voirdire_repro.verdicts import CURVES, TEXTS, judge_claims
 
 if TYPE_CHECKING:
@@ -227,13 +227,13 @@ def _tell_claims(job: Job, name: str, label: str, out: Path) -> None:
         print("Not as the paper has it:", *job.spec["differs"], sep="\n  ", file=sys.stderr)
         return
     print(f"{job.system.paper}, {name}: smoke test of {len(job.items)} items, no result", file=sys.stderr)
-    found = {
+    summary = {
         "what": "a smoke test on invented items by very small models: that the run works, no result",
-        "of": what_is_asked(job.system, name),
+        "of": smoke_test_digest(job.system, name),
         "items": len(job.items),
-        "requests": int(sum(one["requests"] for one in job.asked)),
-        "missing": int(sum(one.get("missing", 0) for one in job.asked)),
+        "requests": int(sum(call["requests"] for call in job.asked)),
+        "missing": int(sum(call.get("missing", 0) for call in job.asked)),
         "parts": [part["name"] for part in job.spec["parts"] if not part.get("optional")],
         "figures": dict(counted),
     }
-    write_file(job.folder / "smoke.json", json.dumps(found, indent=1) + "\n")
+    write_file(job.folder / "smoke.json", json.dumps(summary, indent=1) + "\n")

@@ -46,17 +46,17 @@ def small_options(protocol: str, options: Mapping[str, Any], judges: Sequence[st
     >>> small_options("mareval", {"runs": 5, "task": "replies"}, ["GPT-4", "GPT-3.5"])
     {'runs': 1, 'task': 'replies', 'evaluators': 1, 'rounds': 1, 'longest': 30, 'judges': ['GPT-4']}
     """
-    found = dict(options)
+    reduced = dict(options)
     for name, value in SMALL[protocol].items():
         given = options.get(name)
-        found[name] = min(given, value) if isinstance(given, int) and isinstance(value, int) else value
+        reduced[name] = min(given, value) if isinstance(given, int) and isinstance(value, int) else value
     if protocol in ONE_JUDGE:
-        found["judges"] = [judges[0]]
+        reduced["judges"] = [judges[0]]
     elif protocol == "maple":
-        found["evaluators"] = list(judges[1 : 1 + _COMPARE])
+        reduced["evaluators"] = list(judges[1 : 1 + _COMPARE])
     elif "evaluators" in options:
-        found["evaluators"] = options["evaluators"][: 1 if protocol == "masa" else _COMPARE]
-    return found
+        reduced["evaluators"] = options["evaluators"][: 1 if protocol == "masa" else _COMPARE]
+    return reduced
 
 
 def small_panel(panel: Mapping[str, Any]) -> dict[str, Any]:

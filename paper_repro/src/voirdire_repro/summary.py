@@ -27,10 +27,10 @@ class Summary:
     @property
     def in_words(self) -> str:
         """Verdicts in words: one verdict if all figures have it, else each with its number."""
-        found = self.verdicts
-        if len(found) == 1:
-            return next(iter(found))
-        return ", ".join(f"{verdict} {count}" for verdict, count in found.items())
+        counts = self.verdicts
+        if len(counts) == 1:
+            return next(iter(counts))
+        return ", ".join(f"{verdict} {count}" for verdict, count in counts.items())
 
     @property
     def published(self) -> str:

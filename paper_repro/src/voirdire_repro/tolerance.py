@@ -89,7 +89,9 @@ def _of_share(n: float, table: Table, cell: Cell) -> float:
     sets = 1
     if cell.by.get("dataset") == _AVERAGE:
         keys = {key: entry for key, entry in cell.by.items() if key != "dataset"}
-        sets = sum(one.by["dataset"] != _AVERAGE for one in table.select_cells(keys | {"statistic": "value"}))
+        sets = sum(
+            figure.by["dataset"] != _AVERAGE for figure in table.select_cells(keys | {"statistic": "value"})
+        )
     if cell.by.get("statistic") == "sd":
         return _ERRORS * cell.value / math.sqrt(2 * (sets - 1))
     # a share near 0 or 1 has at least the error of one item
@@ -101,7 +103,7 @@ def _of_spread(n: float, table: Table, cell: Cell) -> float:
     """Of one criterion, or of the mean over all of them."""
     sets = 1
     if cell.by.get("criterion") == _AVERAGE:
-        sets = len({one.by["criterion"] for one in table.cells} - {_AVERAGE})
+        sets = len({figure.by["criterion"] for figure in table.cells} - {_AVERAGE})
     share = min(max(cell.value / _STEP, 1 / (n * sets)), 1.0)
     return _ERRORS * _STEP * math.sqrt(2 * max(share * (1 - share), 1 / (n * sets)) / (n * sets))
 

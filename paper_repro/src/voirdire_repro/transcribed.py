@@ -118,7 +118,7 @@ def find_changes(system: System) -> Changes:
     for name in kept["tables"].keys() | system.tables.keys():
         table = system.tables.get(name, Table(name, "", (), ()))
         known, now = set(kept["tables"].get(name, "").split()), {_of_cell(cell): cell for cell in table.cells}
-        cells |= {cell for one, cell in now.items() if one not in known}
+        cells |= {cell for digest, cell in now.items() if digest not in known}
         gone[name] = len(known - now.keys())
     claims = {claim.id for claim in system.claims if kept["claims"].get(claim.id) != _of_claim(claim)}
     results = {

@@ -56,7 +56,7 @@ def judge_system(
 
 def unexplained_verdicts(system: System, rows: list[Row], rerun: bool) -> list[str]:
     """List the verdicts without an explanation."""
-    return [f"{system.paper}, {one}" for one in unexplained_lines(system, rows, rerun)]
+    return [f"{system.paper}, {line}" for line in unexplained_lines(system, rows, rerun)]
 
 
 def rerun_studies(
@@ -109,18 +109,18 @@ def show_claims(system: System, rows: list[Row]) -> None:
         table.add_column(name, justify="right", overflow="fold", max_width=14)
     table.add_column("verdict")
     summaries = summarise_claims(system, rows)
-    for one in summaries:
-        style = _STYLES[min(one.verdicts, key=_ORDER.index)]
-        cells = (one.claim.id, one.published, one.ours)
+    for summary in summaries:
+        style = _STYLES[min(summary.verdicts, key=_ORDER.index)]
+        cells = (summary.claim.id, summary.published, summary.ours)
         table.add_row(
-            *(Text(console.printable_text(cell)) for cell in cells), Text(one.in_words, style=style)
+            *(Text(console.printable_text(cell)) for cell in cells), Text(summary.in_words, style=style)
         )
     out = console.stdout_console()
     out.print(table)
-    for one in summaries:
-        if one.claim.finding and set(DIFFER) & set(one.verdicts):
-            heading = f"{one.claim.where}, {one.claim.id}: "
-            out.print(Text.assemble((heading, "bold"), console.printable_text(one.claim.finding)))
+    for summary in summaries:
+        if summary.claim.finding and set(DIFFER) & set(summary.verdicts):
+            heading = f"{summary.claim.where}, {summary.claim.id}: "
+            out.print(Text.assemble((heading, "bold"), console.printable_text(summary.claim.finding)))
     for name, texts in differences(system).items():
         heading = f"Run {name} is not as the paper has it: "
         out.print(Text.assemble((heading, "bold"), console.printable_text(" ".join(texts))))
@@ -129,15 +129,15 @@ def show_claims(system: System, rows: list[Row]) -> None:
 
 def show_counts(rows: list[Row]) -> None:
     """Print the number of figures by verdict."""
-    found = count_verdicts(rows)
-    used = [verdict for verdict in VERDICTS if any(found[kind][verdict] for kind in found)]
+    counts = count_verdicts(rows)
+    used = [verdict for verdict in VERDICTS if any(counts[kind][verdict] for kind in counts)]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("figures", no_wrap=True)
     for verdict in used:
         words = verdict.split("-")
         # as narrow as the longest word, so that six columns fit into 80 characters
         table.add_column(" ".join(words), justify="right", width=max(map(len, words)))
-    for kind, by in found.items():
+    for kind, by in counts.items():
         if any(by.values()):
             table.add_row(kind, *(str(by[verdict] or "") for verdict in used))
     console.stdout_console().print(table)

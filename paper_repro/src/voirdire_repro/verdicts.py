@@ -139,17 +139,17 @@ def _claim_rows(
         verdict = _WITHOUT_OURS.get(claim.kind, "not-fetched")
         if claim.check:
             try:
-                found = CHECKS[claim.check["kind"]].compute(context, cell, claim.check)
-                ours, note, margin = found.value, found.note, found.margin
+                result = CHECKS[claim.check["kind"]].compute(context, cell, claim.check)
+                ours, note, margin = result.value, result.note, result.margin
                 if (
                     isinstance(claim.tolerance, Mapping)
                     and "items" in claim.tolerance
-                    and found.item is not None
+                    and result.item is not None
                 ):
                     # an end of an interval lies on a whole number of items; the last printed digit is rounded
-                    tolerance = claim.tolerance["items"] * found.item + 0.05
+                    tolerance = claim.tolerance["items"] * result.item + 0.05
                 if claim.check.get("study") in context.fresh:
-                    error = _ERRORS * found.error
+                    error = _ERRORS * result.error
             except NotFetched as reason:
                 note, ours = str(reason), _from_runs(claim, cell, own)
         else:
@@ -216,16 +216,16 @@ def unexplained_lines(system: System, rows: Sequence[Row], rerun: bool = False) 
     >>> unexplained_lines(load_system("mareval"), judge_claims(load_system("mareval"), fetch=False))
     []
     """
-    found = [f"{row.id}: {row.note}" for row in rows if row.verdict == "changed-here"]
+    lines = [f"{row.id}: {row.note}" for row in rows if row.verdict == "changed-here"]
     for claim in system.claims:
         verdicts = [row.verdict for row in rows if row.claim == claim.id]
         differ = sum(verdict in DIFFER for verdict in verdicts)
         if differ and not claim.finding:
-            found.append(f"{claim.id}: {differ} figures differ, and no finding says why")
+            lines.append(f"{claim.id}: {differ} figures differ, and no finding says why")
         noisy = rerun and claim.kind == "rerun"
         if claim.finding and not noisy and not differ and set(verdicts) == {"reproduced"}:
-            found.append(f"{claim.id}: its finding speaks of a difference, and there is none")
-    return found
+            lines.append(f"{claim.id}: its finding speaks of a difference, and there is none")
+    return lines
 
 
 def _cell_figure(cell: Cell) -> float | str:
@@ -264,11 +264,11 @@ def _own_results(system: System, results: Path, run: str) -> _Own:
 
 def _from_runs(claim: Claim, cell: Cell, own: Mapping[str, _Own]) -> float | str | None:
     """Return a cell from the first run that has it; a figure of the text as the sum over the claim's runs."""
-    found = [own[run] for run in claim.runs if run in own]
+    run_results = [own[run] for run in claim.runs if run in own]
     if cell.keys:
         place = (estimator_table(cell.table, claim.method), cell.keys)
-        return next((one.cells[place] for one in found if place in one.cells), None)
-    texts = [one.texts[claim.id] for one in found if claim.id in one.texts]
+        return next((result.cells[place] for result in run_results if place in result.cells), None)
+    texts = [result.texts[claim.id] for result in run_results if claim.id in result.texts]
     if not texts or len(texts) < len(claim.runs):
         return None
     try:

@@ -137,15 +137,15 @@ def make_votes_in_orders(planted: str, rng: np.random.Generator) -> AuditedPanel
     quality = 1.5 * rng.normal(size=MODELS)
     pairs = np.column_stack(np.triu_indices(MODELS, 1))
     each = [rng.choice(len(pairs), VOTES // CONTEXTS, replace=False) for _ in range(CONTEXTS)]
-    one, other = pairs[np.array(each).T.ravel()].T  # no pair twice in a context
+    item_a, item_b = pairs[np.array(each).T.ravel()].T  # no pair twice in a context
     frames = []
     for judge in range(JUDGES):
         by_place = (rng.random(VOTES) < 0.45) & (judge == 0) & (planted == "swap")
         takes_first = rng.random(VOTES) < 0.5
-        better = rng.random(VOTES) < logistic_sigmoid(1.5 * (quality[one] - quality[other]), np)
+        better = rng.random(VOTES) < logistic_sigmoid(1.5 * (quality[item_a] - quality[item_b]), np)
         for run in range(2 if planted == "swap" else 1):
             for turned in (False, True):
-                first, second = (other, one) if turned else (one, other)
+                first, second = (item_b, item_a) if turned else (item_a, item_b)
                 again = rng.random(VOTES) < 0.05
                 wins = better ^ turned ^ again
                 if judge == 0 and planted == "noise":
@@ -181,7 +181,7 @@ def _votes(judge: int, run: int, first: Ints, second: Ints, won: Bools) -> pd.Da
 def _panel(frames: list[pd.DataFrame], names: list[str], family: Ints) -> AuditedPanel:
     import pandas as pd
 
-    items = {name: f"f{one}" for name, one in zip(names, family, strict=True)}
+    items = {name: f"f{number}" for name, number in zip(names, family, strict=True)}
     judges = {f"j{judge}": "f0" if judge == 0 else "other" for judge in range(JUDGES)}
     return AuditedPanel(pd.concat(frames, ignore_index=True), items, judges)
 

@@ -40,19 +40,21 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
         item_families=panel.items or None,
         positive="pass" if table == "labels" else None,
     )["judges"]
-    found = {card["judge"]: [row["measure"] for row in card["measures"] if row["found"]] for card in cards}
+    findings = {card["judge"]: [row["measure"] for row in card["measures"] if row["found"]] for card in cards}
     is_odd = [] if planted == CLEAN else ["j0", "j1"] if planted == "copies" else ["j0"]
-    clean = [measures for judge, measures in found.items() if judge not in is_odd]
+    clean = [measures for judge, measures in findings.items() if judge not in is_odd]
     return [
         {
             "table": table,
             "planted": planted,
             "replicate": replicate,
-            "found": any(MEASURES.get(planted, planted) in found[judge] for judge in is_odd),
-            "also": " ".join(sorted({one.replace(" ", "-") for judge in is_odd for one in found[judge]})),
+            "found": any(MEASURES.get(planted, planted) in findings[judge] for judge in is_odd),
+            "also": " ".join(
+                sorted({measure.replace(" ", "-") for judge in is_odd for measure in findings[judge]})
+            ),
             "clean": len(clean),
             "silent": sum(not measures for measures in clean),
-            "alarms": " ".join(one.replace(" ", "-") for measures in clean for one in measures),
+            "alarms": " ".join(measure.replace(" ", "-") for measures in clean for measure in measures),
         }
     ]
 

@@ -48,15 +48,15 @@ POOLED = "all parameters"
 def units(study: Study) -> list[Unit]:
     """List units of work: batches of tables of one model and method."""
     size = study.settings["batch"]
-    found: list[Unit] = []
+    batches: list[Unit] = []
     for model in study.settings["models"]:
         for method, how in study.settings["methods"].items():
             count = min(study.replicates, how.get("replicates", study.replicates))
-            found += [
+            batches += [
                 (model, method, tuple(range(start, min(start + size, count))))
                 for start in range(0, count, size)
             ]
-    return found
+    return batches
 
 
 def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
@@ -86,8 +86,8 @@ def calibrate_batch(
         draws, facts = _posterior_draws(study, method, problem, mode, rng)
         if density.has_mirror:
             truth, draws = (mirror.fold_draws(density, x, problem.data)[0] for x in (truth, draws))
-        found = _rank_rows(study, problem, truth, draws, replicate)
-        rows += [{"replicate": replicate, **row, **facts} for row in found]
+        ranks = _rank_rows(study, problem, truth, draws, replicate)
+        rows += [{"replicate": replicate, **row, **facts} for row in ranks]
     return rows
 
 
@@ -98,10 +98,10 @@ def _posterior_draws(
     how = study.settings["methods"][method]
     facts: dict[str, Any] = {"rhat": None, "divergences": None, "pareto_k": None}
     if method == "auto":
-        found = infer_posterior(problem, mode, Method(seed=int(rng.integers(2**31))))
-        assert found.posterior.draws is not None
-        whole = found.posterior.draws.reshape(-1, problem.density.size)
-        of_chains = {check.check: check.value for check in found.checks} if found.method == "hmc" else {}
+        fitted = infer_posterior(problem, mode, Method(seed=int(rng.integers(2**31))))
+        assert fitted.posterior.draws is not None
+        whole = fitted.posterior.draws.reshape(-1, problem.density.size)
+        of_chains = {check.check: check.value for check in fitted.checks} if fitted.method == "hmc" else {}
         facts["rhat"] = of_chains.get("convergence")
         return whole[rng.permutation(len(whole))[: how["draws"]]], facts
     if method == "laplace" and isinstance(mode, LatentMode):
@@ -126,10 +126,10 @@ def _posterior_draws(
         mirror.fold_draws(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
     )
     half = how["draws"] // 2
-    told = diagnose_draws(
+    diagnostics = diagnose_draws(
         problem.density, *(_split_halves(part, half) for part in (folded, run.diverging, run.energy))
     )
-    return run.x[0], {**facts, "rhat": told["rhat"], "divergences": told["divergences"]}
+    return run.x[0], {**facts, "rhat": diagnostics["rhat"], "divergences": diagnostics["divergences"]}
 
 
 def _split_halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
@@ -163,20 +163,20 @@ def ranked_quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
     """
     density = problem.density
     values = density.values(x, np)
-    found = {name: value for name, value in values.items() if value.size}
+    quantities = {name: value for name, value in values.items() if value.size}
     if density.criteria > 1:
-        found["score"] = integrated_scores(density, values)
+        quantities["score"] = integrated_scores(density, values)
     if "weight" in values:
-        found["criterion weight"] = normalised_weights(density, values)
+        quantities["criterion weight"] = normalised_weights(density, values)
     if "coin_first" in values:
         first, second = (
             logistic_sigmoid(values["coin_first"], np),
             logistic_sigmoid(values["coin_second"], np),
         )
-        found |= {"reliability": 0.5 * (first + second), "position bias": 0.5 * (first - second)}
+        quantities |= {"reliability": 0.5 * (first + second), "position bias": 0.5 * (first - second)}
     log = Derivatives(density, problem.data).log_densities(x)
-    found["log likelihood"] = log - density.log_prior(x, np)
-    return {name: value.reshape(len(x), -1) for name, value in found.items()}
+    quantities["log likelihood"] = log - density.log_prior(x, np)
+    return {name: value.reshape(len(x), -1) for name, value in quantities.items()}
 
 
 def aggregate(study: Study, replicates: Any) -> Any:

@@ -62,23 +62,23 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     given: dict[str, Any] = {"model": name}
     if name == KNOWN.format(model=drawn_from):
         given = {"model": drawn_from, "priors": {"strength": {"sd": panel["sd"]}}}
-    found = fit(truth["table"], truth["criteria"], method=method, prob=PROB, seed=replicate, **given)
-    items, judges = found.tables["items"], found.tables["judges"]
+    result = fit(truth["table"], truth["criteria"], method=method, prob=PROB, seed=replicate, **given)
+    items, judges = result.tables["items"], result.tables["judges"]
     score = np.array([truth["strength"][item] for item in items["item"]])
     right = np.array([truth["right"][judge] for judge in judges["judge"]])
     score = score - score.mean()
-    levels = {entry.check: entry.level for entry in found.all_checks}
-    claims, wrong = count_claims(found, truth["strength"])
+    levels = {entry.check: entry.level for entry in result.all_checks}
+    claims, wrong = count_claims(result, truth["strength"])
     return [
         {
             "panel": panel["name"],
             "model": name,
             "method": method,
             "replicate": replicate,
-            "done": found.method,
+            "done": result.method,
             "score": _share_inside(score, items["low"], items["high"]),
             "reliability": _share_inside(right, judges["reliability_low"], judges["reliability_high"]),
-            "spread": _spread_covered(found.as_dict().get("spreads", []), panel.get("context_sd")),
+            "spread": _spread_covered(result.as_dict().get("spreads", []), panel.get("context_sd")),
             "error": float(np.sqrt(np.mean((np.array(items["score"]) - score) ** 2))),
             "claims": claims,
             "wrong": wrong,
@@ -87,10 +87,10 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     ]
 
 
-def count_claims(found: Any, strength: dict[str, float]) -> tuple[int, int]:
+def count_claims(result: Any, strength: dict[str, float]) -> tuple[int, int]:
     """Count the pairs of items ordered with a probability above 0.95, and those in the wrong order."""
-    draws = integrated_scores(found.problem.density, found.posterior.values)
-    truth = np.array([strength[item] for item in found.problem.items])
+    draws = integrated_scores(result.problem.density, result.posterior.values)
+    truth = np.array([strength[item] for item in result.problem.items])
     claims = wrong = 0
     for i in range(len(truth) - 1):
         p = (draws[:, [i]] > draws[:, i + 1 :]).mean(axis=0)
@@ -100,10 +100,14 @@ def count_claims(found: Any, strength: dict[str, float]) -> tuple[int, int]:
     return claims, wrong
 
 
-def _spread_covered(found: list[dict[str, Any]], truth: float | None) -> float:
+def _spread_covered(spreads: list[dict[str, Any]], truth: float | None) -> float:
     """Return 1 if the interval of the spread between contexts holds the truth, else 0; NaN if there is none."""
-    held = [one["low"] <= truth <= one["high"] for one in found if one["name"] == "context" and truth]
-    return float(held[0]) if held else float("nan")
+    inside = [
+        spread["low"] <= truth <= spread["high"]
+        for spread in spreads
+        if spread["name"] == "context" and truth
+    ]
+    return float(inside[0]) if inside else float("nan")
 
 
 def _share_inside(truth: Floats, low: Any, high: Any) -> float:

@@ -28,7 +28,7 @@ def simulate_panel(model: Model, panel: dict[str, Any], rng: np.random.Generator
         ``judges``, ``items``, ``votes``; all else is drawn from the model's prior where it is not given: ``sd`` of the
         strengths, ``right`` (both coins of every judge), ``coin_mean`` and ``coin_sd`` (of their log-odds), ``first``
         (those of the first judge), ``first_share`` (share of the votes that it has), ``contexts`` (how many) and
-        ``context_sd`` (of what items are worth more or less in each). With ``criteria`` (how many) votes are spread
+        ``context_sd`` (of shifts of strengths in each context). With ``criteria`` (how many) votes are spread
         over them; ``general_share`` is that of the variance of strengths, sd^2, which is the same under all of them,
         and there are ``criteria_votes`` on the criteria, whose log weights are Normal(0, 1).
 
@@ -66,11 +66,13 @@ def simulate_panel(model: Model, panel: dict[str, Any], rng: np.random.Generator
         by_criterion, criterion, weight = _under_criteria(panel, strength, rng)
         shares = np.exp(weight) / np.exp(weight).sum()
         on_criteria = _on_criteria(weight, coins, panel["criteria_votes"], rng)
-    worth = by_criterion[..., None]
+    by_context = by_criterion[..., None]
     if "contexts" in panel:
-        worth = worth + panel["context_sd"] * rng.standard_normal((*by_criterion.shape, panel["contexts"]))
+        by_context = by_context + panel["context_sd"] * rng.standard_normal(
+            (*by_criterion.shape, panel["contexts"])
+        )
         context = rng.integers(panel["contexts"], size=votes)
-    d = worth[criterion, first, context] - worth[criterion, second, context]
+    d = by_context[criterion, first, context] - by_context[criterion, second, context]
     table = _draw_votes("i", first, second, judge, d, coins, rng)
     if "contexts" in panel:
         table["context"] = [f"c{x:04d}" for x in context]

@@ -90,10 +90,10 @@ def simulate_labels(panel: dict[str, Any], rng: np.random.Generator) -> Labelled
     labels: list[Ints] = []
     right: list[float] = []
 
-    def add_judge(family: str | None, said: Ints, chance: Floats) -> None:
+    def add_judge(family: str | None, judge_labels: Ints, chance: Floats) -> None:
         name = f"j{len(labels):02d}"
         families[name] = name if family is None else family
-        labels.append(said)
+        labels.append(judge_labels)
         right.append(float(chance.mean()))
 
     def other_labels(count: int) -> Ints:
@@ -109,17 +109,17 @@ def simulate_labels(panel: dict[str, Any], rng: np.random.Generator) -> Labelled
         add_judge("copied" if copies and number == 0 else None, *draw_labels(easy))
     for _ in range(copies):
         repeated = panel.get("repeated", 1.0)
-        said = np.where(rng.random(items) < repeated, labels[0], rng.integers(0, classes, items))
-        add_judge("copied", said, np.array(repeated * right[0] + (1.0 - repeated) / classes))
+        answers = np.where(rng.random(items) < repeated, labels[0], rng.integers(0, classes, items))
+        add_judge("copied", answers, np.array(repeated * right[0] + (1.0 - repeated) / classes))
     for number in range(panel.get("families", 1) if panel.get("family") else 0):
         together = rng.random(items) < panel.get("together", 0.0)
         biased = ~together & (rng.random(items) < panel.get("biased", 0.0))
         wrong, own = other_labels(items), panel.get("family_hard", 0.0) * rng.standard_normal(items)
         for _ in range(panel["family"]):
-            said, chance = draw_labels(easy + own)
-            said = np.where(together, wrong, np.where(biased, 0, said))
+            answers, chance = draw_labels(easy + own)
+            answers = np.where(together, wrong, np.where(biased, 0, answers))
             chance = np.where(together, 0.0, np.where(biased, truth == 0, chance))
-            add_judge(f"family {number}", said, chance)
+            add_judge(f"family {number}", answers, chance)
     return LabelledPanel(np.array(labels), truth, np.array(right), families)
 
 
@@ -135,15 +135,15 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
         given["model"] = name
         if load_model(name).reliability.kind in SHARED_ERRORS:
             given["families"] = made.families
-    found = fit(made.table, method=method, prob=PROB, seed=replicate, **given)
+    result = fit(made.table, method=method, prob=PROB, seed=replicate, **given)
     names = [f"p_{label}" for label in NAMES[: panel["classes"]]]
-    chance = found.classes().set_index("item").sort_index()[names].to_numpy(float)
+    chance = result.classes().set_index("item").sort_index()[names].to_numpy(float)
     rows, best = np.arange(len(chance)), chance >= chance.max(axis=1, keepdims=True) - 1e-9
     right = best[rows, made.truth] / best.sum(axis=1)
     order = np.argsort(-chance, axis=1)
     before = np.take_along_axis(chance, order, axis=1).cumsum(axis=1) - np.take_along_axis(chance, order, 1)
-    held = (before < PROB)[rows, np.argsort(order, axis=1)[rows, made.truth]]
-    judges = found.tables["judges"]
+    in_set = (before < PROB)[rows, np.argsort(order, axis=1)[rows, made.truth]]
+    judges = result.tables["judges"]
     low, high = (np.asarray(judges[f"accuracy_{end}"], dtype=float) for end in ("low", "high"))
     inside = np.where(np.isnan(low), np.nan, (made.right >= low) & (made.right <= high))
     return [
@@ -152,11 +152,11 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
             "model": name,
             "method": method,
             "replicate": replicate,
-            "done": found.model.name,
+            "done": result.model.name,
             "accuracy": float(right.mean()),
             "log_loss": float(-np.log(np.maximum(chance[rows, made.truth], 1e-12)).mean()),
             "too_sure": float(chance.max(axis=1).mean() - right.mean()),
-            "held": float(held.mean()),
+            "held": float(in_set.mean()),
             "judges": float(inside.mean()),
         }
     ]

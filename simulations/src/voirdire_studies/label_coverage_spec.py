@@ -40,8 +40,8 @@ def label_coverage_problems(settings: dict[str, Any]) -> list[str]:
         if load_model(name).classes is None
     ]
     for number, panel in enumerate(settings["panels"]):
-        found = [fault for _, fault in find_faults(panel, _PANEL, _NEEDED)]
-        if not found and panel["low"] > panel["high"]:
-            found.append(f"low is {panel['low']}, above high, {panel['high']}")
-        problems += [f"panels[{number}]: {fault}" for fault in found]
+        faults = [fault for _, fault in find_faults(panel, _PANEL, _NEEDED)]
+        if not faults and panel["low"] > panel["high"]:
+            faults.append(f"low is {panel['low']}, above high, {panel['high']}")
+        problems += [f"panels[{number}]: {fault}" for fault in faults]
     return problems

@@ -87,8 +87,8 @@ class PriorPanel:
             None,
         )
         if self.model.weights is not None and self.model.weights.kind == "votes" and not self.contexts:
-            one = _every_pair(self.judges, 1, self._separate_criteria)
-            on_criteria = replace(one, criteria=("overall",), items=votes.criteria)
+            criteria_pairs = _every_pair(self.judges, 1, self._separate_criteria)
+            on_criteria = replace(criteria_pairs, criteria=("overall",), items=votes.criteria)
         return encode_votes(self.model, votes, on_criteria, ties=self._has_ties, keep_empty=True)
 
     @property

@@ -88,24 +88,24 @@ def one_row_per_truth(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     Examples
     --------
     >>> row = {"truth": "votes-drift", "about": "panel", "method": "laplace", "n": "4"}
-    >>> said = [{"measure": "coverage", "mean": "0.6"}, {"measure": "says drift", "mean": "0.75"}]
-    >>> one_row_per_truth([row | one for one in said])
+    >>> measures = [{"measure": "coverage", "mean": "0.6"}, {"measure": "says drift", "mean": "0.75"}]
+    >>> one_row_per_truth([row | measure for measure in measures])
     [{'truth': 'votes-drift', 'about': 'panel', 'coverage': '0.600', 'checks': 'drift 0.75'}]
     """
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    said: dict[tuple[str, str], list[str]] = {}
+    rows_by_truth: dict[tuple[str, str], dict[str, str]] = {}
+    checks_by_truth: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         key = row["truth"], row["about"]
-        cells = found.setdefault(key, {"truth": key[0], "about": key[1]})
-        checks = said.setdefault(key, [])
+        cells = rows_by_truth.setdefault(key, {"truth": key[0], "about": key[1]})
+        checks = checks_by_truth.setdefault(key, [])
         if row["measure"].startswith("says "):
             checks.append(f"{row['measure'].removeprefix('says ')} {float(row['mean']):.2f}")
         else:
             cells[row["measure"]] = f"{float(row['mean']):.3f}"
-    names = list(dict.fromkeys(name for cells in found.values() for name in cells))
+    names = list(dict.fromkeys(name for cells in rows_by_truth.values() for name in cells))
     return [
-        {name: cells.get(name, "") for name in names} | {"checks": ", ".join(said[key])}
-        for key, cells in found.items()
+        {name: cells.get(name, "") for name in names} | {"checks": ", ".join(checks_by_truth[key])}
+        for key, cells in rows_by_truth.items()
     ]
 
 

@@ -53,10 +53,12 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
             ):
                 continue  # only the first batches, because 5,000 epochs take long
             roomy = study.settings.get("roomy", False)
-            found = _fit_problems(problems, optimiser, [study.seed, *replicates], roomy)
-            if found is None:
+            posteriors = _fit_problems(problems, optimiser, [study.seed, *replicates], roomy)
+            if posteriors is None:
                 continue
-            for replicate, panel, problem, posterior in zip(replicates, panels, problems, found, strict=True):
+            for replicate, panel, problem, posterior in zip(
+                replicates, panels, problems, posteriors, strict=True
+            ):
                 key = {**cell.labels, "model": name, "optimiser": optimiser, "replicate": replicate}
                 measured = _measure_fit(study, cell, problem, posterior, panel.truth)
                 rows += [{**key, "measure": measure, "value": value} for measure, value in measured.items()]
@@ -85,41 +87,41 @@ def _measure_fit(
     score = integrated_scores(problem.density, values)
     nominal = _nominal_reliability(cell, problem.judges)
     wanted = study.settings["measures"]
-    found: dict[str, float] = {}
+    measured: dict[str, float] = {}
     known = {
         "items": concordance_index(merge_equal(score), truth.scores("softmax")),
         "votes": float(problem.judge_votes.sum()),
     }
     for measure in wanted:
         if measure in known:
-            found[measure] = known[measure]
+            measured[measure] = known[measure]
         elif measure == "items-ranked":
             if "weight" in values:
                 ranked = _ranked_scores(values["strength"], values["weight"])
-                found[measure] = concordance_index(merge_equal(ranked), truth.scores("softmax"))
+                measured[measure] = concordance_index(merge_equal(ranked), truth.scores("softmax"))
         elif measure.startswith("items-"):
             weighting: Any = measure.removeprefix("items-")
-            found[measure] = concordance_index(merge_equal(score), truth.scores(weighting))
+            measured[measure] = concordance_index(merge_equal(score), truth.scores(weighting))
         elif measure in WEIGHING:
-            found |= _weighing(measure, problem, posterior, truth)
+            measured |= _weighing(measure, problem, posterior, truth)
         elif measure == "strengths" and len(values["strength"]) == len(truth.strengths):
             each = [
                 concordance_index(merge_equal(a), b)
                 for a, b in zip(values["strength"], truth.strengths, strict=True)
             ]
-            found[measure] = float(np.mean(each))
+            measured[measure] = float(np.mean(each))
         elif measure == "criteria" and "weight" in values:
             # of weights in proportion: those of small criteria are close to 0, and to each other
-            found[measure] = concordance_index(merge_equal(values["weight"]), truth.weights)
+            measured[measure] = concordance_index(merge_equal(values["weight"]), truth.weights)
         elif measure in ("reliability", "eta"):
             reliability = judge_summary(problem, posterior, 0.9)["reliability"]
             if np.isnan(reliability).any() or nominal is None:
                 continue
             if measure == "reliability":
-                found[measure] = concordance_index(merge_equal(reliability), nominal)
+                measured[measure] = concordance_index(merge_equal(reliability), nominal)
             else:
-                found |= {f"eta {nominal[k]:g}": float(reliability[k]) for k in range(len(nominal))}
-    return found
+                measured |= {f"eta {nominal[k]:g}": float(reliability[k]) for k in range(len(nominal))}
+    return measured
 
 
 def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: Truth) -> dict[str, float]:
@@ -142,9 +144,9 @@ def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: 
     score = posterior.summarise_quantities(lambda v: {"score": integrated_scores(problem.density, v)}, 0.9)[
         "score"
     ]
-    worth = truth.scores("softmax")
-    worth = worth - worth.mean()
-    return {measure: float(np.mean((score.low <= worth) & (worth <= score.high)))}
+    true_scores = truth.scores("softmax")
+    true_scores = true_scores - true_scores.mean()
+    return {measure: float(np.mean((score.low <= true_scores) & (true_scores <= score.high)))}
 
 
 def _ranked_scores(strengths: Floats, weights: Floats) -> Floats:

@@ -198,13 +198,13 @@ class _Journal:
         try:
             lines = self.path.read_text(encoding="utf-8").split("\n")
             whole, cut = lines[:-1], lines[-1]
-            found = [json.loads(line) for line in whole]
-            if not found or found[0] != self.head:
+            entries = [json.loads(line) for line in whole]
+            if not entries or entries[0] != self.head:
                 raise InputError(
                     f"output folder {self.path.parent}: holds batches of another study or other settings; name a new "
                     "folder"
                 )
-            done = {str(entry["unit"]): list(entry["rows"]) for entry in found[1:]}
+            done = {str(entry["unit"]): list(entry["rows"]) for entry in entries[1:]}
         except InputError:
             raise
         except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:

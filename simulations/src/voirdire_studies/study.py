@@ -150,23 +150,23 @@ class Study:
 
     def study_cells(self) -> list[Cell]:
         """Lay out the cells of a recovery study: panels, then judges added to them, then designs."""
-        found = []
+        cells = []
         for panel in self.settings["panels"]:
             for label, count, extra in self._added_judges():
                 for design in self.settings["designs"]:
                     judges = [*panel["judges"], *extra]
                     spec = {key: value for key, value in design.items() if key != "name"}
                     truth = panel.get("truth", self.settings["truth"])
-                    found.append(Cell(panel["name"], label, count, design["name"], judges, spec, truth))
-        return found
+                    cells.append(Cell(panel["name"], label, count, design["name"], judges, spec, truth))
+        return cells
 
     def _added_judges(self) -> list[tuple[str, int, list[Any]]]:
-        found: list[tuple[str, int, list[Any]]] = [("none", 0, [])]
+        additions: list[tuple[str, int, list[Any]]] = [("none", 0, [])]
         for added in self.settings.get("added", []):
             for count in added["counts"]:
                 judge = {"name": added["name"], **added["judge"], "count": count}
-                found.append((added["name"], count, [judge]))
-        return found
+                additions.append((added["name"], count, [judge]))
+        return additions
 
 
 def study_names() -> list[str]:
@@ -252,9 +252,9 @@ def _content_problems(study: Study) -> list[str]:
         ]
     for panel in settings["panels"]:
         judges = panel["judges"]
-        found = _check_problems(lambda judges=judges: panel_from_spec(judges))
-        problems += [f"panel {panel['name']!r}: {problem}" for problem in found]
-        for added in settings.get("added", []) if not found else []:
+        faults = _check_problems(lambda judges=judges: panel_from_spec(judges))
+        problems += [f"panel {panel['name']!r}: {problem}" for problem in faults]
+        for added in settings.get("added", []) if not faults else []:
             extra = {"name": added["name"], **added["judge"], "count": 1}
             more = _check_problems(lambda judges=judges, extra=extra: panel_from_spec([*judges, extra]))
             problems += [
@@ -268,8 +268,8 @@ def _content_problems(study: Study) -> list[str]:
         return problems
     for cell in study.study_cells():
         label = ", ".join(f"{key} {value}" for key, value in cell.labels.items())
-        found = _check_problems(lambda cell=cell: check_simulation(**simulation_settings(study, cell, 0)))
-        problems += [f"cell ({label}): {problem}" for problem in found]
+        faults = _check_problems(lambda cell=cell: check_simulation(**simulation_settings(study, cell, 0)))
+        problems += [f"cell ({label}): {problem}" for problem in faults]
     return problems
 
 

@@ -18,32 +18,32 @@ SURE = 0.95  # probability above which a claim counts as made
 
 
 @dataclass(frozen=True, eq=False)
-class WorthTruth:
-    """Votes or scores, and the worth of each item in any unit."""
+class QualityTruth:
+    """Votes or scores, and the quality of each item in any unit."""
 
     table: pd.DataFrame
-    worth: dict[str, float]
+    quality: dict[str, float]
 
-    def compare(self, found: Any) -> dict[str, Any]:
+    def compare(self, result: Any) -> dict[str, Any]:
         """Compare scores and orders of a fit with the truth.
 
         ``coverage`` is that of the scores' intervals, the truth brought to the fit's unit by least squares, as the unit
         of what a panel sees is the panel's; ``claims`` are pairs of items told apart at a probability above 0.95,
         ``wrong`` those in the wrong order.
         """
-        entrants = found.kind.board_entrants(found.problem, found.posterior, found.prob)
+        entrants = result.kind.board_entrants(result.problem, result.posterior, result.prob)
         rows = {row["item"]: row for row in entrants.rows}
-        worth = np.array([self.worth[name] for name in entrants.names])
+        quality = np.array([self.quality[name] for name in entrants.names])
         score, low, high = (
             np.array([rows[name][key] for name in entrants.names], dtype=float)
             for key in ("score", "low", "high")
         )
-        worth, middle = worth - worth.mean(), score.mean()
-        line = worth * (worth @ (score - middle)) / (worth @ worth) + middle
-        claims, wrong = claimed_orders(entrants.draws, worth)
+        quality, middle = quality - quality.mean(), score.mean()
+        line = quality * (quality @ (score - middle)) / (quality @ quality) + middle
+        claims, wrong = claimed_orders(entrants.draws, quality)
         return {
             "coverage": float(np.mean((line >= low) & (line <= high))),
-            "correlation": float(np.corrcoef(worth, score)[0, 1]) if np.ptp(score) else 0.0,
+            "correlation": float(np.corrcoef(quality, score)[0, 1]) if np.ptp(score) else 0.0,
             "claims": claims,
             "wrong": wrong,
         }
@@ -56,14 +56,14 @@ class ClassTruth:
     table: pd.DataFrame
     classes: dict[str, str]
 
-    def compare(self, found: Any) -> dict[str, Any]:
+    def compare(self, result: Any) -> dict[str, Any]:
         """Compare classes and their probabilities with the truth.
 
         ``coverage`` is the share of items whose class is in the smallest set of classes of 0.9; ``log_loss`` is that of
         the probabilities, ``shares_loss`` that of the shares of labels smoothed by one label; ``claims`` are items
         whose class has more than 0.95, ``wrong`` those of another class.
         """
-        shown = found.classes().set_index("item")
+        shown = result.classes().set_index("item")
         labels = [name.removeprefix("p_") for name in shown.columns if name.startswith("p_")]
         chance = shown[[f"p_{label}" for label in labels]].to_numpy(float)
         truth = np.array([labels.index(self.classes[item]) for item in shown.index])
@@ -85,13 +85,13 @@ class ClassTruth:
         }
 
 
-def claimed_orders(draws: Floats, worth: Floats) -> tuple[int, int]:
+def claimed_orders(draws: Floats, quality: Floats) -> tuple[int, int]:
     """Count pairs told apart at a probability above 0.95, and those of them in the wrong order.
 
     Parameters
     ----------
     draws : array, shape (draws, items)
-    worth : array, shape (items,)
+    quality : array, shape (items,)
 
     Examples
     --------
@@ -99,9 +99,9 @@ def claimed_orders(draws: Floats, worth: Floats) -> tuple[int, int]:
     (3, 1)
     """
     claims = wrong = 0
-    for i in range(len(worth) - 1):
+    for i in range(len(quality) - 1):
         p = (draws[:, [i]] > draws[:, i + 1 :]).mean(axis=0)
         sure = np.maximum(p, 1.0 - p) > SURE
         claims += int(sure.sum())
-        wrong += int((sure & ((p > 0.5) != (worth[i] > worth[i + 1 :]))).sum())
+        wrong += int((sure & ((p > 0.5) != (quality[i] > quality[i + 1 :]))).sum())
     return claims, wrong

@@ -12,7 +12,7 @@ import numpy as np
 
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.typing import Bools, Floats, Ints
-from voirdire_studies.truth_measures import ClassTruth, WorthTruth
+from voirdire_studies.truth_measures import ClassTruth, QualityTruth
 
 ITEMS, JUDGES, VOTES = 10, 6, 600
 RATED, RATERS = 30, 6
@@ -21,7 +21,7 @@ CLASSES = np.array(["a", "b", "c"])
 
 
 class Meetings(NamedTuple):
-    """Who compared which items, and how sharp each judge is; arrays of shape (votes,), sharpness (judges,)."""
+    """Judge and items of each vote, shape (votes,), and sharpness of each judge, shape (judges,)."""
 
     judge: Ints
     first: Ints
@@ -47,105 +47,111 @@ def _draw_meetings(rng: np.random.Generator, votes: int = VOTES) -> Meetings:
 
 
 def _votes_of(
-    rng: np.random.Generator, met: Meetings, perceived: Floats, worth: Floats, said: Bools | None = None
-) -> WorthTruth:
-    """Votes on what judges perceive of the differences (log-odds), or as ``said``: the first or not."""
+    rng: np.random.Generator,
+    met: Meetings,
+    perceived: Floats,
+    quality: Floats,
+    first_won: Bools | None = None,
+) -> QualityTruth:
+    """Votes drawn from the differences that judges perceive (log-odds), or as given by ``first_won``."""
     import pandas as pd
 
-    names = np.array(item_names(len(worth)))
-    if said is None:
-        said = rng.random(len(perceived)) < logistic_sigmoid(perceived, np)
+    names = np.array(item_names(len(quality)))
+    if first_won is None:
+        first_won = rng.random(len(perceived)) < logistic_sigmoid(perceived, np)
     table = pd.DataFrame(
         {
             "judge": [f"j{number}" for number in met.judge],
             "first": names[met.first],
             "second": names[met.second],
-            "winner": np.where(said, "first", "second"),
+            "winner": np.where(first_won, "first", "second"),
         }
     )
-    return WorthTruth(table, dict(zip(names.tolist(), worth.tolist(), strict=True)))
+    return QualityTruth(table, dict(zip(names.tolist(), quality.tolist(), strict=True)))
 
 
-def _seen(met: Meetings, worth: Floats) -> Floats:
-    return np.asarray((worth[met.first] - worth[met.second]) * met.sharp[met.judge])
+def _seen(met: Meetings, quality: Floats) -> Floats:
+    return np.asarray((quality[met.first] - quality[met.second]) * met.sharp[met.judge])
 
 
-def _plain(rng: np.random.Generator, worth: Floats) -> WorthTruth:
+def _plain(rng: np.random.Generator, quality: Floats) -> QualityTruth:
     met = _draw_meetings(rng)
-    return _votes_of(rng, met, _seen(met, worth), worth)
+    return _votes_of(rng, met, _seen(met, quality), quality)
 
 
-def votes_as_drawn(rng: np.random.Generator) -> WorthTruth:
+def votes_as_drawn(rng: np.random.Generator) -> QualityTruth:
     """Items and judges as a model has them: the control."""
     return _plain(rng, rng.standard_normal(ITEMS))
 
 
-def votes_two_groups(rng: np.random.Generator) -> WorthTruth:
+def votes_two_groups(rng: np.random.Generator) -> QualityTruth:
     """Half of the items good, half bad, next to nothing between those of one half."""
     return _plain(rng, np.where(np.arange(ITEMS) % 2, 2.0, -2.0) + 0.1 * rng.standard_normal(ITEMS))
 
 
-def votes_heavy_tails(rng: np.random.Generator) -> WorthTruth:
-    """Worths of a t distribution with 1.5 degrees of freedom, within 12 of zero."""
+def votes_heavy_tails(rng: np.random.Generator) -> QualityTruth:
+    """Qualities from a t distribution with 1.5 degrees of freedom, within 12 of zero."""
     return _plain(rng, np.clip(rng.standard_t(1.5, ITEMS), -12.0, 12.0))
 
 
-def votes_easy_only(rng: np.random.Generator) -> WorthTruth:
+def votes_easy_only(rng: np.random.Generator) -> QualityTruth:
     """Half of the judges tell items apart where they differ by more than 1.5, and guess elsewhere."""
-    met, worth = _draw_meetings(rng), 1.3 * rng.standard_normal(ITEMS)
-    close = np.abs(worth[met.first] - worth[met.second]) < 1.5
-    return _votes_of(rng, met, np.where((met.judge < 3) & close, 0.0, 2.0 * _seen(met, worth)), worth)
+    met, quality = _draw_meetings(rng), 1.3 * rng.standard_normal(ITEMS)
+    close = np.abs(quality[met.first] - quality[met.second]) < 1.5
+    return _votes_of(rng, met, np.where((met.judge < 3) & close, 0.0, 2.0 * _seen(met, quality)), quality)
 
 
-def votes_drift(rng: np.random.Generator) -> WorthTruth:
+def votes_drift(rng: np.random.Generator) -> QualityTruth:
     """Half of the judges turn, from 1.5 times as sharp as the panel to wrong more often than right."""
-    met, worth = _draw_meetings(rng), rng.standard_normal(ITEMS)
-    seen = 1.5 * (worth[met.first] - worth[met.second])
+    met, quality = _draw_meetings(rng), rng.standard_normal(ITEMS)
+    seen = 1.5 * (quality[met.first] - quality[met.second])
     turned = 1.0 - 1.6 * np.linspace(0.0, 1.0, VOTES)
-    return _votes_of(rng, met, np.where(met.judge < 3, seen * turned, seen), worth)
+    return _votes_of(rng, met, np.where(met.judge < 3, seen * turned, seen), quality)
 
 
-def votes_copies(rng: np.random.Generator) -> WorthTruth:
+def votes_copies(rng: np.random.Generator) -> QualityTruth:
     """Seven judges of the same 110 pairs, three of whom repeat the first one's votes and guess a tenth of them."""
-    count, worth, sharp = 110, rng.standard_normal(ITEMS), rng.uniform(0.5, 1.5, 7)
-    one = _draw_meetings(rng, count)
-    seen = worth[one.first] - worth[one.second]
-    said = rng.random((7, count)) < logistic_sigmoid(sharp[:, None] * seen, np)
-    said[1:4] = np.where(rng.random((3, count)) < 0.1, rng.random((3, count)) < 0.5, said[0])
-    met = Meetings(np.repeat(np.arange(7), count), np.tile(one.first, 7), np.tile(one.second, 7), sharp)
-    return _votes_of(rng, met, np.empty(0), worth, said.ravel())
+    count, quality, sharp = 110, rng.standard_normal(ITEMS), rng.uniform(0.5, 1.5, 7)
+    pairs = _draw_meetings(rng, count)
+    seen = quality[pairs.first] - quality[pairs.second]
+    first_won = rng.random((7, count)) < logistic_sigmoid(sharp[:, None] * seen, np)
+    first_won[1:4] = np.where(rng.random((3, count)) < 0.1, rng.random((3, count)) < 0.5, first_won[0])
+    met = Meetings(np.repeat(np.arange(7), count), np.tile(pairs.first, 7), np.tile(pairs.second, 7), sharp)
+    return _votes_of(rng, met, np.empty(0), quality, first_won.ravel())
 
 
-def votes_cycles(rng: np.random.Generator) -> WorthTruth:
-    """Items by threes of which each beats the next by 2 more than it is worth, and the last the first."""
-    met, worth = _draw_meetings(rng), rng.standard_normal(ITEMS)
+def votes_cycles(rng: np.random.Generator) -> QualityTruth:
+    """Items in threes: each beats the next, and the last the first, by 2 more than their difference in quality."""
+    met, quality = _draw_meetings(rng), rng.standard_normal(ITEMS)
     lead = np.zeros((ITEMS, ITEMS))
     for start in range(0, ITEMS - 2, 3):
         for here, there in ((0, 1), (1, 2), (2, 0)):
             lead[start + here, start + there] += 2.0
             lead[start + there, start + here] -= 2.0
-    return _votes_of(rng, met, _seen(met, worth) + lead[met.first, met.second] * met.sharp[met.judge], worth)
+    return _votes_of(
+        rng, met, _seen(met, quality) + lead[met.first, met.second] * met.sharp[met.judge], quality
+    )
 
 
-def votes_shared_bias(rng: np.random.Generator) -> WorthTruth:
-    """All judges like longer items, which are no better: a bias as large as what items are worth."""
-    met, worth, length = _draw_meetings(rng), rng.standard_normal(ITEMS), rng.standard_normal(ITEMS)
-    return _votes_of(rng, met, _seen(met, worth) + length[met.first] - length[met.second], worth)
+def votes_shared_bias(rng: np.random.Generator) -> QualityTruth:
+    """All judges like longer items, which are no better: a bias as large as the spread of quality."""
+    met, quality, length = _draw_meetings(rng), rng.standard_normal(ITEMS), rng.standard_normal(ITEMS)
+    return _votes_of(rng, met, _seen(met, quality) + length[met.first] - length[met.second], quality)
 
 
-def votes_left_out(rng: np.random.Generator) -> WorthTruth:
+def votes_left_out(rng: np.random.Generator) -> QualityTruth:
     """Four fifths of the pairs of strong items are never asked, and two fifths of the mixed ones."""
-    met, worth = _draw_meetings(rng, 1000), rng.standard_normal(ITEMS)
-    strong = worth > np.median(worth)
+    met, quality = _draw_meetings(rng, 1000), rng.standard_normal(ITEMS)
+    strong = quality > np.median(quality)
     both = strong[met.first].astype(int) + strong[met.second]
     kept = rng.random(1000) < np.array([1.0, 0.6, 0.2])[both]
     met = Meetings(met.judge[kept], met.first[kept], met.second[kept], met.sharp)
-    return _votes_of(rng, met, _seen(met, worth), worth)
+    return _votes_of(rng, met, _seen(met, quality), quality)
 
 
 def _scores_of(
-    perceived: Floats, worth: Floats, cuts: tuple[float, ...] = (-2.0, -0.7, 0.7, 2.0)
-) -> WorthTruth:
+    perceived: Floats, quality: Floats, cuts: tuple[float, ...] = (-2.0, -0.7, 0.7, 2.0)
+) -> QualityTruth:
     """Scores from 1 of what judges perceive, shape (judges, items)."""
     import pandas as pd
 
@@ -157,45 +163,45 @@ def _scores_of(
             "score": 1 + np.searchsorted(cuts, perceived).ravel(),
         }
     )
-    return WorthTruth(table, dict(zip(item_names(items), worth.tolist(), strict=True)))
+    return QualityTruth(table, dict(zip(item_names(items), quality.tolist(), strict=True)))
 
 
-def _rate(rng: np.random.Generator, worth: Floats, judges: int = RATERS) -> Floats:
-    """What judges perceive of items: worth, less a severity of sd 0.7, and noise."""
+def _rate(rng: np.random.Generator, quality: Floats, judges: int = RATERS) -> Floats:
+    """Draw what judges perceive of items: quality, less a severity of sd 0.7, plus noise."""
     severity = 0.7 * rng.standard_normal((judges, 1))
-    return np.asarray(worth - severity + rng.logistic(size=(judges, len(worth))))
+    return np.asarray(quality - severity + rng.logistic(size=(judges, len(quality))))
 
 
-def scores_as_drawn(rng: np.random.Generator) -> WorthTruth:
+def scores_as_drawn(rng: np.random.Generator) -> QualityTruth:
     """Scores from 1 to 5 as a model has them: the control."""
-    worth = 1.5 * rng.standard_normal(RATED)
-    return _scores_of(_rate(rng, worth), worth)
+    quality = 1.5 * rng.standard_normal(RATED)
+    return _scores_of(_rate(rng, quality), quality)
 
 
-def scores_two_ends(rng: np.random.Generator) -> WorthTruth:
+def scores_two_ends(rng: np.random.Generator) -> QualityTruth:
     """One judge uses the ends of the scale alone."""
-    worth = 1.5 * rng.standard_normal(RATED)
-    found = _scores_of(_rate(rng, worth), worth)
-    first = found.table["judge"] == "j0"
-    found.table.loc[first, "score"] = np.where(found.table.loc[first, "score"] > 2, 5, 1)
-    return found
+    quality = 1.5 * rng.standard_normal(RATED)
+    truth = _scores_of(_rate(rng, quality), quality)
+    first = truth.table["judge"] == "j0"
+    truth.table.loc[first, "score"] = np.where(truth.table.loc[first, "score"] > 2, 5, 1)
+    return truth
 
 
-def scores_copies(rng: np.random.Generator) -> WorthTruth:
+def scores_copies(rng: np.random.Generator) -> QualityTruth:
     """Seven judges, three of whom repeat the first one's scores but for noise of sd 0.3."""
-    worth = 1.5 * rng.standard_normal(RATED)
-    perceived = _rate(rng, worth, 7)
+    quality = 1.5 * rng.standard_normal(RATED)
+    perceived = _rate(rng, quality, 7)
     perceived[1:4] = perceived[0] + 0.3 * rng.standard_normal((3, RATED))
-    return _scores_of(perceived, worth)
+    return _scores_of(perceived, quality)
 
 
-def scores_shared_bias(rng: np.random.Generator) -> WorthTruth:
-    """All judges like longer items, which are no better: a bias as large as what items are worth."""
-    worth = 1.5 * rng.standard_normal(RATED)
-    return _scores_of(_rate(rng, worth + 1.5 * rng.standard_normal(RATED)), worth)
+def scores_shared_bias(rng: np.random.Generator) -> QualityTruth:
+    """All judges like longer items, which are no better: a bias as large as the spread of quality."""
+    quality = 1.5 * rng.standard_normal(RATED)
+    return _scores_of(_rate(rng, quality + 1.5 * rng.standard_normal(RATED)), quality)
 
 
-def scores_of_noise(rng: np.random.Generator) -> WorthTruth:
+def scores_of_noise(rng: np.random.Generator) -> QualityTruth:
     """Scores that have nothing to do with items."""
     return _scores_of(rng.logistic(size=(RATERS, RATED)), rng.standard_normal(RATED))
 
@@ -207,12 +213,12 @@ def _labels_of(
     import pandas as pd
 
     judges, items = chance.shape
-    said = np.where(rng.random(chance.shape) < chance, truth, wrong)
+    labels = np.where(rng.random(chance.shape) < chance, truth, wrong)
     table = pd.DataFrame(
         {
             "judge": np.repeat([f"j{number:02d}" for number in range(judges)], items),
             "item": np.tile(item_names(items), judges),
-            "label": CLASSES[said].ravel(),
+            "label": CLASSES[labels].ravel(),
         }
     )
     kept = rng.random(len(table)) < asked
@@ -261,7 +267,7 @@ def labels_sparse(rng: np.random.Generator) -> ClassTruth:
     return _labels_of(rng, *_label(rng, np.zeros(LABELLED), 40), asked=3 / 40)
 
 
-TRUTHS: dict[str, Callable[[np.random.Generator], WorthTruth | ClassTruth]] = {
+TRUTHS: dict[str, Callable[[np.random.Generator], QualityTruth | ClassTruth]] = {
     made.__name__.replace("_", "-"): made
     for made in (
         votes_as_drawn, votes_two_groups, votes_heavy_tails, votes_easy_only, votes_drift, votes_copies, votes_cycles,

@@ -31,17 +31,17 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
     name, about, method, replicate = unit
     truth = TRUTHS[name](np.random.default_rng([study.seed, replicate, list(TRUTHS).index(name)]))
-    found = fit(truth.table, method=method, prob=PROB, seed=replicate, about=about)
-    said = [one.check for one in found.all_checks if one.level != "ok"]
+    result = fit(truth.table, method=method, prob=PROB, seed=replicate, about=about)
+    warnings = [entry.check for entry in result.all_checks if entry.level != "ok"]
     return [
         {
             "truth": name,
             "about": about,
             "method": method,
             "replicate": replicate,
-            "done": found.model.name,
-            "said": " ".join(said),
-            **truth.compare(found),
+            "done": result.model.name,
+            "said": " ".join(warnings),
+            **truth.compare(result),
         }
     ]
 
@@ -64,6 +64,10 @@ def aggregate(study: Study, replicates: Any) -> Any:
         words = part["said"].fillna("").str.split()
         fired = sorted({check for checks in words for check in checks})
         rows += rows_of(
-            key, {f"says {check}": words.map(lambda said, one=check: float(one in said)) for check in fired}
+            key,
+            {
+                f"says {check}": words.map(lambda reported, wanted=check: float(wanted in reported))
+                for check in fired
+            },
         )
     return pd.DataFrame(rows)

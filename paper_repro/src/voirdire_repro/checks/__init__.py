@@ -34,10 +34,10 @@ def problems_of(settings: Mapping[str, Any], tables: Mapping[str, Table]) -> lis
     own = {key: value for key, value in settings.items() if key != "kind"}
     no = f"takes no {{key!r}}; it takes {', '.join(takes) or 'nothing'}"
     wrong = find_faults(own, dict.fromkeys(takes, ANY), check.needs, unknown=no, missing="needs {key!r}")
-    found = [f"check {kind!r} {fault}" for _, fault in wrong]
+    faults = [f"check {kind!r} {fault}" for _, fault in wrong]
     table = settings.get("table")
     if table is not None and table not in tables:
-        found.append(
+        faults.append(
             f"check {kind!r}: table {table!r} is unknown or has faults; known: {', '.join(sorted(tables))}"
         )
-    return found
+    return faults

@@ -10,12 +10,12 @@ from voirdire_repro.tables import Cell
 
 def mean(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute the mean of the cells that differ from the figure's cell in the column ``over``."""
-    return Found(float(np.mean([one.value for one in related_cells(context, cell, settings)])))
+    return Found(float(np.mean([figure.value for figure in related_cells(context, cell, settings)])))
 
 
 def sd(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute the standard deviation of the same cells, with ``divisor`` n or n - 1."""
-    values = [one.value for one in related_cells(context, cell, settings)]
+    values = [figure.value for figure in related_cells(context, cell, settings)]
     return Found(float(np.std(values, ddof={"n": 0, "n-1": 1}[settings["divisor"]])))
 
 
@@ -28,7 +28,7 @@ def pooled_sd(context: Context, cell: Cell, settings: Settings) -> Found:
     for statistic in ("mean", "sd"):
         where = {**settings.get("where", {}), "statistic": statistic}
         parts[statistic] = np.array(
-            [one.value for one in related_cells(context, cell, {**settings, "where": where})]
+            [figure.value for figure in related_cells(context, cell, {**settings, "where": where})]
         )
     means, runs = parts["mean"], settings["runs"]
     within = (runs - 1) * (parts["sd"] ** 2).sum()
@@ -38,15 +38,15 @@ def pooled_sd(context: Context, cell: Cell, settings: Settings) -> Found:
 
 def same(context: Context, cell: Cell, settings: Settings) -> Found:
     """Return the same figure from another cell."""
-    found = related_cells(context, cell, settings)
-    if len(found) != 1:
-        return Found(float("nan"), note=f"{len(found)} cells instead of one")
-    return Found(found[0].value)
+    cells = related_cells(context, cell, settings)
+    if len(cells) != 1:
+        return Found(float("nan"), note=f"{len(cells)} cells instead of one")
+    return Found(cells[0].value)
 
 
 def complement(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute 100 minus the sum of the cells that differ in ``over``: shares in percent that sum to 100."""
-    return Found(100 - sum(one.value for one in related_cells(context, cell, settings)))
+    return Found(100 - sum(figure.value for figure in related_cells(context, cell, settings)))
 
 
 def difference(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -77,15 +77,15 @@ def total(context: Context, cell: Cell, settings: Settings) -> Found:
 def mean_of(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute the mean of the cells of ``table`` that ``where`` selects."""
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
-    return Found(float(np.mean([one.value for one in cells])))
+    return Found(float(np.mean([figure.value for figure in cells])))
 
 
 def centre(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute the middle of the printed interval, which is nearly symmetric for a share of many items."""
     ends = [
-        one.value
+        figure.value
         for end in ("low", "high")
-        for one in related_cells(context, cell, {"where": {"statistic": end}})
+        for figure in related_cells(context, cell, {"where": {"statistic": end}})
     ]
     return Found(sum(ends) / 2)
 
@@ -93,8 +93,8 @@ def centre(context: Context, cell: Cell, settings: Settings) -> Found:
 def order(context: Context, cell: Cell, settings: Settings) -> Found:
     """List entries of the column ``by`` of the cells that ``where`` selects, largest figure first: "a > b > c"."""
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
-    ranked = sorted(cells, key=lambda one: -one.value)
-    names = [one.by[settings["by"]] for one in ranked]
+    ranked = sorted(cells, key=lambda figure: -figure.value)
+    names = [figure.by[settings["by"]] for figure in ranked]
     return Found(" > ".join(names[: settings.get("first", len(names))]))
 
 
@@ -105,14 +105,18 @@ def times_best(context: Context, cell: Cell, settings: Settings) -> Found:
     """
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     rows: dict[tuple[tuple[str, str], ...], list[Cell]] = {}
-    for one in cells:
-        key = tuple(pair for pair in one.keys if pair[0] not in (settings["by"], *settings.get("ignore", [])))
-        rows.setdefault(key, []).append(one)
+    for figure in cells:
+        key = tuple(
+            pair for pair in figure.keys if pair[0] not in (settings["by"], *settings.get("ignore", []))
+        )
+        rows.setdefault(key, []).append(figure)
     sign = -1 if settings.get("smallest") else 1
     best = 0
     for row in rows.values():
-        top = max(sign * one.value for one in row)
-        best += any(sign * one.value == top and one.by[settings["by"]] == settings["entry"] for one in row)
+        top = max(sign * figure.value for figure in row)
+        best += any(
+            sign * figure.value == top and figure.by[settings["by"]] == settings["entry"] for figure in row
+        )
     note = f"{best} of {len(rows)}"
     if settings.get("majority"):
         return Found("majority" if 2 * best > len(rows) else "minority", note=note)
@@ -124,12 +128,12 @@ def rises(context: Context, cell: Cell, settings: Settings) -> Found:
     table = context.tables[settings["table"]]
     where, by = settings.get("where", {}), settings["by"]
     after = {
-        tuple(p for p in one.keys if p[0] != by): one.value
-        for one in table.select_cells(where | {by: settings["to"]})
+        tuple(p for p in figure.keys if p[0] != by): figure.value
+        for figure in table.select_cells(where | {by: settings["to"]})
     }
     before = {
-        tuple(p for p in one.keys if p[0] != by): one.value
-        for one in table.select_cells(where | {by: settings["start"]})
+        tuple(p for p in figure.keys if p[0] != by): figure.value
+        for figure in table.select_cells(where | {by: settings["start"]})
     }
     return Found(float(sum(after[key] > before[key] for key in before)), note=f"of {len(before)}")
 
@@ -137,7 +141,7 @@ def rises(context: Context, cell: Cell, settings: Settings) -> Found:
 def below(context: Context, cell: Cell, settings: Settings) -> Found:
     """Count the cells that ``where`` selects with a figure below ``bound``."""
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
-    return Found(float(sum(one.value < settings["bound"] for one in cells)), note=f"of {len(cells)}")
+    return Found(float(sum(figure.value < settings["bound"] for figure in cells)), note=f"of {len(cells)}")
 
 
 ARITHMETIC = {

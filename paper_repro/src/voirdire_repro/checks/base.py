@@ -81,21 +81,23 @@ def related_cells(context: Context, cell: Cell, settings: Settings) -> list[Cell
     --------
     >>> cells = [Cell("t", (("judge", name),), text) for name, text in (("a", "1"), ("b", "2"), ("all", "1.5"))]
     >>> context = Context({"t": Table("t", "", ("judge",), tuple(cells))})
-    >>> [one.text for one in related_cells(context, cells[-1], {"over": "judge"})]
+    >>> [related.text for related in related_cells(context, cells[-1], {"over": "judge"})]
     ['1', '2']
     """
     table = context.tables[settings.get("table", cell.table)]
     over = settings.get("over")
     where = settings.get("where", {})
     keys = {column: entry for column, entry in cell.by.items() if column in table.columns and column != over}
-    found = [
-        one for one in table.select_cells(keys | where) if one.keys != cell.keys or table.name != cell.table
+    cells = [
+        candidate
+        for candidate in table.select_cells(keys | where)
+        if candidate.keys != cell.keys or table.name != cell.table
     ]
     if over and table.name == cell.table:
-        found = [one for one in found if one.by[over] != cell.by[over]]
-    if not found:
+        cells = [candidate for candidate in cells if candidate.by[over] != cell.by[over]]
+    if not cells:
         raise InputError(f"{table.name}.csv: no cells for {cell.name} ({dict(settings)})")
-    return found
+    return cells
 
 
 def single_figure(context: Context, spec: Any) -> float:

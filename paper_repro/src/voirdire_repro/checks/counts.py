@@ -114,16 +114,16 @@ def _outcome_counts(context: Context, cell: Cell, settings: Settings) -> tuple[t
         single_figure(context, {"table": settings["table"], **where, "outcome": o})
         for o in ("win", "loss", "tie")
     ]
-    wins, losses, ties = (round(one * n / 100) for one in shares)
+    wins, losses, ties = (round(percentage * n / 100) for percentage in shares)
     return (wins, losses, ties), wins + losses + ties
 
 
 @cache
 def _share_interval(hits: int, n: int) -> tuple[float, float]:
-    found = bootstrap(
+    estimate = bootstrap(
         [share_statistic(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, prob=PROB, seed=SEED
     )[0]
-    return _known_ends(found.interval.low, found.interval.high)
+    return _known_ends(estimate.interval.low, estimate.interval.high)
 
 
 @cache
@@ -138,8 +138,8 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float] | Non
     """
     outcome = np.repeat([0, 1, 2], [wins, losses, ties])
     statistic = win_rate(outcome == 0, outcome == 1, outcome == 2, "left out")
-    found = bootstrap([statistic], resamples=RESAMPLES, prob=PROB, seed=SEED)[0]
-    return _known_ends(found.interval.low, found.interval.high) if len(outcome) > 1 else None
+    estimate = bootstrap([statistic], resamples=RESAMPLES, prob=PROB, seed=SEED)[0]
+    return _known_ends(estimate.interval.low, estimate.interval.high) if len(outcome) > 1 else None
 
 
 @cache
@@ -148,18 +148,23 @@ def _detection_measures(counts: tuple[int, int, int, int]) -> dict[str, tuple[fl
 
     hits, misses, alarms, rejections = counts
     truth = np.repeat(["false", "true"], [hits + misses, alarms + rejections])
-    said = np.repeat(["false", "true", "false", "true"], [hits, misses, alarms, rejections])
+    predicted = np.repeat(["false", "true", "false", "true"], [hits, misses, alarms, rejections])
     n = len(truth)
     table = pd.DataFrame({"judge": np.repeat(["people", "model"], n), "item": [*range(n)] * 2})
     rows = detection(
-        table.assign(label=[*truth, *said]), "people", empty="zero", resamples=RESAMPLES, prob=PROB, seed=SEED
+        table.assign(label=[*truth, *predicted]),
+        "people",
+        empty="zero",
+        resamples=RESAMPLES,
+        prob=PROB,
+        seed=SEED,
     )
-    found = {}
+    measures = {}
     for row in rows.to_dict("records"):
         wanted = "false" if row["measure"] == "specificity" else "macro"
         if row["measure"] == "accuracy" or row["level"] == wanted:
-            found[row["measure"]] = (float(row["value"]), float(row["low"]), float(row["high"]))
-    return found
+            measures[row["measure"]] = (float(row["value"]), float(row["low"]), float(row["high"]))
+    return measures
 
 
 def _known_ends(low: float | None, high: float | None) -> tuple[float, float]:

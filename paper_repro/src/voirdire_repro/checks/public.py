@@ -31,11 +31,11 @@ def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
     table = _fetched_table(context, settings["dataset"], computed)
     name = _COEFFICIENTS[cell.by["coefficient"]]
     others = related_cells(context, cell, {"over": by}) if cell.by[by] == "average" else []
-    wanted = [one.by[by] for one in others] or [cell.by[by]]
+    wanted = [figure.by[by] for figure in others] or [cell.by[by]]
     how = (settings["metric"], settings["human"], settings["level"], name)
     values = _criterion_correlations((settings["dataset"], computed), *how)
     note = f"{len(table)} scores, {settings['level']}"
-    return Found(sum(values[one] for one in wanted) / len(wanted), note=note)
+    return Found(sum(values[aspect] for aspect in wanted) / len(wanted), note=note)
 
 
 def size(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -51,15 +51,15 @@ def example(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute the mean of people's scores by ``criterion`` for the single text of a data set that contains ``text``."""
     if not context.fetch:
         raise NotFetched(f"data set {settings['dataset']} not looked for")
-    found = _loaded_texts(settings["dataset"])
-    if isinstance(found, str):
-        raise NotFetched(found)
-    items, human = found
+    loaded = _loaded_texts(settings["dataset"])
+    if isinstance(loaded, str):
+        raise NotFetched(loaded)
+    items, human = loaded
     here = items.loc[items["text"].str.contains(settings["text"], case=False, regex=False), "id"]
     if len(here) != 1:
         raise NotFetched(f"{len(here)} texts of {settings['dataset']} hold {settings['text']!r}")
-    said = human[(human["item"] == here.iloc[0]) & (human["criterion"] == settings["criterion"])]
-    return Found(float(said["score"].mean()))
+    scores = human[(human["item"] == here.iloc[0]) & (human["criterion"] == settings["criterion"])]
+    return Found(float(scores["score"].mean()))
 
 
 def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -88,17 +88,17 @@ def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
 def _fetched_table(context: Context, name: str, computed: bool = False) -> pd.DataFrame:
     if not context.fetch:
         raise NotFetched(f"data set {name} not looked for")
-    found = _computed_table(name) if computed else _loaded_table(name)
-    if isinstance(found, str):
-        raise NotFetched(found)
-    return found
+    table = _computed_table(name) if computed else _loaded_table(name)
+    if isinstance(table, str):
+        raise NotFetched(table)
+    return table
 
 
 @lru_cache(maxsize=4)
 def _computed_table(name: str) -> pd.DataFrame | str:
     """Return the scores of people and of ROUGE-L, or the reason why there are none."""
-    found = _loaded_texts(name)
-    return found if isinstance(found, str) else _with_rouge(*found)
+    loaded = _loaded_texts(name)
+    return loaded if isinstance(loaded, str) else _with_rouge(*loaded)
 
 
 @lru_cache(maxsize=8)
@@ -123,8 +123,8 @@ def _with_rouge(items: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 
     items = items[items["reference"] != ""]
     value = {
-        one["id"]: rouge_l(one["text"], one["reference"])
-        for one in items[["id", "text", "reference"]].to_dict("records")
+        row["id"]: rouge_l(row["text"], row["reference"])
+        for row in items[["id", "text", "reference"]].to_dict("records")
     }
     human = human[human["item"].isin(items["id"])]
     return pd.concat([human, human.assign(judge="rouge-l", score=human["item"].map(value))])
@@ -138,8 +138,10 @@ def _criterion_correlations(
     name_of, computed = data
     table = _computed_table(name_of) if computed else _loaded_table(name_of)
     assert not isinstance(table, str)
-    found = voirdire.metaeval(table, human, metrics=[metric], level=level, measures=[name], resamples=100)
-    return {row["criterion"]: float(row["value"]) for row in found.to_dict("records")}
+    correlations = voirdire.metaeval(
+        table, human, metrics=[metric], level=level, measures=[name], resamples=100
+    )
+    return {row["criterion"]: float(row["value"]) for row in correlations.to_dict("records")}
 
 
 PUBLIC = {

@@ -92,24 +92,28 @@ def drop(context: Context, cell: Cell, settings: Settings) -> Found:
 
 def falls(context: Context, cell: Cell, settings: Settings) -> Found:
     """Return ``falls`` if the drop exceeds two Monte Carlo errors (of two independent means), else ``holds``."""
-    found = drop(context, cell, settings)
-    assert isinstance(found.value, float)
-    note = f"drop {found.value:.3f}, Monte Carlo error {found.error:.3f}"
-    return Found("falls" if found.value > 2 * found.error else "holds", note=note, margin=found.margin)
+    measured_drop = drop(context, cell, settings)
+    assert isinstance(measured_drop.value, float)
+    note = f"drop {measured_drop.value:.3f}, Monte Carlo error {measured_drop.error:.3f}"
+    return Found(
+        "falls" if measured_drop.value > 2 * measured_drop.error else "holds",
+        note=note,
+        margin=measured_drop.margin,
+    )
 
 
 def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
     """List the ``first`` entries of the column ``by`` by falling ``statistic`` (mean, best_share), as "a > b"."""
     rows = [
-        one for one in _study_rows(context, settings["study"]) if _row_matches(one, settings.get("row", {}))
+        row for row in _study_rows(context, settings["study"]) if _row_matches(row, settings.get("row", {}))
     ]
     names = settings.get("names", {})
     only = settings.get("only")
     statistic = settings.get("statistic", "mean")
-    ranked = sorted(rows, key=lambda one: -float(one[statistic]))
-    called = [names.get(one[settings["by"]], one[settings["by"]]) for one in ranked]
+    ranked = sorted(rows, key=lambda row: -float(row[statistic]))
+    called = [names.get(row[settings["by"]], row[settings["by"]]) for row in ranked]
     called = [name for name in called if only is None or name in only]
-    figures = ", ".join(f"{float(one[statistic]):.3f}" for one in ranked)
+    figures = ", ".join(f"{float(row[statistic]):.3f}" for row in ranked)
     return Found(" > ".join(called[: settings.get("first", len(called))]), note=f"{statistic} {figures}")
 
 
@@ -120,7 +124,7 @@ def _study_mean(context: Context, name: str, wanted: Settings) -> Found:
 
 
 def _single_row(context: Context, name: str, wanted: Settings) -> Mapping[str, str]:
-    rows = [one for one in _study_rows(context, name) if _row_matches(one, wanted)]
+    rows = [row for row in _study_rows(context, name) if _row_matches(row, wanted)]
     if len(rows) != 1:
         raise InputError(
             f"study {name}: {dict(wanted)} means {len(rows)} rows of its results; it must mean one"

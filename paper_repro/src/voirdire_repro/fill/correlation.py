@@ -75,9 +75,9 @@ def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
         }
         for row in table.to_dict("records")
     ]
-    for (judge, name), one in pd.DataFrame(rows).groupby(["judge", "coefficient"]):
+    for (judge, name), judge_rows in pd.DataFrame(rows).groupby(["judge", "coefficient"]):
         rows.append(
-            {"judge": judge, "criterion": "average", "coefficient": name, "value": one["value"].mean()}
+            {"judge": judge, "criterion": "average", "coefficient": name, "value": judge_rows["value"].mean()}
         )
     return rows + (_kappa_rows(both, called) if "kappa" in how["coefficients"] else [])
 
@@ -85,9 +85,9 @@ def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
 def _kappa_rows(both: pd.DataFrame, called: Mapping[str, str]) -> list[dict[str, Any]]:
     """Compute Cohen's kappa of scores and people's mean scores, both rounded to whole numbers (halves to even)."""
     labels = both.assign(label=both["score"].round().astype(int))[["judge", "item", "criterion", "label"]]
-    found = voirdire.agreement(labels, measures="cohen_kappa", against=HUMAN, resamples=100)
+    kappas = voirdire.agreement(labels, measures="cohen_kappa", against=HUMAN, resamples=100)
     rows = []
-    for row in found.to_dict("records"):
+    for row in kappas.to_dict("records"):
         (judge,) = (name for name in row["judges"] if name != HUMAN)
         criterion = called.get(row["criterion"], row["criterion"])
         rows.append({"judge": judge, "criterion": criterion, "coefficient": "kappa", "value": row["value"]})
@@ -100,8 +100,8 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
     (keys,) = (fill["keys"] for fill in part["fills"] if fill["table"] == table)
     rows = [(*row["judge"].split("/", 1), row) for row in correlation_rows(job, of.of_groups(scores))]
     called = _published_groups(job, table, keys, [(judge, group) for judge, group, _ in rows])
-    for judge, found, row in rows:
-        group = called.get((judge, found))
+    for judge, named_group, row in rows:
+        group = called.get((judge, named_group))
         if group is None:
             continue
         own = {how["judge"]: judge, how["criterion"]: row["criterion"]}
@@ -111,7 +111,7 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
 
 
 def _published_groups(
-    job: Job, table: str, keys: Mapping[str, str], found: Iterable[tuple[str, str]]
+    job: Job, table: str, keys: Mapping[str, str], judge_groups: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], str]:
     """Match the groups that judges found to those of the published table, each of which is used once.
 
@@ -119,11 +119,11 @@ def _published_groups(
     """
     published = job.system.tables.get(table)
     if published is None or "group" not in published.columns:
-        return {pair: pair[1] for pair in found}
+        return {pair: pair[1] for pair in judge_groups}
     names: dict[tuple[str, str], str] = {}
     others = {column: entry for column, entry in keys.items() if column != "group"}
     words = job.spec.get("groups", {})
-    for judge, group in dict.fromkeys(found):
+    for judge, group in dict.fromkeys(judge_groups):
         cells = published.select_cells({**others, job.spec["statistic"]["judge"]: judge})
         taken = {name for (whose, _), name in names.items() if whose == judge}
         free = [name for name in dict.fromkeys(cell.by["group"] for cell in cells) if name not in taken]
@@ -143,18 +143,20 @@ def _fill_alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.
     owner = agents["judge"].str.split("/").str[0]
     pairs = list(zip(owner, agents["group"], strict=True))
     called = _published_groups(job, where["table"], where["keys"], pairs)
-    for (judge, found_as, phase), one in agents.groupby([owner, "group", "phase"]):
-        group = called.get((str(judge), str(found_as)))
-        if group is None or one["judge"].nunique() < 2:
+    for (judge, named_group, phase), agent_scores in agents.groupby([owner, "group", "phase"]):
+        group = called.get((str(judge), str(named_group)))
+        if group is None or agent_scores["judge"].nunique() < 2:
             continue
-        units = one.assign(item=one["item"] + "/" + one["criterion"] + "/" + one["run"])
-        found = voirdire.agreement(
+        units = agent_scores.assign(
+            item=agent_scores["item"] + "/" + agent_scores["criterion"] + "/" + agent_scores["run"]
+        )
+        alphas = voirdire.agreement(
             units[["judge", "item", "score"]],
             measures="krippendorff_alpha_interval",
             pairs=False,
             resamples=100,
         )
-        value = float(found["value"].iloc[0])
+        value = float(alphas["value"].iloc[0])
         filled.add_figure(where["table"], **where["keys"], model=judge, group=group, phase=phase, value=value)
 
 

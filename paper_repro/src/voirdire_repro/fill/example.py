@@ -27,10 +27,10 @@ def fill_example(job: Job, filled: Filled, every: Mapping[str, pd.DataFrame]) ->
     how = job.spec.get("example")
     if how is None:
         return
-    found = job.items.loc[job.items["text"].str.contains(how["text"], case=False, regex=False), "id"]
-    if len(found) != 1:
+    matches = job.items.loc[job.items["text"].str.contains(how["text"], case=False, regex=False), "id"]
+    if len(matches) != 1:
         return
-    item, criterion = found.iloc[0], how["criterion"]
+    item, criterion = matches.iloc[0], how["criterion"]
     _fill_cell(job, filled, how["people"], job.human, item)
     for part in job.spec["parts"]:
         scores = every[part["name"]]
@@ -38,7 +38,7 @@ def fill_example(job: Job, filled: Filled, every: Mapping[str, pd.DataFrame]) ->
             continue
         own = of.final_results(scores)
         if how.get("unit", False):
-            (scale,) = (one for one in job.spec["scales"] if criterion in one["criteria"])
+            (scale,) = (candidate for candidate in job.spec["scales"] if criterion in candidate["criteria"])
             own = own.assign(score=(own["score"] - scale["low"]) / (scale["high"] - scale["low"]))
         _fill_cell(job, filled, part["example"], own, item)
 

@@ -43,9 +43,10 @@ def shares(job: Job) -> Filled:
         for (judge, name), own in rows.groupby(["judge", "other"]):
             counts = {
                 str(dataset): {
-                    outcome: int((one["outcome"] == outcome).sum()) for outcome in ("win", "loss", "tie")
+                    outcome: int((dataset_rows["outcome"] == outcome).sum())
+                    for outcome in ("win", "loss", "tie")
                 }
-                for dataset, one in own.groupby("dataset", sort=False)
+                for dataset, dataset_rows in own.groupby("dataset", sort=False)
             }
             _add_shares(filled, how["shares"], {"summariser": str(name), "judge": str(judge)}, counts)
             if name in how["called"]:

@@ -28,7 +28,7 @@ def collected_scores(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.D
         return _given_scores(job, part["column"])
     scales = job.spec["scales"]
     wanted = part.get("criteria")
-    found = [pd.DataFrame()]
+    tables = [pd.DataFrame()]
     for number, scale in enumerate(scales, start=1):
         options = dict(part.get("options", {}))
         if part.get("scaled", True):
@@ -57,8 +57,8 @@ def collected_scores(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.D
             print(f"{place}: left out: {'; '.join(error.problems)}", file=sys.stderr)
             break
         if path.is_file():
-            found.append(pd.read_csv(path, dtype={"item": str, "run": str}))
-    scores = pd.concat(found, ignore_index=True)
+            tables.append(pd.read_csv(path, dtype={"item": str, "run": str}))
+    scores = pd.concat(tables, ignore_index=True)
     if scores.empty:
         return scores
     if not part.get("scaled", True):
@@ -82,7 +82,7 @@ def _given_scores(job: Job, column: str) -> pd.DataFrame:
 def _for_all(job: Job, scores: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
-    every = [criterion for one in job.spec["scales"] for criterion in one["criteria"]]
+    every = [criterion for scale in job.spec["scales"] for criterion in scale["criteria"]]
     return pd.concat(
         [scores.assign(criterion=criterion, judge="none") for criterion in every], ignore_index=True
     )

@@ -62,11 +62,11 @@ def text_of(
 
     kind = text["kind"]
     if kind == "order":
-        found = {
+        values = {
             name: coefficient_value(_part_results(every, part), "average")
             for part, name in text["parts"].items()
         }
-        return _falling_order(found)
+        return _falling_order(values)
     if every[text["part"]].empty:
         return None
     scores = every[text["part"]]
@@ -78,7 +78,7 @@ def text_of(
         stages = {
             n: coefficient_value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)
         }
-        known = {n: one for n, one in stages.items() if one is not None and one == one}
+        known = {n: value for n, value in stages.items() if value is not None and value == value}
         curves[text["claim"]] = known
         return float(max(known, key=lambda n: (known[n], -n))) if known else None
     if kind in ("gains", "average-gain"):
@@ -90,10 +90,10 @@ def _part_results(every: Mapping[str, pd.DataFrame], part: str) -> pd.DataFrame:
     return every[part] if every[part].empty else of.final_results(every[part])
 
 
-def _falling_order(found: Mapping[str, float | None]) -> str | None:
-    if any(value is None or value != value for value in found.values()):
+def _falling_order(values: Mapping[str, float | None]) -> str | None:
+    if any(value is None or value != value for value in values.values()):
         return None
-    return " > ".join(sorted(found, key=lambda name: -(found[name] or 0.0)))
+    return " > ".join(sorted(values, key=lambda name: -(values[name] or 0.0)))
 
 
 def _group_gains(

@@ -52,8 +52,8 @@ def concordance(job: Job) -> Filled:
             for fill in part["fills"]:
                 method = fill.get("method", "map")
                 key = (estimator_table(fill["table"], method), fill["column"], fill["entry"])
-                found = _concordance_index(job, votes, weights, fill["model"], method)
-                values.setdefault(key, {})[run] = found
+                index = _concordance_index(job, votes, weights, fill["model"], method)
+                values.setdefault(key, {})[run] = index
             if "alone" in part:
                 for judge, own in votes.groupby("judge"):
                     theirs = None if weights is None else weights[weights["judge"] == judge]
@@ -79,11 +79,13 @@ def concordance(job: Job) -> Filled:
 
 def _of_theme(options: Mapping[str, Any], theme: str, items: pd.DataFrame) -> dict[str, Any]:
     """Return a part's options, with the theme and its assignment added to the task."""
-    found = dict(options)
+    theme_options = dict(options)
     if "assignment" in items:
         (assignment,) = items["assignment"].unique()
-        found["task"] = f"{options.get('task', '')}\n\nTheme: {theme}\n\nAssignment:\n{assignment}".strip()
-    return found
+        theme_options["task"] = (
+            f"{options.get('task', '')}\n\nTheme: {theme}\n\nAssignment:\n{assignment}".strip()
+        )
+    return theme_options
 
 
 def criteria_of(folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from voirdire_repro.transcribed import digest_of
 _BORROWED = {"simple-role": ("maj-eval",)}
 
 
-def what_is_asked(system: System, name: str) -> str:
+def smoke_test_digest(system: System, name: str) -> str:
     """Compute a digest of a smoke test: run file, names of judges, invented items, options, models and prompts.
 
     Parameters
@@ -30,13 +30,17 @@ def what_is_asked(system: System, name: str) -> str:
     Examples
     --------
     >>> from voirdire_repro.claims import load_system
-    >>> len(what_is_asked(load_system("debate"), "summeval"))
+    >>> len(smoke_test_digest(load_system("debate"), "summeval"))
     10
     """
     spec = read_run(system, name)
     protocols = sorted({part["protocol"] for part in spec["parts"] if "protocol" in part})
     panel = read_toml(system.folder / "runs" / name / "panel.toml", "panel")
-    folders = {"shared", *protocols, *(other for one in protocols for other in _BORROWED.get(one, ()))}
+    folders = {
+        "shared",
+        *protocols,
+        *(other for borrower in protocols for other in _BORROWED.get(borrower, ())),
+    }
     prompts = {
         path.relative_to(PACKAGE_PROMPTS).as_posix(): path.read_text(encoding="utf-8")
         for folder in sorted(folders)

@@ -249,21 +249,14 @@ def stop(run: int) -> dict[str, Any]:
 def row(name: str, runs: int) -> dict[str, Any]:
     """Calls of each design to the accuracy that random reaches with all its calls, and with half of them."""
     curves = {
-        design: [
-            kept(f"{name}/{design}/{run}", lambda d=design, r=run: curve(name, d, r)) for run in range(runs)
-        ]
+        design: [kept(f"{name}/{design}/{run}", lambda d=design, r=run: curve(name, d, r)) for run in range(runs)]
         for design in DESIGNS
     }
     low = max(one[0][0] for those in curves.values() for one in those)
     high = min(one[-1][0] for those in curves.values() for one in those)
     grid = np.arange(low, high + 1)
-    means = {
-        design: np.array([np.interp(grid, *np.array(one).T) for one in those])
-        for design, those in curves.items()
-    }
-    best = {
-        design: isotonic_regression(each.mean(axis=0), increasing=True).x for design, each in means.items()
-    }
+    means = {design: np.array([np.interp(grid, *np.array(one).T) for one in those]) for design, those in curves.items()}
+    best = {design: isotonic_regression(each.mean(axis=0), increasing=True).x for design, each in means.items()}
     found: dict[str, Any] = {"panel": name, "runs": runs}
     for share, at in (("half", len(grid) // 2), ("all", len(grid) - 1)):
         target = best["random"][at]
@@ -272,8 +265,7 @@ def row(name: str, runs: int) -> dict[str, Any]:
             reached = np.flatnonzero(each >= target - 1e-9)
             found[f"{design}, {share}"] = int(grid[reached[0]]) if len(reached) else f"> {high}"
     found["30% fewer"] = all(
-        isinstance(found[f"adaptive, {share}"], int)
-        and found[f"adaptive, {share}"] <= 0.7 * found[f"random, {share}"]
+        isinstance(found[f"adaptive, {share}"], int) and found[f"adaptive, {share}"] <= 0.7 * found[f"random, {share}"]
         for share in ("half", "all")
     )
     apart = means["adaptive"] - means["random"]

@@ -87,9 +87,7 @@ def main() -> None:
     dices = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     both_start = time.perf_counter()
-    agreement(
-        shared("dices350_labels.csv"), measures="krippendorff_alpha_nominal", resamples=RESAMPLES, unit="both"
-    )
+    agreement(shared("dices350_labels.csv"), measures="krippendorff_alpha_nominal", resamples=RESAMPLES, unit="both")
     both = time.perf_counter() - both_start
     peak_both = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rows = [

@@ -96,9 +96,7 @@ def beside_arena() -> tuple[Rows, str]:
     table = contextual()
 
     def ours(method: str) -> voirdire.Fit:
-        return voirdire.fit(
-            table, model="bradley-terry", covariates=["length", "lists"], method=method, priors=FLAT
-        )
+        return voirdire.fit(table, model="bradley-terry", covariates=["length", "lists"], method=method, priors=FLAT)
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "votes.parquet")
@@ -157,9 +155,7 @@ def planted(tables: int = TABLES) -> tuple[Rows, str]:
         held.append([judge["low"] <= OWN <= judge["high"], length["low"] <= truth <= length["high"]])
     rows: Rows = [
         {"what": f"planted effects, 90% intervals hold {what}", "value": float(value)}
-        for what, value in zip(
-            ("that of the own family", "that of length"), np.mean(held, axis=0), strict=True
-        )
+        for what, value in zip(("that of the own family", "that of length"), np.mean(held, axis=0), strict=True)
     ]
     note = (
         f"Planted effects: {tables} tables of 1,200 votes, method laplace: one of four judges favours its family by "

@@ -47,9 +47,7 @@ def main() -> None:
     alone, here = timed(lambda: fit.bootstrap(REFITS, seed=1, jobs=1))
     rows = [{"processes": "one", "s": round(alone, 1)}]
     with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-        ) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         client.wait_for_workers(2)

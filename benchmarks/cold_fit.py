@@ -25,9 +25,7 @@ def seconds(command: list[str], cache: str) -> tuple[float, str]:
     """Wall seconds of a process that has no other cache of compiled code than this folder, and what it printed."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("JAX_", "VOIRDIRE_JAX"))}
     start = time.perf_counter()
-    done = subprocess.run(
-        command, env={**clean, "VOIRDIRE_CACHE": cache}, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(command, env={**clean, "VOIRDIRE_CACHE": cache}, check=True, capture_output=True, text=True)
     return time.perf_counter() - start, done.stdout
 
 

@@ -23,15 +23,11 @@ ITEM = "A text of a few sentences, as one may be asked to judge. " * 5
 
 def collected(url: str) -> tuple[float, float]:
     """Wall and CPU seconds of a whole run: prompts, requests, checks of the answers, journal, tables."""
-    items = pd.DataFrame(
-        {"id": [f"i{n}" for n in range(ITEMS)], "text": [f"{n}. {ITEM}" for n in range(ITEMS)]}
-    )
+    items = pd.DataFrame({"id": [f"i{n}" for n in range(ITEMS)], "text": [f"{n}. {ITEM}" for n in range(ITEMS)]})
     panel = {"judges": [{"name": "a", "model": "m", "base_url": url, "concurrency": CONCURRENCY}]}
     with tempfile.TemporaryDirectory() as folder:
         wall, cpu = time.perf_counter(), time.process_time()
-        found = collect(
-            panel, items, "pairwise", Path(folder, "run"), options={"order": "fixed", "rubric": "Good."}
-        )
+        found = collect(panel, items, "pairwise", Path(folder, "run"), options={"order": "fixed", "rubric": "Good."})
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     assert (found.total("answered"), found.total("missing")) == (CALLS, 0), found.as_dict()
     return wall, cpu

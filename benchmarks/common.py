@@ -74,13 +74,9 @@ class Peer:
     """A task of another package, kept ready in that package's own environment (see peers/worker.py)."""
 
     def __init__(self, task: str, file: Path) -> None:
-        python = os.environ.get(
-            "VOIRDIRE_PEERS", str(Path(__file__).resolve().parents[1] / ".venv-peers/bin/python")
-        )
+        python = os.environ.get("VOIRDIRE_PEERS", str(Path(__file__).resolve().parents[1] / ".venv-peers/bin/python"))
         if not Path(python).exists():
-            raise SystemExit(
-                f"{python} is missing: make peers, or set VOIRDIRE_PEERS to a Python that has the peers"
-            )
+            raise SystemExit(f"{python} is missing: make peers, or set VOIRDIRE_PEERS to a Python that has the peers")
         worker = Path(__file__).resolve().parent / "peers" / "worker.py"
         self.process = subprocess.Popen(
             [python, "-W", "ignore", str(worker), task, str(file)],

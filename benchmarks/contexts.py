@@ -75,8 +75,7 @@ def simulated(spread: float, model: str) -> dict[str, object]:
 table = pd.read_csv(shared("llmfao_votes.csv"))
 rows = [held_out(table, model) for model in (*MODELS, *UNORDERED)]
 rows += [
-    {"what": "halves of the prompts", "model": model, **halves(table, SPLITS, model=model)}
-    for model in MODELS[:2]
+    {"what": "halves of the prompts", "model": model, **halves(table, SPLITS, model=model)} for model in MODELS[:2]
 ]
 rows += [simulated(spread, model) for spread in (0.0, 0.7, 1.5) for model in MODELS[:2]]
 columns = dict.fromkeys(key for row in rows for key in row)

@@ -84,9 +84,7 @@ for model, parts in found.items():
             "model": model,
             "log loss": round(float(-log.mean()), 4),
             "more than the first": round(float(worse.mean()), 4) if differs else None,
-            "its standard error": round(float(worse.std(ddof=1) / np.sqrt(len(worse))), 4)
-            if differs
-            else None,
+            "its standard error": round(float(worse.std(ddof=1) / np.sqrt(len(worse))), 4) if differs else None,
             "accuracy": round(float(right.mean()), 3),
             "shares within their 90% intervals": round(float(held.mean()), 3),
         }

@@ -49,9 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
     found: dict[str, list[list[float]]] = {"voirdire": [], "pandas": []}
     for _ in range(RUNS):
         for name, code in (("voirdire", OURS), ("pandas", THEIRS)):
-            done = subprocess.run(
-                [sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True
-            )
+            done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
             found[name].append(json.loads(done.stdout))
     assert found["voirdire"][0][2] == found["pandas"][0][2]
 seconds = {name: [run[0] for run in runs] for name, runs in found.items()}

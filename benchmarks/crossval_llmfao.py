@@ -28,7 +28,6 @@ rows = [
     for row in table.itertuples()
 ]
 notes = [
-    "13,209 votes, 5 folds of (pair, context) groups, MAP of the training folds; standard errors clustered by "
-    "group.",
+    "13,209 votes, 5 folds of (pair, context) groups, MAP of the training folds; standard errors clustered by group.",
 ]
 show("Held-out prediction (LLMFAO votes)", rows, notes)

@@ -31,9 +31,7 @@ votes[["first", "second"]] = "item" + votes[["first", "second"]].astype(str)
 
 
 def ours() -> dict[str, float]:
-    return (
-        fit(votes, model="crowd-bt", method="map", families={}).ranking().set_index("item")["score"].to_dict()
-    )
+    return fit(votes, model="crowd-bt", method="map", families={}).ranking().set_index("item")["score"].to_dict()
 
 
 def concordance(scores: dict[str, float]) -> float:

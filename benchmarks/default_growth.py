@@ -77,9 +77,7 @@ def table(kind: str, size: dict[str, int]) -> pd.DataFrame:
     if kind == "votes":
         other = (item + rng.integers(1, items, rows)) % items
         right = rng.random(rows) < np.linspace(0.7, 0.97, judges)[judge]
-        says = (
-            rng.random(rows) < 1 / (1 + np.exp(worth[criterion, other] - worth[criterion, item]))
-        ) == right
+        says = (rng.random(rows) < 1 / (1 + np.exp(worth[criterion, other] - worth[criterion, item]))) == right
         columns |= {"first": named("i", item), "second": named("i", other)}
         return pd.DataFrame({**columns, "winner": np.where(says, "first", "second")})
     if kind == "rankings":
@@ -105,9 +103,7 @@ def table(kind: str, size: dict[str, int]) -> pd.DataFrame:
         }
         del columns["item"]
     seen = worth[criterion, item] - rng.normal(0, 0.7, judges)[judge] + rng.logistic(size=rows)
-    return pd.DataFrame(
-        {**columns, "score": 1 + (seen[:, None] > np.array([-2.0, -0.7, 0.7, 2.0])).sum(axis=1)}
-    )
+    return pd.DataFrame({**columns, "score": 1 + (seen[:, None] > np.array([-2.0, -0.7, 0.7, 2.0])).sum(axis=1)})
 
 
 def peak() -> float:
@@ -154,9 +150,7 @@ for kind, base in BASE.items():
     for grows, otherwise in GROWS[kind].items():
         first = base | otherwise
         found = [
-            measured(
-                kind, {name: n * (times if name in grows.split(" and ") else 1) for name, n in first.items()}
-            )
+            measured(kind, {name: n * (times if name in grows.split(" and ") else 1) for name, n in first.items()})
             for times in TIMES
         ]
         seconds = [one["seconds"] for one in found]

@@ -37,9 +37,7 @@ for file in TABLES:
     imports.append(cpu_seconds(IMPORT)[0])
     found = json.loads(printed)
     checks = {check["check"]: check for check in found["checks"]}
-    warned = [
-        name for name in ("convergence", "approximation") if checks.get(name, {}).get("level") == "warn"
-    ]
+    warned = [name for name in ("convergence", "approximation") if checks.get(name, {}).get("level") == "warn"]
     rows.append(
         {
             "table": file,

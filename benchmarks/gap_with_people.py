@@ -44,9 +44,7 @@ def taught(table: Table, prior: Gap) -> dict[str, Any]:
             right = (p > 0.5) == truth
             says = float(np.maximum(p, 1.0 - p).mean())
             loss = float(-np.log(np.clip(np.where(truth, p, 1.0 - p), 1e-3, 1.0)).mean())
-            found[count].append(
-                (says - float(right.mean()), float(sure.mean()), float((sure & ~right).mean()), loss)
-            )
+            found[count].append((says - float(right.mean()), float(sure.mean()), float((sure & ~right).mean()), loss))
     row: dict[str, Any] = {"table": f"{table.source}: {table.name}"}
     for place, name in enumerate(("said minus right", "P > .95", "of these otherwise", "log loss")):
         row |= {f"{name}, {n} known": float(np.mean([one[place] for one in found[n]])) for n in KNOWN}

@@ -57,9 +57,7 @@ def t_statistic(d: np.ndarray, null: float = 0.0) -> np.ndarray:
 
 def crossed(d: np.ndarray, null: float, planned: float = ITEMS) -> np.ndarray:
     """Items at the look that finds it refuted that the mean is at most ``null``; infinity for never."""
-    seen = log_mean_evidence((d + 1) / 2, (null + 1) / 2, ALPHA, planned)[:, EVERY - 1 :: EVERY] >= -np.log(
-        ALPHA
-    )
+    seen = log_mean_evidence((d + 1) / 2, (null + 1) / 2, ALPHA, planned)[:, EVERY - 1 :: EVERY] >= -np.log(ALPHA)
     return np.where(seen.any(axis=1), EVERY * (1 + np.argmax(seen, axis=1)), np.inf)
 
 

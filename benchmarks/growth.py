@@ -25,9 +25,7 @@ def table(judges: int, items: int, votes: int, seed: int = 0) -> tuple[pd.DataFr
     second = (first + rng.integers(1, items, votes)) % items
     reports = rng.random(votes) < 1 / (1 + np.exp(strength[second] - strength[first]))
     won = reports == (rng.random(votes) < coin[judge])
-    names = {
-        kind: np.array([f"{kind}-{i}" for i in range(n)]) for kind, n in (("judge", judges), ("item", items))
-    }
+    names = {kind: np.array([f"{kind}-{i}" for i in range(n)]) for kind, n in (("judge", judges), ("item", items))}
     columns = {"judge": names["judge"][judge], "first": names["item"][first], "second": names["item"][second]}
     return pd.DataFrame({**columns, "winner": np.where(won, "first", "second")}), strength
 

@@ -80,9 +80,7 @@ def held_out(table: pd.DataFrame) -> list[dict[str, object]]:
     """Log loss of Newsroom's scores, all of a rater's scores of a summary left out together."""
     found = voirdire.cross_validate(table, list(MODELS), by=("judge", "item"), folds=5)
     what = "Newsroom, a rater's summaries left out"
-    return [
-        {"what": what, "model": row.model, "log loss": round(row.log_loss, 4)} for row in found.itertuples()
-    ]
+    return [{"what": what, "model": row.model, "log loss": round(row.log_loss, 4)} for row in found.itertuples()]
 
 
 table = pd.read_csv(shared("newsroom_scores.csv"))[["item", "criterion", "judge", "score"]]
@@ -96,6 +94,4 @@ notes = [
     "intervals of 90%, scores over criteria. Between halves scores are what answers alone say: of scores that a prior "
     "draws to zero by a share 1 - b, whose posterior knows it, z has the standard deviation sqrt(b): the last column.",
 ]
-show(
-    "Halo: scores under several criteria", [{name: row.get(name) for name in columns} for row in rows], notes
-)
+show("Halo: scores under several criteria", [{name: row.get(name) for name in columns} for row in rows], notes)

@@ -22,9 +22,7 @@ Spread = tuple[float, float, float]
 
 def together(families: dict[str, str]) -> Pairs:
     """Pairs of judges of one family."""
-    return {
-        (one, other) for one, other in combinations(sorted(families), 2) if families[one] == families[other]
-    }
+    return {(one, other) for one, other in combinations(sorted(families), 2) if families[one] == families[other]}
 
 
 def of_fit(table: pd.DataFrame) -> tuple[Pairs, Spread]:

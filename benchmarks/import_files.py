@@ -27,9 +27,7 @@ print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 
 def record(rng: random.Random, number: int) -> dict[str, object]:
     """An annotation as AlpacaEval writes it: two answers of some 200 words, and what the annotator's model sent."""
     words = ("the", "of", "model", "answer", "Zürich", 'says "so"', "line\n", "therefore", "numbers", "10%")
-    tokens = [
-        {"token": letter, "bytes": [ord(letter)], "logprob": -rng.random()} for letter in ("m", "M", "n")
-    ]
+    tokens = [{"token": letter, "bytes": [ord(letter)], "logprob": -rng.random()} for letter in ("m", "M", "n")]
     return {
         "instruction": f"Task {number % 805}: say what is right.",
         "output_1": " ".join(rng.choices(words, k=200)),

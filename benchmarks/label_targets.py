@@ -77,9 +77,7 @@ def of(
     of_item = np.array([names.index(x) if x in names else -1 for x in people.reindex(problem.items)])
     answer = of_item[problem.unit_item]
     known = np.flatnonzero(answer >= 0)
-    panel = collect_panel_probabilities(problem, panel_probabilities(problem, fit.posterior)).select_rows(
-        known
-    )
+    panel = collect_panel_probabilities(problem, panel_probabilities(problem, fit.posterior)).select_rows(known)
     return Table(name, source, judges, panel, answer[known])
 
 

@@ -143,9 +143,7 @@ def tables_rows(kept: Kept) -> list[Row]:
         for known, draws in table.draws.items():
             drawn: list[Row] = []
             for seed in range(2 if small() else draws):
-                drawn += kept.rows_of(
-                    f"{name}, {known} known, draw {seed}", partial(table.with_known, known, seed)
-                )
+                drawn += kept.rows_of(f"{name}, {known} known, draw {seed}", partial(table.with_known, known, seed))
             means = pd.DataFrame(drawn).groupby(["table", "known", "method"], sort=False)
             errors = means["accuracy"].sem()
             rows += means.mean().assign(se=errors).reset_index().to_dict("records")

@@ -77,9 +77,7 @@ def measured(command: list[str]) -> dict[str, object]:
         "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_maxrss / 1e6)"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-c", script, *command], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", script, *command], check=True, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"processor, s": round(used, 1), "peak, GB": round(float(done.stdout), 2)}

@@ -38,11 +38,7 @@ for method in ("map", "laplace"):
         # on the panel's own scale: slopes have a root mean square of one
         scale = items["score"].std() / truth.std()
         inside = round(
-            float(
-                (
-                    (items["low"] <= truth.to_numpy() * scale) & (truth.to_numpy() * scale <= items["high"])
-                ).mean()
-            ),
+            float(((items["low"] <= truth.to_numpy() * scale) & (truth.to_numpy() * scale <= items["high"])).mean()),
             3,
         )
     rows.append(

@@ -105,8 +105,7 @@ def simulated(layout: pd.DataFrame, seed: int, *, alike: bool) -> tuple[pd.DataF
     }
     here = pd.Series({cell: 0.6 * rng.normal() for cell in sorted(cells)})
     worth = [
-        strength[layout[side]].to_numpy()
-        + here[[*zip(layout[side], layout["context"], strict=True)]].to_numpy()
+        strength[layout[side]].to_numpy() + here[[*zip(layout[side], layout["context"], strict=True)]].to_numpy()
         for side in ("first", "second")
     ]
     first = rng.random(len(layout)) < 1.0 / (1.0 + np.exp(worth[1] - worth[0]))

@@ -59,9 +59,7 @@ for number, kind in enumerate(COLUMNS):
                 fit = voirdire.fit(table, families=families, method="laplace", seed=0, **scale)
                 found = fit.ranking().set_index("item").sort_index()
                 unit, off = (POINTS if between else 1.0), found["score"].mean()
-                low, high, score = (
-                    ((found[name] - off) / unit).to_numpy() for name in ("low", "high", "score")
-                )
+                low, high, score = (((found[name] - off) / unit).to_numpy() for name in ("low", "high", "score"))
                 held[way].append(float(((low <= truth) & (truth <= high)).mean()))
                 errors[way].append(float(np.sqrt(((score - truth) ** 2).mean())))
         count = len(held["named"])

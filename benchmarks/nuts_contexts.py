@@ -26,10 +26,7 @@ for method in ("laplace", "auto", "nuts"):
 rows: list[dict[str, object]] = []
 flat = {name: one.posterior.draws.reshape(-1, one.posterior.draws.shape[-1]) for name, one in fits.items()}
 values = {
-    name: {
-        key: array.reshape(len(array), -1)
-        for key, array in fits[name].problem.density.values(draws, np).items()
-    }
+    name: {key: array.reshape(len(array), -1) for key, array in fits[name].problem.density.values(draws, np).items()}
     for name, draws in flat.items()
 }
 QUANTITIES = (
@@ -59,8 +56,7 @@ for method, name in itertools.product(("laplace", "auto"), QUANTITIES):
         }
     )
 coins = {
-    name: [float(expit(found[coin]).mean()) for coin in ("coin_first", "coin_second")]
-    for name, found in values.items()
+    name: [float(expit(found[coin]).mean()) for coin in ("coin_first", "coin_second")] for name, found in values.items()
 }
 WATCHED = {"nuts": ["rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi"], "auto": ["convergence"]}
 said_of = {

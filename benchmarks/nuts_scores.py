@@ -24,10 +24,7 @@ def density() -> Any:
         location = pm.Normal("cut_location", 0, 3, shape=criteria)
         gap = pm.math.exp(pm.Normal("log_gap", 0.4, 0.7, shape=(criteria, LEVELS - 2)))
         zero = pt.zeros((criteria, 1))
-        cuts = (
-            pt.concatenate([zero, pt.cumsum(gap, axis=1)], axis=1)
-            + (location - 0.5 * gap.sum(axis=1))[:, None]
-        )
+        cuts = pt.concatenate([zero, pt.cumsum(gap, axis=1)], axis=1) + (location - 0.5 * gap.sum(axis=1))[:, None]
         eta = theta[table.criterion, table.item] - severity[table.judge]
         observed = table.score.astype(int) - 1
         pm.OrderedLogistic("score", eta=eta, cutpoints=cuts[table.criterion], observed=observed)

@@ -67,9 +67,7 @@ def tables() -> Iterator[Table]:
         yield decided(name, *read)
 
 
-def scored(
-    source: str, name: str, panel: pd.DataFrame, people: pd.DataFrame, by: list[str]
-) -> Iterator[Table]:
+def scored(source: str, name: str, panel: pd.DataFrame, people: pd.DataFrame, by: list[str]) -> Iterator[Table]:
     """Means of both, of the items that both scored; nothing where the judges of either share too little."""
     (one, of_panel), (other, of_people) = means(panel, by), means(people, by)
     both = one.index.intersection(other.index)
@@ -109,10 +107,7 @@ def decided(name: str, labels: pd.DataFrame, known: pd.DataFrame) -> Table:
     middles = np.linspace(-2.0, 2.0, 41)
     cdf = np.vectorize(NORMAL.cdf)
     loss = [
-        min(
-            -np.log(np.maximum(cdf(y * (z * rho + middle) / np.sqrt(1.0 - rho**2)), 1e-9)).sum()
-            for middle in middles
-        )
+        min(-np.log(np.maximum(cdf(y * (z * rho + middle) / np.sqrt(1.0 - rho**2)), 1e-9)).sum() for middle in middles)
         for rho in grid
     ]
     rho = float(grid[int(np.argmin(loss))])
@@ -121,9 +116,7 @@ def decided(name: str, labels: pd.DataFrame, known: pd.DataFrame) -> Table:
 
 def by_source(some: list[Table]) -> Gap:
     """Mean and sd of the log gap, sources alike."""
-    each = {
-        source: [np.log(t.gap) for t in some if t.source == source] for source in {t.source for t in some}
-    }
+    each = {source: [np.log(t.gap) for t in some if t.source == source] for source in {t.source for t in some}}
     within = float(np.mean([np.var(of) for of in each.values()]))
     middle = [float(np.mean(of)) for of in each.values()]
     return Gap(float(np.mean(middle)), float(np.sqrt(np.var(middle, ddof=1) + within)))
@@ -137,9 +130,7 @@ def row(table: Table, prior: Gap) -> dict[str, Any]:
     sure = np.abs(table.panel[first] - table.panel[second]) > max(1.645 * np.sqrt(2.0) * noise, 1e-9)
     told = sure & (table.people[first] != table.people[second])
     first, second = first[told], second[told]
-    right = np.sign(table.panel[first] - table.panel[second]) == np.sign(
-        table.people[first] - table.people[second]
-    )
+    right = np.sign(table.panel[first] - table.panel[second]) == np.sign(table.people[first] - table.people[second])
     spread = float(table.panel.std()) * np.sqrt(table.reliable)
     drawn = table.panel + noise * rng.normal(size=(1000, len(table.panel)))
     target = prior.to_target(drawn, np.full(1000, spread))

@@ -17,17 +17,13 @@ TABLES = 20
 CASES = {"one criterion": (1, 1), "four criteria, halo": (4, 1), "six contexts": (1, 6)}
 
 
-def planted(
-    rng: np.random.Generator, criteria: int, contexts: int, *, between: bool
-) -> tuple[pd.DataFrame, Floats]:
+def planted(rng: np.random.Generator, criteria: int, contexts: int, *, between: bool) -> tuple[pd.DataFrame, Floats]:
     """Scores of judges who make of each item under a criterion (in a context) what they make of it in all runs."""
     many = criteria > 1 or contexts > 1
     worth = rng.normal(0, 1, ITEMS) + (criteria > 1) * rng.normal(0, 0.5, (criteria, ITEMS))
     here = (contexts > 1) * rng.normal(0, 0.8, (ITEMS, contexts))
     severity, taste = rng.normal(0, 0.5, JUDGES), many * rng.normal(0, 0.9, (JUDGES, ITEMS))
-    own = rng.uniform(0.3, 1.2, JUDGES)[:, None, None, None] * rng.normal(
-        size=(JUDGES, criteria, ITEMS, contexts)
-    )
+    own = rng.uniform(0.3, 1.2, JUDGES)[:, None, None, None] * rng.normal(size=(JUDGES, criteria, ITEMS, contexts))
     k, c, i, x, run = (part.ravel() for part in np.indices((*own.shape, RUNS)))
     eta = worth[c, i] + here[i, x] + taste[k, i] + own[k, c, i, x] - severity[k]
     if between:

@@ -31,8 +31,7 @@ def panel(name: str) -> tuple[object, object, str]:
     if name == "LLMFAO":
         return shared("llmfao_votes.csv"), None, "crowd-bt-position"
     judges = [
-        {"kind": "one-coin", "name": f"right {50 + 5 * k}%", "eta": 0.5 + 0.05 * k, "count": 20}
-        for k in range(10)
+        {"kind": "one-coin", "name": f"right {50 + 5 * k}%", "eta": 0.5 + 0.05 * k, "count": 20} for k in range(10)
     ]
     simulated = simulate_votes(judges, items=40, criteria=1, design={"kind": "share", "share": 0.1}, seed=1)
     return simulated.votes, None, "crowd-bt-position"
@@ -63,9 +62,7 @@ def main() -> None:
     for name, what in PANELS.items():
         found = []
         for _ in range(RUNS):
-            done = subprocess.run(
-                [sys.executable, __file__, name], check=True, capture_output=True, text=True
-            )
+            done = subprocess.run([sys.executable, __file__, name], check=True, capture_output=True, text=True)
             found.append(json.loads(done.stdout.splitlines()[-1]))
             print(name, found[-1], file=sys.stderr, flush=True)
         wall, cpu, page_wall, page_cpu, size = np.median(found, axis=0)

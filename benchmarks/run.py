@@ -46,9 +46,7 @@ def names() -> list[str]:
 
 def measure(name: str) -> None:
     print(f"{name} ...", file=sys.stderr, flush=True)
-    done = subprocess.run(
-        [sys.executable, str(HERE / f"{name}.py")], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, str(HERE / f"{name}.py")], capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{name} failed:\n{done.stderr[-3000:]}")
     result = json.loads(done.stdout.strip().splitlines()[-1])

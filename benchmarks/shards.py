@@ -86,9 +86,7 @@ def apart() -> np.ndarray:
         of_it = whole.criterion == criterion
         columns = {name: getattr(whole, name)[of_it] for name in ("judge", "first", "second", "counts")}
         columns |= {"criterion": whole.criterion[of_it] * 0}
-        alone = fit(
-            whole.with_codes(criteria=(whole.criteria[criterion],), **columns), model="crowd-bt", **how
-        )
+        alone = fit(whole.with_codes(criteria=(whole.criteria[criterion],), **columns), model="crowd-bt", **how)
         found.append(alone.problem.density.values(alone.posterior.centre, np)["strength"][0])
     return np.stack(found)
 

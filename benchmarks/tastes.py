@@ -58,9 +58,7 @@ def table(rng: np.random.Generator, taste: float) -> Made:
     return Made(votes, on, pd.Series(worth, items), pd.Series(coins.mean(axis=1), judges))
 
 
-def named(
-    judge: np.ndarray, first: np.ndarray, second: np.ndarray, winner: np.ndarray, of: str
-) -> pd.DataFrame:
+def named(judge: np.ndarray, first: np.ndarray, second: np.ndarray, winner: np.ndarray, of: str) -> pd.DataFrame:
     names = {"judge": [f"j{k}" for k in judge], "first": [f"{of}{i}" for i in first]}
     return pd.DataFrame({**names, "second": [f"{of}{i}" for i in second], "winner": winner})
 

@@ -58,9 +58,7 @@ def ridge_answers(evidence: candidates.Evidence) -> np.ndarray:
     return np.asarray(expit(x @ beta))
 
 
-def one_draw(
-    problem: VotesProblem, truth: np.ndarray, anchored: np.ndarray
-) -> dict[str, tuple[float, float, float]]:
+def one_draw(problem: VotesProblem, truth: np.ndarray, anchored: np.ndarray) -> dict[str, tuple[float, float, float]]:
     assert problem.answer_weight is not None
     human = HumanVotes(problem)
     evidence, mode = human.evidence, find_mode(problem)
@@ -82,9 +80,7 @@ def one_draw(
 def unanchored(votes: object, keys: pd.Index, truth: np.ndarray) -> dict[str, float]:
     found = {}
     for model in ("crowd-bt", "crowd-bt-position"):
-        score = (
-            voirdire.fit(votes, model=model, method="map", families={}).ranking().set_index("item")["score"]
-        )
+        score = voirdire.fit(votes, model=model, method="map", families={}).ranking().set_index("item")["score"]
         lead = score.loc[keys + "/1"].to_numpy() - score.loc[keys + "/2"].to_numpy()
         found[f"{model}, no anchors"] = float((lead * truth > 0).mean())
     return found
@@ -112,9 +108,7 @@ def main() -> None:
             people = read_anchors(gold.loc[chosen, ["first", "second", "winner"]], votes)
             anchored = np.isin(np.arange(len(gold)), chosen)
             found.append(
-                one_draw(
-                    encode_votes(model, votes, anchors=people, answer_weight=answer_weight), truth, anchored
-                )
+                one_draw(encode_votes(model, votes, anchors=people, answer_weight=answer_weight), truth, anchored)
             )
             print(
                 size,
@@ -140,9 +134,7 @@ def main() -> None:
         {"anchors": 0, "method": name, "right": round(share, 4)}
         for name, share in unanchored(votes, pd.Index(gold["pair"]), truth).items()
     ]
-    title = (
-        f"Pairs answered from few anchors (LLMBar, 239 pairs, 58 judges, mean of {draws} draws of anchors)"
-    )
+    title = f"Pairs answered from few anchors (LLMBar, 239 pairs, 58 judges, mean of {draws} draws of anchors)"
     notes = ["Measured on the pairs that are not anchored; the joint posterior by its mode."]
     show(title, rows, notes)
 

@@ -78,9 +78,7 @@ rows: list[dict[str, object]] = [
         "work": work,
         "new fit, CPU s": round(median(times["new"]), 1),
         "update, CPU s": round(median(times["update"]), 1),
-        "ratio (median of turns)": median(
-            [b / a for a, b in zip(times["new"], times["update"], strict=True)]
-        ),
+        "ratio (median of turns)": median([b / a for a, b in zip(times["new"], times["update"], strict=True)]),
         "largest distance of scores, sd": round(far, 2),
         "width of intervals, ratio": round(width, 3),
     }

@@ -61,9 +61,7 @@ def position(rng: np.random.Generator, size: int, changed: int) -> pd.DataFrame:
 def frame(said: np.ndarray, column: str) -> pd.DataFrame:
     """One row an answer, question by question."""
     size = len(said)
-    return pd.DataFrame(
-        {"judge": list(JUDGES) * size, "item": np.repeat(np.arange(size), 4), column: said.ravel()}
-    )
+    return pd.DataFrame({"judge": list(JUDGES) * size, "item": np.repeat(np.arange(size), 4), column: said.ravel()})
 
 
 def people_of(table: pd.DataFrame, rng: np.random.Generator, changed: int) -> pd.DataFrame:
@@ -83,9 +81,7 @@ KINDS: dict[str, Draw] = {
 }
 
 
-def at_looks(
-    table: pd.DataFrame, looks: range, people: pd.DataFrame | None = None
-) -> tuple[int, dict] | None:
+def at_looks(table: pd.DataFrame, looks: range, people: pd.DataFrame | None = None) -> tuple[int, dict] | None:
     """The first look that finds a change, and what it found."""
     column = "item" if "item" in table else "context"
     read, number = read_table(table), table[column].to_numpy()
@@ -101,10 +97,7 @@ def false_alarms(draw: Draw, watches: int) -> float:
     """Share of watches without a change that find one at any look."""
     looks = range(2 * BATCH, LIFE + 1, BATCH)
     return (
-        sum(
-            at_looks(draw(np.random.default_rng((0, turn)), LIFE, LIFE), looks) is not None
-            for turn in range(watches)
-        )
+        sum(at_looks(draw(np.random.default_rng((0, turn)), LIFE, LIFE), looks) is not None for turn in range(watches))
         / watches
     )
 
@@ -122,9 +115,7 @@ def planted(draw: Draw, watches: int, *, people: bool = False) -> dict[str, obje
             continue
         rows = [row for row in seen[1]["measures"] if row["found"] and row["judge"] == JUDGES[ODD]]
         named.append(bool(rows))
-        ends = [
-            [int(row[end].split()[1].replace(",", "")) for end in ("since_low", "since_high")] for row in rows
-        ]
+        ends = [[int(row[end].split()[1].replace(",", "")) for end in ("since_low", "since_high")] for row in rows]
         dated += [low <= 4 * BEGIN + ODD + 1 <= high + 4 * (2 if people else 1) for low, high in ends[:1]]
     return {
         "found": float(np.isfinite(delays).mean()),

@@ -47,9 +47,7 @@ def draw(votes: pd.DataFrame, rng: np.random.Generator) -> None:
         for held, colour in ((True, "C0"), (False, "C3")):
             rows = agree == held
             bars = {"xerr": Z * one["sd"][rows], "yerr": Z * other["sd"][rows]}
-            axis.errorbar(
-                one["score"][rows], other["score"][rows], fmt="o", ms=4, lw=0.8, color=colour, **bars
-            )
+            axis.errorbar(one["score"][rows], other["score"][rows], fmt="o", ms=4, lw=0.8, color=colour, **bars)
         axis.axline((0, 0), slope=1, color="0.6", lw=0.8, zorder=0)
         axis.set(
             title=f"{name}: {int(agree.sum())} of {ITEMS} items agree",

@@ -20,9 +20,7 @@ FORMAT = FORMAT.replace("font-family: Fira Code, monospace", "font-family: monos
 if __name__ == "__main__":
     console = Console(record=True, width=72, file=io.StringIO(), force_terminal=True, highlight=False)
     show_demo(demo.fit_demo(), console)
-    svg = console.export_svg(
-        title="voirdire demo", theme=DIMMED_MONOKAI, code_format=FORMAT, unique_id="demo"
-    )
+    svg = console.export_svg(title="voirdire demo", theme=DIMMED_MONOKAI, code_format=FORMAT, unique_id="demo")
     path = Path(__file__).with_name("demo.svg")
     path.write_text(svg, encoding="utf-8")
     print(f"wrote {path}")

@@ -20,9 +20,7 @@ MOST = 200_000  # bytes
 
 def shoot(page: Path, target: Path) -> None:
     """Write what a browser shows of a page as a PNG of few colours."""
-    browser = next(
-        path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))
-    )
+    browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         raw = Path(folder) / "raw.png"
         flags = [
@@ -33,9 +31,7 @@ def shoot(page: Path, target: Path) -> None:
             f"--user-data-dir={folder}/p",
         ]
         size = f"--window-size={SIZE[0]},{SIZE[1]}"
-        subprocess.run(
-            [browser, *flags, size, f"--screenshot={raw}", page.as_uri()], check=True, capture_output=True
-        )
+        subprocess.run([browser, *flags, size, f"--screenshot={raw}", page.as_uri()], check=True, capture_output=True)
         with Image.open(raw) as shown:
             small = shown.convert("RGB").crop((0, 0, *SIZE)).quantize(160, dither=Image.Dither.NONE)
             small.save(target, optimize=True)

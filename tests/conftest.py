@@ -55,7 +55,5 @@ def cases(shared: Path) -> Path:
     """The folder with inputs that people asked about in public trackers, and the right values of each."""
     folder = shared / "cases"
     if not folder.is_dir():
-        pytest.skip(
-            f"cases from public trackers not found: {folder} is no folder (name theirs in VOIRDIRE_SHARED)"
-        )
+        pytest.skip(f"cases from public trackers not found: {folder} is no folder (name theirs in VOIRDIRE_SHARED)")
     return folder

@@ -42,18 +42,14 @@ def encoded(kind: str) -> Any:
         return encode_scores(load_model(CONTINUOUS if between else "rating-halo"), table)
     if kind == "rankings":
         orders = [rng.permutation(5)[:4] for _ in range(60)]
-        ranked = [
-            (f"j{n % 3}", n, f"i{i}", rank) for n, order in enumerate(orders) for rank, i in enumerate(order)
-        ]
+        ranked = [(f"j{n % 3}", n, f"i{i}", rank) for n, order in enumerate(orders) for rank, i in enumerate(order)]
         table = read_rankings(pd.DataFrame(ranked, columns=["judge", "run", "item", "rank"]))
         return encode_rankings(load_model("plackett-luce-tastes"), table)
     votes, worth = [], 2.0 * rng.normal(size=(60, 6)) + np.arange(6)
     for _ in range(NUMBER.get(kind, 300)):
         a, b = rng.choice(6, 2, replace=False)
         judge, context = rng.integers(4), rng.integers(60 if kind == MANY else 5)
-        better = (
-            0.8 if kind != WELL_IDENTIFIED else 1.0 / (1.0 + np.exp(worth[context, b] - worth[context, a]))
-        )
+        better = 0.8 if kind != WELL_IDENTIFIED else 1.0 / (1.0 + np.exp(worth[context, b] - worth[context, a]))
         best = a if rng.random() < better else b
         winner = "tie" if kind in TIED and rng.random() < 0.2 else f"i{best}"
         criterion = f"k{rng.integers(3)}" if kind == DIVIDED else "k"

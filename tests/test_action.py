@@ -72,9 +72,7 @@ def tables(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     old = pd.DataFrame({"judge": "gpt", "item": range(120), "label": rng.choice(["pass", "fail"], 120)})
     old.to_csv(tmp_path / "old.csv", index=False)
-    old.assign(label=np.where(rng.random(120) < 0.4, "pass", old["label"])).to_csv(
-        tmp_path / "new.csv", index=False
-    )
+    old.assign(label=np.where(rng.random(120) < 0.4, "pass", old["label"])).to_csv(tmp_path / "new.csv", index=False)
     return tmp_path
 
 
@@ -110,9 +108,7 @@ def test_other_verdicts_and_errors_end_the_job(folder: Path, tables: Path) -> No
 
 
 @pytest.mark.slow
-def test_what_is_installed_is_the_source_or_what_is_asked_for(
-    folder: Path, tables: Path, project: Path
-) -> None:
+def test_what_is_installed_is_the_source_or_what_is_asked_for(folder: Path, tables: Path, project: Path) -> None:
     given = {"new": "new.csv", "old": "old.csv"}
     first = run(folder, tables, **given).stdout.splitlines()[0]
     assert first == f"-m pip install --quiet {project}"

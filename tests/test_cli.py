@@ -164,16 +164,12 @@ def test_criteria_are_shown_and_the_note_on_unused_votes_said(votes: Path) -> No
     table = pd.read_csv(votes)
     pd.concat([table.assign(criterion="clarity"), table.assign(criterion="depth")]).to_csv(votes)
     Path("criteria.csv").write_text(f"{HEADER}\nann,clarity,depth,clarity\n")
-    text = run(
-        "fit", votes, "--criteria", "criteria.csv", "--model", "maple-fixed-weights", "--method", "map"
-    ).stdout
+    text = run("fit", votes, "--criteria", "criteria.csv", "--model", "maple-fixed-weights", "--method", "map").stdout
     assert re.search(r"^clarity +0\.50 *$", text, re.M)
     assert "The votes on criteria are not used: maple-fixed-weights takes all" in text
 
 
-def test_prices_that_cannot_be_read_are_said_before_the_fit(
-    votes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prices_that_cannot_be_read_are_said_before_the_fit(votes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("prices.csv").write_text("item,cost\nx,1\n")
     module = importlib.import_module("voirdire.cli.board")
     monkeypatch.setattr(module, "fit", lambda *a, **k: pytest.fail("it was fitted first"))
@@ -566,9 +562,7 @@ def test_the_demo_is_turned_by_answers_of_people(demo: tuple[Path, Result], proj
     # the best by votes alone is dangerous, the best with people is right
     assert [int(g) for g in re.findall(r"\(grade (\d) of 3\)", text)] == [0, 3]
     # those who read the texts look worst without people, and best with them
-    found = {
-        name: (float(a), float(b)) for name, a, b in re.findall(r"^(\S+-\d) +(0\.\d+) +(0\.\d+)", text, re.M)
-    }
+    found = {name: (float(a), float(b)) for name, a, b in re.findall(r"^(\S+-\d) +(0\.\d+) +(0\.\d+)", text, re.M)}
     assert len(found) == 8
     assert {*sorted(found, key=lambda name: found[name][0])[:2]} == {"careful-1", "careful-2"}
     assert {*sorted(found, key=lambda name: found[name][1])[-2:]} == {"careful-1", "careful-2"}
@@ -616,9 +610,7 @@ def test_the_demo_saves_tables_that_can_be_fitted_and_the_fit(demo: tuple[Path, 
     assert page.startswith("<!doctype html>")
     assert len(page) < 2_000_000
     loaded = voirdire.load(saved / "fit")
-    again = voirdire.fit(
-        saved / "votes.csv", anchors=saved / "people.csv", anchor_mode="cut", method="laplace"
-    )
+    again = voirdire.fit(saved / "votes.csv", anchors=saved / "people.csv", anchor_mode="cut", method="laplace")
     pd.testing.assert_frame_equal(again.ranking(), loaded.ranking())
 
 
@@ -651,6 +643,4 @@ def test_a_second_table_is_told_how_it_joins_the_first(tmp_path: Path, second: s
         (tmp_path / f"{name}.csv").write_text(f"judge,item,label\n{name},x,y\n", encoding="utf-8")
     result = CliRunner().invoke(app, ["agree", str(tmp_path / "a.csv"), str(tmp_path / second)])
     assert result.exit_code == 2
-    assert (
-        "voirdire import FILE FILE --out FOLDER" in " ".join(result.output.replace("│", " ").split())
-    ) == hint
+    assert ("voirdire import FILE FILE --out FOLDER" in " ".join(result.output.replace("│", " ").split())) == hint

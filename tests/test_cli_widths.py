@@ -60,9 +60,7 @@ MARKS["next"].append(pytest.mark.long)
 
 
 @pytest.mark.parametrize("verb", [pytest.param(verb, marks=MARKS.get(verb, [])) for verb in VERBS])
-def test_names_are_whole_at_any_width(
-    verb: str, tables: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_whole_at_any_width(verb: str, tables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     arguments, names = VERBS[verb]
     shown = {}
     for width in ("60", "80", "100", "160", None):
@@ -93,9 +91,7 @@ def test_sentences_are_broken_between_words_and_keep_their_indent(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     for verb in ("audit", "plan"):
-        lines = (
-            CliRunner().invoke(app, [part.format(**tables) for part in VERBS[verb][0]]).stdout.splitlines()
-        )
+        lines = CliRunner().invoke(app, [part.format(**tables) for part in VERBS[verb][0]]).stdout.splitlines()
         assert max(map(len, lines)) <= width, verb
         if verb == "audit":
             inside = [line for line in lines if line.startswith("    ")]

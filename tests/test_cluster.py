@@ -59,9 +59,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     (folder / "slow_squares.py").write_text(SLOW_SQUARES)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))  # so that workers can import it, too
-        with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-        ) as made:
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as made:
             yield made
 
 
@@ -104,9 +102,7 @@ def test_a_killed_worker_costs_its_task_only(client: Any, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "model", ["bradley-terry", pytest.param("crowd-bt-position", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("model", ["bradley-terry", pytest.param("crowd-bt-position", marks=pytest.mark.long)])
 def test_a_bootstrap_is_the_same_on_a_cluster(client: Any, model: str) -> None:
     fit = voirdire.fit(votes(), model=model, method="map")
     here = fit.bootstrap(250, seed=3)
@@ -138,9 +134,7 @@ def test_workers_use_memory_again(client: Any) -> None:
 def ratings(kind: str) -> pd.DataFrame:
     """Answers of three judges and a person about forty items, in two contexts."""
     rng = np.random.default_rng(5)
-    table = pd.DataFrame(
-        {"judge": np.repeat(["a", "b", "c", "person"], 40), "item": np.tile(np.arange(40), 4)}
-    )
+    table = pd.DataFrame({"judge": np.repeat(["a", "b", "c", "person"], 40), "item": np.tile(np.arange(40), 4)})
     table["context"] = np.where(table["item"] < 20, "u", "v")
     truth = rng.normal(size=40)[table["item"]] + 0.5 * rng.normal(size=160)
     if kind == "label":
@@ -163,9 +157,7 @@ def ratings(kind: str) -> pd.DataFrame:
 def test_folds_of_every_kind_are_shared(client: Any, kind: str, models: list[str]) -> None:
     table = ratings(kind).drop(columns=[] if kind == "rank" else "context")
     here = voirdire.cross_validate(table, models, folds=3, seed=1)
-    pd.testing.assert_frame_equal(
-        voirdire.cross_validate(table, models, folds=3, seed=1, client=client), here
-    )
+    pd.testing.assert_frame_equal(voirdire.cross_validate(table, models, folds=3, seed=1, client=client), here)
 
 
 @pytest.mark.slow
@@ -189,8 +181,7 @@ def test_agreement_is_the_same_on_a_cluster(client: Any, settings: dict[str, Any
 def test_metrics_and_people_are_compared_the_same_on_a_cluster(client: Any) -> None:
     for verb, more in ((voirdire.metaeval, {}), (compare_metrics, {"permutations": 99})):
         here, there = (
-            verb(ratings("score"), "person", resamples=300, client=cluster, **more)
-            for cluster in (None, client)
+            verb(ratings("score"), "person", resamples=300, client=cluster, **more) for cluster in (None, client)
         )
         pd.testing.assert_frame_equal(there, here)
     people = ratings("label").query("judge == 'person' and item < 30").drop(columns="judge")
@@ -205,9 +196,7 @@ def test_commands_of_agreement_take_a_cluster(client: Any, tmp_path: Path, words
     ratings("score").to_csv(tmp_path / "scores.csv", index=False)
     verb, *more = words
     here, there = (
-        CliRunner().invoke(
-            app, [verb, str(tmp_path / "scores.csv"), *more, "--resamples", "300", "--json", *cluster]
-        )
+        CliRunner().invoke(app, [verb, str(tmp_path / "scores.csv"), *more, "--resamples", "300", "--json", *cluster])
         for cluster in ([], ["--cluster", client.scheduler.address])
     )
     assert there.exit_code == 0, there.output
@@ -215,9 +204,7 @@ def test_commands_of_agreement_take_a_cluster(client: Any, tmp_path: Path, words
 
 
 @pytest.mark.slow
-def test_simulations_of_a_paper_are_rerun_the_same_on_a_cluster(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_simulations_of_a_paper_are_rerun_the_same_on_a_cluster(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     system = load_system("maple")
     some = {"maple/position": used_rows(system)["maple/position"][:1]}
     monkeypatch.setattr("voirdire_repro.rerun.used_rows", lambda _: some)
@@ -252,9 +239,7 @@ def test_a_study_is_the_same_on_a_cluster_by_its_address(client: Any, project: P
 @pytest.mark.slow
 def test_a_plan_of_the_command_line_is_the_same_on_a_cluster(client: Any) -> None:
     words = ["plan", "--judge", "a=0.9", "--items", "5", "--target", "0.6", "--replicates", "2", "--json"]
-    here, there = (
-        CliRunner().invoke(app, [*words, *more]) for more in ([], ["--cluster", client.scheduler.address])
-    )
+    here, there = (CliRunner().invoke(app, [*words, *more]) for more in ([], ["--cluster", client.scheduler.address]))
     assert there.exit_code == 0, there.output
     assert json.loads(there.stdout) == json.loads(here.stdout)
 

@@ -183,9 +183,7 @@ def test_topical_chat_gives_the_correlations_of_the_unieval_paper(
     filled: Path, criterion: str, pearson: float, spearman: float
 ) -> None:
     table = datasets.load("topical-chat-unieval").table
-    pairs = table[table["criterion"] == criterion].pivot(
-        index=["context", "system"], columns="judge", values="score"
-    )
+    pairs = table[table["criterion"] == criterion].pivot(index=["context", "system"], columns="judge", values="score")
     assert len(pairs) == 360
     assert round(pairs["human"].corr(pairs["unieval"]), 3) == pearson
     assert round(pairs["human"].corr(pairs["unieval"], method="spearman"), 3) == spearman
@@ -303,9 +301,7 @@ def test_an_empty_file_of_a_folder_is_refused(tmp_path: Path) -> None:
         find_files("tiny", [RemoteFile("https://example.org/votes.csv")], tmp_path)
 
 
-def test_a_cache_that_is_no_folder_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
-) -> None:
+def test_a_cache_that_is_no_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "file"))
     with pytest.raises(InputError, match="name another folder in VOIRDIRE_CACHE"):
@@ -330,12 +326,7 @@ def test_files_are_registered_as_they_are_listed(shared: Path) -> None:
     """Every file of the published list that a data set uses has its bytes: repository, commit, path, SHA-256, size."""
     listed = pd.read_csv(shared / "upstream" / "files.csv", dtype=str)
     address = (
-        "https://raw.githubusercontent.com/"
-        + listed["repository"]
-        + "/"
-        + listed["commit"]
-        + "/"
-        + listed["path"]
+        "https://raw.githubusercontent.com/" + listed["repository"] + "/" + listed["commit"] + "/" + listed["path"]
     )
     wanted = dict(zip(address, zip(listed["sha256"], listed["bytes"].astype(int), strict=True), strict=True))
     ours = {file.url: (file.sha256, file.size) for entry in REGISTRY.values() for file in entry.files}
@@ -510,9 +501,7 @@ COPIED = ("dices-350", "llmbar-judges", "llmjudge-half", "mtrepro", "mtrepro-sco
 
 
 @pytest.mark.parametrize("name", COPIED)
-def test_a_folder_with_copies_of_the_tables_will_do(
-    name: str, shared: Path, cache: Path, closed_proxy: Server
-) -> None:
+def test_a_folder_with_copies_of_the_tables_will_do(name: str, shared: Path, cache: Path, closed_proxy: Server) -> None:
     """CSV files known by their rows; a size that is said is the size of the table."""
     data = datasets.load(name, folder=shared / "data")
     assert f"{len(data.table):,} " in REGISTRY[name].rows
@@ -620,9 +609,7 @@ def test_annotators_and_the_dimensions_that_they_follow_come_back(tmp_path: Path
     rng = np.random.default_rng(5)
     systems, reviews = list("UVWXYZ"), [f"CD{k}" for k in range(40)]
     cells = [(review, system) for review in reviews for system in systems]
-    worth = {
-        name: dict(zip(cells, rng.integers(0, 3, len(cells)), strict=True)) for name in ("pio", "fluency")
-    }
+    worth = {name: dict(zip(cells, rng.integers(0, 3, len(cells)), strict=True)) for name in ("pio", "fluency")}
     paths = []
     for number, eta in ((2, 0.95), (3, 0.9), (5, 0.9), (6, 0.85), (7, 0.5)):
         pairs = []

@@ -100,9 +100,7 @@ def test_the_targets_of_make_that_documents_name_exist(project: Path) -> None:
 
 def test_the_page_of_checks_names_every_check_and_no_other(project: Path) -> None:
     package = Path(voirdire.__file__).parent
-    sources = [
-        path for part in ("infer", "kinds", "trust") for path in sorted((package / part).rglob("*.py"))
-    ]
+    sources = [path for part in ("infer", "kinds", "trust") for path in sorted((package / part).rglob("*.py"))]
     source = "".join(path.read_text(encoding="utf-8") for path in sources)
     made = set(re.findall(r'(?:\bCheck|_threshold_check|names_check)\(\s*"([a-z_-]+)"', source)) - {"a", "b"}
     text = (project / "docs" / "checks.md").read_text(encoding="utf-8")
@@ -121,9 +119,7 @@ def test_the_guide_tells_the_methods_that_exist(project: Path) -> None:
 
 def test_the_map_names_the_folders_and_modules_that_exist(project: Path) -> None:
     text = (project / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    tables = re.findall(
-        r"^\| (?:folder|in `src/voirdire/`) \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE
-    )
+    tables = re.findall(r"^\| (?:folder|in `src/voirdire/`) \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)
     folders, modules = ({re.findall(r"`([^`]+)`", row)[0] for row in t.splitlines()[2:]} for t in tables)
     listed = subprocess.run(
         ["git", "ls-files"], cwd=project, capture_output=True, text=True, check=False
@@ -156,9 +152,7 @@ def test_the_picture_and_the_documents_show_one_demo(project: Path) -> None:
             f"in the right order; a fit of its votes {alone}, and it warns; 20 answers of people {people}; the panel "
             f"with these answers {both}"
         ) in text, document
-        assert f"of {pairs} pairs the panel's majority has {majority} in the right order, with" in text, (
-            document
-        )
+        assert f"of {pairs} pairs the panel's majority has {majority} in the right order, with" in text, document
         assert f"20 answers of people {both}]" in text, document
     row = f"| 0 (the demo) | {majority} | {alone} | {people} | {both} |"
     assert row in (project / "docs" / "guide.md").read_text(encoding="utf-8")
@@ -186,9 +180,7 @@ def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> N
     from voirdire.settings import field_rules
 
     text = (project / "docs" / "collect.md").read_text(encoding="utf-8")
-    tables = re.findall(
-        r"^\| (?:key of a judge|`--protocol`) \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE
-    )
+    tables = re.findall(r"^\| (?:key of a judge|`--protocol`) \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)
     keys, protocols = (
         {name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
         for table in tables

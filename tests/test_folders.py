@@ -123,9 +123,7 @@ def test_a_rename_that_fails_leaves_the_saved_fit(
 
     monkeypatch.setattr(os, name, fails)
     if name == "replace":
-        with pytest.raises(
-            InputError, match=r"run: cannot be written \(No space left on device\); name another"
-        ):
+        with pytest.raises(InputError, match=r"run: cannot be written \(No space left on device\); name another"):
             found.save(tmp_path / "run", overwrite=True)
         assert tree(tmp_path) == before
     else:
@@ -198,9 +196,7 @@ def test_the_demo_replaces_its_own_folder_and_no_changed_table(tmp_path: Path) -
         changed = folder / name
         kept = changed.read_text()
         changed.write_text("judge,first,second,winner\n" + kept)
-        with pytest.raises(
-            InputError, match=f"holds '{name.partition('/')[0]}', which is no part of the demo"
-        ):
+        with pytest.raises(InputError, match=f"holds '{name.partition('/')[0]}', which is no part of the demo"):
             demo.save(folder, overwrite=True)
         changed.write_text(kept)
     demo.save(folder, overwrite=True)
@@ -215,9 +211,7 @@ def test_a_study_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
     before = tree(tmp_path)
     from voirdire_studies import run_study
 
-    with pytest.raises(
-        InputError, match=r"holds 'run.json', which is not that of a study and would be replaced"
-    ):
+    with pytest.raises(InputError, match=r"holds 'run.json', which is not that of a study and would be replaced"):
         run_study("rq1", replicates=1, out=folder)
     assert tree(tmp_path) == before
 
@@ -273,9 +267,7 @@ def test_folders_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
         pass
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "[" * 100_000, '{"a": "\\ud800"}', "{", '{"a": 1' + "0" * 5000 + "}"]
-)
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, '{"a": "\\ud800"}', "{", '{"a": 1' + "0" * 5000 + "}"])
 def test_json_that_is_no_object_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(ValueError):  # noqa: PT011 (each has words of its own)

@@ -131,9 +131,7 @@ def test_an_editable_install_finds_the_specifications_beside_src(
 
 
 @pytest.mark.slow
-def test_every_shipped_model_loads_from_the_installed_wheel(
-    installed: Path, project: Path, tmp_path: Path
-) -> None:
+def test_every_shipped_model_loads_from_the_installed_wheel(installed: Path, project: Path, tmp_path: Path) -> None:
     code = "from voirdire.model import specs; print(*[specs.load_model(n).name for n in specs.model_names()])"
     names = run(installed, "-c", code, cwd=tmp_path).split()
     assert names == sorted(path.stem for path in (project / "models").glob("*.toml"))
@@ -157,9 +155,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path, project: Pat
     assert {name for name in names if name.endswith(".py") and "_specs" not in name} == modules
     assert "voirdire/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert not any(
-        "__pycache__" in name or name.startswith("voirdire/_specs/simulations/src") for name in names
-    )
+    assert not any("__pycache__" in name or name.startswith("voirdire/_specs/simulations/src") for name in names)
     assert not any(name.startswith("voirdire/_specs/paper_repro/src") for name in names)
 
 

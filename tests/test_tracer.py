@@ -56,9 +56,7 @@ def places() -> dict[str, set[int]]:
 
 def test_lines_that_ask_are_found() -> None:
     """Negative control, so that nothing asked is not for want of looking."""
-    text = (
-        "if isinstance(x, Votes | None): ...\nx.data == y\nx in ('votes', 'scores')\nx == 'people'\nx.data()"
-    )
+    text = "if isinstance(x, Votes | None): ...\nx.data == y\nx in ('votes', 'scores')\nx == 'people'\nx.data()"
     assert sorted(asking(ast.parse(text))) == [1, 2, 3]
 
 

@@ -71,9 +71,6 @@ def test_modules_are_called_by_what_they_have(trees: dict[str, ast.Module]) -> N
 
 def test_variables_are_called_by_what_they_hold(trees: dict[str, ast.Module]) -> None:
     vague = Counter(
-        f"{path}:{line} {name}"
-        for path, tree in trees.items()
-        for name, line in variables(tree)
-        if name in VAGUE_NAMES
+        f"{path}:{line} {name}" for path, tree in trees.items() for name, line in variables(tree) if name in VAGUE_NAMES
     )
     assert sorted(vague) == []

@@ -45,9 +45,7 @@ NOTES = """## How it is measured
 """
 
 
-def write(
-    rows: list[dict[str, Any]], held: list[dict[str, Any]], tables: Sequence[Table], path: Path
-) -> None:
+def write(rows: list[dict[str, Any]], held: list[dict[str, Any]], tables: Sequence[Table], path: Path) -> None:
     """Write the page, and its picture beside it."""
     found = pd.DataFrame(rows)
     answered = found[found["log_loss"].notna()] if "log_loss" in found else found.iloc[:0]
@@ -123,9 +121,7 @@ def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
             beside = "" if majority.empty else _pm(majority.iloc[0])
             if not majority.empty and majority.iloc[0]["difference"] > NOISE * majority.iloc[0]["noise"]:
                 worse.append(f"{names[name].title} ({known} known)")
-            lines.append(
-                f"| {names[name].title} | {known} | {word} | {rival['method']} | {_pm(rival)} | {beside} |"
-            )
+            lines.append(f"| {names[name].title} | {known} | {word} | {rival['method']} | {_pm(rival)} | {beside} |")
             if word == "behind":
                 why.setdefault(name, []).append(f"{rival['method']} ({known} known)")
         all_of_it = "ahead" if set(words) == {"ahead"} else "behind" if "behind" in words else "level"
@@ -136,9 +132,7 @@ def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
         f"on {_named(counts['ahead'])}; it is level with a rival at some number on {_named(counts['level'])}; "
         f"a rival is better at some number on {_named(counts['behind'])}. "
     )
-    said += (
-        f"Worse than the majority: {', '.join(worse)}." if worse else "Nowhere is it worse than the majority."
-    )
+    said += f"Worse than the majority: {', '.join(worse)}." if worse else "Nowhere is it worse than the majority."
     reasons = [
         f"- {names[name].title}, {', '.join(where)}: {names[name].settings.get('why', 'not looked into')}."
         for name, where in why.items()
@@ -162,9 +156,7 @@ def _table(answered: pd.DataFrame, found: pd.DataFrame, table: Table) -> str:
     source = [str(settings[key]) for key in ("cite", "licence") if key in settings]
     lines += [f"Source: {'; '.join(source)}." if source else "", ""]
     levels = [known for known in table.known if known in set(mine["known"])]
-    heads = [
-        f"{what}, {known} known" for what in ("log loss", "accuracy", "calibration error") for known in levels
-    ]
+    heads = [f"{what}, {known} known" for what in ("log loss", "accuracy", "calibration error") for known in levels]
     lines += ["| method | " + " | ".join(heads) + " | s |", "|---" * (len(heads) + 2) + "|"]
     cells = mine.groupby(["method", "known"])
     mean, error = (
@@ -243,8 +235,7 @@ def draw(verdicts: pd.DataFrame, tables: Sequence[Table], path: Path) -> None:
         ax.set_xticks([-0.1, 0, 0.1, 0.3, 1], ["-0.1", "0", "0.1", "0.3", "1"])
     axes[0].set_yticks([-y for y in range(len(names))], [table.title for table in names])
     handles = [
-        plt.Line2D([], [], marker=marks.get(name, "o"), color=colours.get(name), ls="", label=name)
-        for name in rivals
+        plt.Line2D([], [], marker=marks.get(name, "o"), color=colours.get(name), ls="", label=name) for name in rivals
     ]
     fig.legend(handles=handles, loc="lower center", ncols=4, fontsize=8, frameon=False)
     fig.tight_layout(rect=(0, 0.06 + 0.02 * len(rivals) / 4, 1, 1))

@@ -66,9 +66,7 @@ def place(out: Path, table: Table, method: ModuleType, known: int, draw: int) ->
     """Where a cell's answer is kept; other settings of a table or another method's code make another cell."""
     words = ("title", "says", "why", "cite", "licence", "known")
     settings = {key: value for key, value in table.settings.items() if key not in words}
-    code = ast.parse(Path(method.__file__ or "").read_text(encoding="utf-8")).body[
-        1:
-    ]  # without the docstring
+    code = ast.parse(Path(method.__file__ or "").read_text(encoding="utf-8")).body[1:]  # without the docstring
     said = json.dumps(settings, sort_keys=True) + "".join(map(ast.dump, code))
     mark = hashlib.sha256(said.encode()).hexdigest()[:8]
     return out / table.name / f"{method.__name__.rsplit('.', 1)[-1]}-{known}-{draw}-{mark}.npz"
@@ -96,9 +94,7 @@ def intervals(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 np.savez_compressed(path.with_suffix(".part.npz"), z=z)
                 path.with_suffix(".part.npz").replace(path)
-                print(
-                    f"{table.name}: {name}, halves, draw {draw}: {summary([z])}", file=sys.stderr, flush=True
-                )
+                print(f"{table.name}: {name}, halves, draw {draw}: {summary([z])}", file=sys.stderr, flush=True)
             if path.exists():
                 with np.load(path) as file:
                     kept.append(file["z"])
@@ -121,9 +117,7 @@ def answered(task: Task, method: ModuleType) -> dict[str, Any]:
     except CannotError as error:
         return {"cannot": str(error)}
     except Exception as error:  # a rival that fails is a result, too
-        return {
-            "cannot": f"failed: {type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
-        }
+        return {"cannot": f"failed: {type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"}
     finally:
         signal.alarm(0)
     seconds = time.perf_counter() - start
@@ -156,9 +150,7 @@ def measure(
                 np.savez_compressed(path.with_suffix(".part.npz"), **answer)
                 path.with_suffix(".part.npz").replace(path)
                 said = answer.get("cannot", f"{answer.get('seconds', 0):.1f} s")
-                print(
-                    f"{table.name}: {name}, {known} known, draw {draw}: {said}", file=sys.stderr, flush=True
-                )
+                print(f"{table.name}: {name}, {known} known, draw {draw}: {said}", file=sys.stderr, flush=True)
             with np.load(path) as file:
                 kept[known, draw] = {key: file[key] for key in file.files}
         rows += _rows(table, name, method, kept, tasks, draws)
@@ -197,17 +189,13 @@ def _rows(
 
 def main(given: list[str] | None = None) -> None:
     """Run what is asked for."""
-    parser = argparse.ArgumentParser(
-        prog="benchmarks.aggregators", description="Measure aggregators on tables."
-    )
+    parser = argparse.ArgumentParser(prog="benchmarks.aggregators", description="Measure aggregators on tables.")
     parser.add_argument("--tables", type=Path, help="a folder of tables outside the repository")
     parser.add_argument("--draws", type=int, default=DRAWS)
     parser.add_argument("--only", nargs="+", help="names of tables")
     parser.add_argument("--methods", nargs="+", help="names of methods")
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "aggregators")
-    parser.add_argument(
-        "--page", action="store_true", help="measure nothing, write the page of what is there"
-    )
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page of what is there")
     parser.add_argument("--halves", action="store_true", help="only whether intervals hold on other prompts")
     asked = parser.parse_args(given)
     try:
@@ -220,9 +208,7 @@ def main(given: list[str] | None = None) -> None:
         rows, held = [], []
         for table in there:
             if asked.only is None or table.name in asked.only:
-                some = {
-                    name: one for name, one in found.items() if not asked.methods or name in asked.methods
-                }
+                some = {name: one for name, one in found.items() if not asked.methods or name in asked.methods}
                 if not asked.halves:
                     rows += measure(table, some, asked.draws, asked.out, only_read=asked.page)
                 held += intervals(table, some, min(asked.draws, HALVES), asked.out, only_read=asked.page)

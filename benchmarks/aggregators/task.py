@@ -76,11 +76,7 @@ class Task:
     def clusters(self) -> pd.Series:
         """Item to what it stands or falls with: its context where there are several, else itself."""
         contexts = self.questions.get("context", pd.Series(dtype=object))
-        return (
-            contexts
-            if len(set(contexts)) > 1
-            else pd.Series(self.questions.index, index=self.questions.index)
-        )
+        return contexts if len(set(contexts)) > 1 else pd.Series(self.questions.index, index=self.questions.index)
 
     def with_known(self, items: pd.Index) -> Task:
         """The same task with some items known."""
@@ -208,14 +204,10 @@ class Table:
         if "file" in self.settings["gold"]:
             gold = _paired(gold)
         # a pair that was answered in both orders counts if the answers agree
-        lean = (
-            gold["winner"].map({"first": 1, "second": -1, "tie": 0}).groupby(gold["item"], sort=False).mean()
-        )
+        lean = gold["winner"].map({"first": 1, "second": -1, "tie": 0}).groupby(gold["item"], sort=False).mean()
         true = pd.Series(np.where(lean > 0, "first", "second"), index=lean.index)[lean.abs() == 1]
         true = true[true.index.isin(panel["item"])]
-        questions = (
-            gold.drop_duplicates("item").set_index("item").loc[true.index, ["context", "first", "second"]]
-        )
+        questions = gold.drop_duplicates("item").set_index("item").loc[true.index, ["context", "first", "second"]]
         asked = panel[panel["item"].isin(true.index)]
         if asked.duplicated(["item", "judge"]).mean() > 0.2:  # asked in both orders: each order is a judge
             asked = asked.assign(judge=asked["judge"] + np.where(asked["shown"], "", " (turned)"))
@@ -255,9 +247,7 @@ def _several(value: object) -> list[Any]:
 
 def _there(rows: pd.DataFrame, column: str, table: Table) -> str:
     if column not in rows:
-        raise WrongTableError(
-            f"{table.folder.name}: no column {column!r}; there are {', '.join(rows.columns)}"
-        )
+        raise WrongTableError(f"{table.folder.name}: no column {column!r}; there are {', '.join(rows.columns)}")
     return column
 
 
@@ -291,17 +281,11 @@ def _compared(rows: pd.DataFrame) -> pd.DataFrame:
         ahead = (wide[first] - wide[second]).dropna()
         winner = np.select([ahead > 0, ahead < 0], ["first", "second"], "tie")
         found = ahead.index.to_frame(index=False)
-        parts.append(
-            found.assign(first=first, second=second, winner=winner, score=ahead.to_numpy(), shown=True)
-        )
+        parts.append(found.assign(first=first, second=second, winner=winner, score=ahead.to_numpy(), shown=True))
     votes = pd.concat(parts, ignore_index=True)
     votes["item"] = votes["context"] + "|" + votes["first"] + "|" + votes["second"]
     # what else is known of a judge, such as whose scores they are
-    more = [
-        column
-        for column in rows
-        if column not in votes and rows.groupby("judge")[column].nunique().max() == 1
-    ]
+    more = [column for column in rows if column not in votes and rows.groupby("judge")[column].nunique().max() == 1]
     return votes.merge(rows.drop_duplicates("judge")[["judge", *more]], on="judge")
 
 

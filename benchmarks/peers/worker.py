@@ -82,9 +82,7 @@ def arena_contextual(table: pd.DataFrame) -> Callable[[int], Any]:
     names = [name.removesuffix("_first") for name in table if name.endswith("_first")]
     items, sides = np.unique(table[["first", "second"]].to_numpy(str), return_inverse=True)
     sides = sides.reshape(-1, 2)
-    given = {
-        side: table[[f"{name}_{side}" for name in names]].to_numpy(float) for side in ("first", "second")
-    }
+    given = {side: table[[f"{name}_{side}" for name in names]].to_numpy(float) for side in ("first", "second")}
     won = (table["winner"] == "first").to_numpy(float)
 
     def run(size: int) -> dict[str, Any]:
@@ -121,10 +119,7 @@ def arena_intervals(table: pd.DataFrame) -> Callable[[int], Any]:
         model = BradleyTerry(n_competitors=len(dataset.competitors))
         found = model.compute_ratings_and_cis(dataset)
         unit = {"score": found["ratings"] / model.alpha, "sd": found["variances"] ** 0.5 / model.alpha}
-        return {
-            key: dict(zip(dataset.competitors, map(float, values), strict=True))
-            for key, values in unit.items()
-        }
+        return {key: dict(zip(dataset.competitors, map(float, values), strict=True)) for key, values in unit.items()}
 
     return run
 

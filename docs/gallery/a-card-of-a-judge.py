@@ -36,9 +36,7 @@ import matplotlib.pyplot as plt
 rows = []
 for one in audit["judges"]:
     measured = {row["measure"]: row["value"] for row in one["measures"]}
-    rows.append(
-        {key: one[key] for key in ("judge", "verdict", "agreement_information")} | {"swap": measured["swap"]}
-    )
+    rows.append({key: one[key] for key in ("judge", "verdict", "agreement_information")} | {"swap": measured["swap"]})
 judges = pd.DataFrame(rows).set_index("judge")
 figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for verdict, group in judges.groupby("verdict"):

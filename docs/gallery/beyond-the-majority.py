@@ -16,9 +16,7 @@ fits = {
 }
 right = {name: fit.accuracy(experts).set_index("measure").loc["accuracy"] for name, fit in fits.items()}
 for name, row in right.items():
-    print(
-        f"{name}: {row['value']:.3f} of the experts' labels, 90% interval {row['low']:.3f} to {row['high']:.3f}"
-    )
+    print(f"{name}: {row['value']:.3f} of the experts' labels, 90% interval {row['low']:.3f} to {row['high']:.3f}")
 
 # %% [markdown]
 # What the model learned of each person, without one expert's label. Top right would be a person who is always right; along the
@@ -42,9 +40,7 @@ plt.show()
 # %%
 said = labels.merge(experts.rename(columns={"label": "true"}), on="item")
 said = said[said["label"] != "Unsure"]
-by_expert = (
-    said.assign(right=said["label"] == said["true"]).groupby(["judge", "true"])["right"].mean().unstack()
-)
+by_expert = said.assign(right=said["label"] == said["true"]).groupby(["judge", "true"])["right"].mean().unstack()
 learned = found.set_index("judge")
 agree = {
     "calls 'Yes' what is Yes": learned["sensitivity"].corr(by_expert["Yes"]),

@@ -33,11 +33,7 @@ rest = data.gold[~data.gold["item"].isin(people["item"])].set_index("item")["lab
 grades = ["p_0", "p_1", "p_2", "p_3"]
 said = {
     "majority": labels.groupby("item")["label"].agg(lambda said: said.mode()[0]),
-    "model, no grades of people": alone.classes()
-    .set_index("item")[grades]
-    .idxmax(axis=1)
-    .str[2:]
-    .astype(int),
+    "model, no grades of people": alone.classes().set_index("item")[grades].idxmax(axis=1).str[2:].astype(int),
     "model, 60 grades": result.classes().set_index("item")[grades].idxmax(axis=1).str[2:].astype(int),
 }
 right = {name: float((found[rest.index] == rest).mean()) for name, found in said.items()}

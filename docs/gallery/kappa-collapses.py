@@ -10,11 +10,7 @@ import voirdire
 
 said = [("no", "no")] * 95 + [("no", "yes")] * 3 + [("yes", "no")] * 2
 labels = pd.DataFrame(
-    [
-        (judge, n, label)
-        for n, both in enumerate(said)
-        for judge, label in zip(("ann", "bob"), both, strict=True)
-    ],
+    [(judge, n, label) for n, both in enumerate(said) for judge, label in zip(("ann", "bob"), both, strict=True)],
     columns=["judge", "item", "label"],
 )
 measures = ["agreement_rate", "cohen_kappa", "krippendorff_alpha_nominal", "gwet_ac1"]

@@ -33,9 +33,7 @@ axes.axvline(-0.05, color="grey", linestyle=":")
 axes.axvline(0, color="grey", linewidth=0.5)
 axes.set_yticks(range(len(found)), found["judge"])
 axes.margins(y=0.6)
-axes.set_xlabel(
-    "agrees with people less (left) or more (right)\nthan they with each other; dotted: the margin"
-)
+axes.set_xlabel("agrees with people less (left) or more (right)\nthan they with each other; dotted: the margin")
 plt.show()
 
 # %% [markdown]

@@ -126,9 +126,7 @@ def _alt(code: str) -> tuple[str, str]:
 
 def _plain(html: str) -> str:
     """Tables of pandas in the look of the page; no blank lines, which would end the block."""
-    html = re.sub(r"<style.*?</style>", "", html, flags=re.DOTALL).replace(
-        ' border="1" class="dataframe"', ""
-    )
+    html = re.sub(r"<style.*?</style>", "", html, flags=re.DOTALL).replace(' border="1" class="dataframe"', "")
     html = html.replace("<th></th>", "<td></td>").replace(' style="text-align: right;"', "")
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())
 
@@ -170,9 +168,7 @@ def _put(path: Path, target: Path) -> None:
 
 def newest(*folders: Path) -> float:
     """When a file below was last changed."""
-    return max(
-        path.stat().st_mtime for folder in folders for path in folder.rglob("*") if path.suffix != ".pyc"
-    )
+    return max(path.stat().st_mtime for folder in folders for path in folder.rglob("*") if path.suffix != ".pyc")
 
 
 def main() -> None:

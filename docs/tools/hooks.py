@@ -115,9 +115,7 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
 
 def on_post_template(output: str, template_name: str, config: Any) -> str:
     """The same for the page that a host shows where there is none."""
-    return output.replace(_SHIM, "/assets/site.js").replace(
-        'role="dialog"', 'role="dialog" aria-label="Search"'
-    )
+    return output.replace(_SHIM, "/assets/site.js").replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
 def _reference(match: re.Match[str]) -> str:

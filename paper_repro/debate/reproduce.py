@@ -47,9 +47,7 @@ def draw(system: System, folder: Path, results: Path | None = None) -> None:
         axes[0].plot(list(ours), list(ours.values()), "o-", color=COLOURS[2], label="our run, spearman")
         axes[0].legend(fontsize=7)
     else:
-        unprinted(
-            axes[0], 3, "no point is printed; the text says that\nit rises up to 4 and falls a little at 5"
-        )
+        unprinted(axes[0], 3, "no point is printed; the text says that\nit rises up to 4 and falls a little at 5")
     for axis, (title, entries) in zip(axes[1:], PANELS.items(), strict=True):
         for number, coefficient in enumerate(("spearman", "kendall")):
             shown = []

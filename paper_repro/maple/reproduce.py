@@ -77,9 +77,7 @@ def by_theme(path: Path, system: System) -> None:
     """Methods that use all models, by theme (Figure 3 without its single models, which are not printed)."""
     table3, table5 = system.tables["table3"], system.tables["table5"]
     themes = list(dict.fromkeys(cell.by["theme"] for cell in table3.cells))
-    shown = {
-        f"{name} (Table 3)": (table3, {"method": name}) for name in ("MAPLE", "Crowd-BT", "Majority Vote")
-    }
+    shown = {f"{name} (Table 3)": (table3, {"method": name}) for name in ("MAPLE", "Crowd-BT", "Majority Vote")}
     shown["MAPLE (Full) (Table 5)"] = (table5, {"variant": "MAPLE (Full)"})
     series = {}
     for name, (table, keys) in shown.items():
@@ -100,15 +98,11 @@ def by_theme(path: Path, system: System) -> None:
 def ranks(path: Path) -> None:
     """How MAPLE with all judges ranks among MAPLE with each alone, per replicate (Figure 4)."""
     found = synthetic()
-    singles = [
-        values for (panel, model), values in found.items() if model == "maple" and panel != "all models"
-    ]
+    singles = [values for (panel, model), values in found.items() if model == "maple" and panel != "all models"]
     together = found["all models", "maple"]
     places = [1 + sum(values[k] > one for values in singles) for k, one in enumerate(together)]
     figure, (axis,) = canvas(width=5)
-    axis.bar(
-        range(1, len(singles) + 2), [places.count(k) for k in range(1, len(singles) + 2)], color=COLOURS[0]
-    )
+    axis.bar(range(1, len(singles) + 2), [places.count(k) for k in range(1, len(singles) + 2)], color=COLOURS[0])
     axis.set_xlabel("rank of all judges together", fontsize=8)
     axis.set_ylabel("replicates", fontsize=8)
     axis.yaxis.get_major_locator().set_params(integer=True)
@@ -164,9 +158,7 @@ def first_picks(path: Path) -> None:
     from voirdire_studies import load_study
 
     panel = load_study(SYNTHETIC / "study.toml").settings["panels"][0]["judges"]
-    votes = simulate_votes(
-        panel, items=30, criteria=4, design={"kind": "all-pairs", "order": "random"}, seed=6
-    ).votes
+    votes = simulate_votes(panel, items=30, criteria=4, design={"kind": "all-pairs", "order": "random"}, seed=6).votes
     shares = votes.assign(first=votes["winner"] == "first").groupby("judge")["first"].mean()
     figure, (axis,) = canvas()
     axis.bar(range(len(shares)), shares, color=COLOURS[0])
@@ -185,9 +177,7 @@ def first_picks(path: Path) -> None:
 def draw(system: System, folder: Path, results: Path | None = None) -> None:
     """Figures 1 to 6."""
     against_singles(folder / "maple-figure1.png", "maple", "Each judge alone by MAPLE (after Figure 1)")
-    against_singles(
-        folder / "maple-figure2.png", "bradley-terry", "Each judge alone by Bradley-Terry (after Figure 2)"
-    )
+    against_singles(folder / "maple-figure2.png", "bradley-terry", "Each judge alone by Bradley-Terry (after Figure 2)")
     by_theme(folder / "maple-figure3.png", system)
     ranks(folder / "maple-figure4.png")
     bad_judges(folder / "maple-figure5.png")

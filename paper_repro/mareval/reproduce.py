@@ -39,9 +39,7 @@ def draw(system: System, folder: Path, results: Path | None = None) -> None:
     for number, (name, start) in enumerate((("Pearson", "figure3-two"), ("Kendall", "figure3-two-kendall"))):
         axes[0].plot([5], [four[number]], "o", color=COLOURS[number], label=name)
         axes[1].plot([2, 4], [two[start], four[number]], "o", color=COLOURS[number], label=name)
-    axes[1].fill_between(
-        [4.6, 6.4], *BEYOND_FOUR, color=COLOURS[1], alpha=0.4, linewidth=0, label="range in the text"
-    )
+    axes[1].fill_between([4.6, 6.4], *BEYOND_FOUR, color=COLOURS[1], alpha=0.4, linewidth=0, label="range in the text")
     axes[0].set_xlim(0.5, 8.5)
     axes[1].set_xlim(1.5, 6.5)
     axes[1].set_xticks([2, 3, 4, 5, 6])

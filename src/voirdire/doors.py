@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def lazy_attributes(
-    package: str, homes: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_attributes(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package that import the module of a name at its first use.
 
     Parameters

@@ -158,9 +158,7 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
     with report_errors(prefix):
         names = sorted(path.name for path in target.iterdir() if not path.name.startswith("."))
         if names and journal not in names:
-            raise InputError(
-                f"{prefix} holds {names[0]!r} and no journal of {layout.title}; name a new folder"
-            )
+            raise InputError(f"{prefix} holds {names[0]!r} and no journal of {layout.title}; name a new folder")
         foreign = layout.find_foreign(target, known=True)
     if foreign is not None:
         raise InputError(
@@ -210,9 +208,7 @@ def _refuse_foreign(folder: str | Path, target: Path, layout: Layout, *, overwri
         foreign = layout.find_foreign(target)
         is_filled = any(target.iterdir())
     if foreign is not None and overwrite:
-        raise InputError(
-            f"{prefix} holds {foreign!r}, which is no part of {layout.title}; name another folder"
-        )
+        raise InputError(f"{prefix} holds {foreign!r}, which is no part of {layout.title}; name another folder")
     if is_filled and not overwrite:
         raise InputError(f"{prefix} is not empty; name another or pass --overwrite (overwrite=True)")
 

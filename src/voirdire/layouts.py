@@ -110,9 +110,7 @@ def recognise_json(*keys: str, **values: Collection[object]) -> Recognise:
             content = read_json(path)
         except (ValueError, OSError):
             return False
-        return content.keys() >= set(keys) and all(
-            content.get(key) in allowed for key, allowed in values.items()
-        )
+        return content.keys() >= set(keys) and all(content.get(key) in allowed for key, allowed in values.items())
 
     return is_ours
 
@@ -153,9 +151,7 @@ def check_format(place: Path, content: Mapping[str, Any]) -> None:
     if version != FORMAT_VERSION:
         is_older = isinstance(version, int) and version < FORMAT_VERSION
         remedy = "an older version wrote it: make it anew" if is_older else "upgrade voirdire"
-        raise InputError(
-            f"{place}: written in format {version!r}, this version reads {FORMAT_VERSION}; {remedy}"
-        )
+        raise InputError(f"{place}: written in format {version!r}, this version reads {FORMAT_VERSION}; {remedy}")
 
 
 def check_seal(content: Mapping[str, Any], *files: Path) -> None:

@@ -86,9 +86,7 @@ def _run_numbered(run: Callable[[Unit], Result], numbered: tuple[int, Unit]) -> 
     return run(numbered[1])
 
 
-def _on_cluster(
-    run: Callable[[Unit], Result], work: Sequence[Unit], cluster: object
-) -> Iterator[tuple[Unit, Result]]:
+def _on_cluster(run: Callable[[Unit], Result], work: Sequence[Unit], cluster: object) -> Iterator[tuple[Unit, Result]]:
     with connect_cluster(cluster) as client:
         as_completed: Any = import_module("distributed").as_completed
         # the shared part is sent once, as a task, so that it is repeated if its worker is lost

@@ -70,10 +70,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         if getattr(report, "when", "") == "call"
     ]
     entries = [
-        (report.nodeid, text)
-        for report in reports
-        for name, text in report.user_properties
-        if name == GATE_PROPERTY
+        (report.nodeid, text) for report in reports for name, text in report.user_properties if name == GATE_PROPERTY
     ]
     if entries:
         terminalreporter.section("voirdire gate")

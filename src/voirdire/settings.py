@@ -72,9 +72,7 @@ def read_list(name: str, setting: object) -> tuple[Any, ...]:
         rows = csv.reader(setting.splitlines(), skipinitialspace=True)
         return tuple(part.strip() for row in rows for part in row if part.strip())
     if hasattr(setting, "columns"):
-        answers = (
-            "; people's answers in a table of their own are humans= or anchors=" if name == "people" else ""
-        )
+        answers = "; people's answers in a table of their own are humans= or anchors=" if name == "people" else ""
         raise InputError(f"{name}= is a table, not a list; give a list, or a text with commas{answers}")
     if isinstance(setting, Iterable):
         return tuple(setting)
@@ -222,9 +220,7 @@ POSITIVE = Rule("a number above 0", lambda v: is_number(v) and v > 0)
 AMOUNT = Rule("a number of at least 0", lambda v: is_number(v) and v >= 0)
 
 Share = Annotated[float, Rule("a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1)]
-PositiveShare = Annotated[
-    float, Rule("a number above 0 and at most 1", lambda v: is_number(v) and 0 < v <= 1)
-]
+PositiveShare = Annotated[float, Rule("a number above 0 and at most 1", lambda v: is_number(v) and 0 < v <= 1)]
 Number = Annotated[float, Rule("a finite number", is_number)]
 Positive = Annotated[float, POSITIVE]
 Nonnegative = Annotated[float, AMOUNT]
@@ -292,9 +288,7 @@ def field_rules(cls: type[Any]) -> dict[str, Rule]:
     if cls not in _CLASS_RULES:
         hints = get_type_hints(cls, include_extras=True)
         _CLASS_RULES[cls] = {
-            field.name: rule_from_annotation(hints[field.name])
-            for field in dataclasses.fields(cls)
-            if field.init
+            field.name: rule_from_annotation(hints[field.name]) for field in dataclasses.fields(cls) if field.init
         }
     return _CLASS_RULES[cls]
 
@@ -309,9 +303,7 @@ def rule_from_annotation(hint: Any) -> Rule:
     """
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return next(
-            (extra for extra in hint.__metadata__ if isinstance(extra, Rule)), rule_from_annotation(parts[0])
-        )
+        return next((extra for extra in hint.__metadata__ if isinstance(extra, Rule)), rule_from_annotation(parts[0]))
     if origin is Literal:
         return Rule(
             "one of " + ", ".join(map(repr, parts)),
@@ -362,9 +354,7 @@ class Checked:
 
     def __post_init__(self) -> None:
         fields = {name: getattr(self, name) for name in field_rules(type(self))}
-        faults = [fault for _, fault in find_faults(fields, field_rules(type(self)))] or list(
-            self.find_conflicts()
-        )
+        faults = [fault for _, fault in find_faults(fields, field_rules(type(self)))] or list(self.find_conflicts())
         if faults:
             raise InputError([f"{self.kind} {self.noun}: {fault}" for fault in faults])
 

@@ -140,9 +140,7 @@ def test_a_protocol_whose_questions_depend_on_each_other_is_refused(tmp_path: Pa
 @pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path) -> None:
     items(5).to_csv(tmp_path / "items.csv", index=False)
-    text = "\n".join(
-        f'[[judges]]\nname = "{one["name"]}"\nmodel = "{one["model"]}"' for one in panel()["judges"]
-    )
+    text = "\n".join(f'[[judges]]\nname = "{one["name"]}"\nmodel = "{one["model"]}"' for one in panel()["judges"])
     (tmp_path / "panel.toml").write_text(text)
     command = ["collect", str(tmp_path / "panel.toml"), str(tmp_path / "items.csv"), "--protocol", "pairwise"]
     command += ["--out", str(tmp_path / "o")]

@@ -55,9 +55,7 @@ def tables(shared: Path) -> dict[str, Ratings]:
     ):
         for ratings in ratings_by_criterion(read_table(shared / "data" / f"{file}.csv")):
             found[name if ratings.criterion is None else f"{name} {ratings.criterion}"] = ratings
-    found["llmfao"] = ratings_by_criterion(
-        read_table(shared / "data" / "llmfao_votes.csv"), orientation="name"
-    )[0]
+    found["llmfao"] = ratings_by_criterion(read_table(shared / "data" / "llmfao_votes.csv"), orientation="name")[0]
     return found
 
 
@@ -66,6 +64,5 @@ def reference(project: Path) -> dict[str, dict[str, Any]]:
     """What other software gave, by table and coefficient."""
     folder = project / "tests" / "reference"
     return {
-        name: json.loads((folder / f"{name}.json").read_text())
-        for name in ("agree_irrcac_pingouin", "agree_psych")
+        name: json.loads((folder / f"{name}.json").read_text()) for name in ("agree_irrcac_pingouin", "agree_psych")
     }

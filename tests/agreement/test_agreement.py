@@ -95,9 +95,7 @@ def test_repeated_votes_are_combined_by_majority_and_said_so() -> None:
 def test_repeated_scores_are_averaged_and_labels_need_a_majority() -> None:
     runs = pd.concat([SCORES.assign(run=1), SCORES.assign(run=2, score=SCORES["score"] + 2)])
     found = agreement(runs, measures=["pearson"], judges=["a", "b"], resamples=50).iloc[0]
-    assert found["value"] == pytest.approx(
-        agreement(SCORES, measures=["pearson"], judges=["a", "b"]).iloc[0]["value"]
-    )
+    assert found["value"] == pytest.approx(agreement(SCORES, measures=["pearson"], judges=["a", "b"]).iloc[0]["value"])
     assert "6 units answered more than once, combined by their mean" in found["note"]
     torn = pd.concat([LABELS, LABELS.iloc[[0]].assign(label="y")])
     row = agreement(torn, measures="agreement_rate", judges=["a", "b"], resamples=50).iloc[0]
@@ -122,9 +120,7 @@ def test_contexts_keep_items_apart() -> None:
 
 
 def test_criteria_and_phases_have_rows_of_their_own() -> None:
-    table = pd.concat(
-        [SCORES.assign(criterion=c, phase=p) for c in ("fluent", "true") for p in ("before", "after")]
-    )
+    table = pd.concat([SCORES.assign(criterion=c, phase=p) for c in ("fluent", "true") for p in ("before", "after")])
     found = agreement(table, measures="icc_2_1", pairs=False, resamples=20)
     assert found[["criterion", "level"]].values.tolist() == [
         ["fluent", "after"], ["fluent", "before"], ["true", "after"], ["true", "before"]]  # fmt: skip
@@ -168,17 +164,13 @@ def test_levels_give_words_an_order_and_count_when_unused() -> None:
     )
     assert np.isfinite(ordered.iloc[0]["value"])
     plain = agreement(LABELS, measures="gwet_ac1", pairs=False, resamples=20).iloc[0]["value"]
-    more = agreement(LABELS, measures="gwet_ac1", levels=["x", "z", "y"], pairs=False, resamples=20).iloc[0][
-        "value"
-    ]
+    more = agreement(LABELS, measures="gwet_ac1", levels=["x", "z", "y"], pairs=False, resamples=20).iloc[0]["value"]
     assert plain != more
 
 
 def test_numbers_as_labels_are_ordered_by_value() -> None:
     table = LABELS.assign(label=LABELS["label"].map({"x": "2", "y": "10"}))
-    found = agreement(
-        table, measures=["krippendorff_alpha_ordinal", "krippendorff_alpha_interval"], resamples=20
-    )
+    found = agreement(table, measures=["krippendorff_alpha_ordinal", "krippendorff_alpha_interval"], resamples=20)
     assert np.isfinite(found["value"]).all()
 
 
@@ -186,12 +178,8 @@ def test_many_judges_are_not_compared_in_pairs_unless_asked() -> None:
     many = pd.concat([LABELS.assign(judge=LABELS["judge"] + str(i)) for i in range(3)])
     found = agreement(many, resamples=20)
     assert {len(judges) for judges in found["judges"]} == {9}
-    assert found.attrs["notes"] == [
-        "pairs of the 9 judges are not listed: name fewer judges, or ask for pairs"
-    ]
-    assert (
-        agreement(many, measures="cohen_kappa", pairs=True, resamples=20)["judges"].map(len) == 2
-    ).sum() == 36
+    assert found.attrs["notes"] == ["pairs of the 9 judges are not listed: name fewer judges, or ask for pairs"]
+    assert (agreement(many, measures="cohen_kappa", pairs=True, resamples=20)["judges"].map(len) == 2).sum() == 36
 
 
 def test_copies_of_a_judge_are_named() -> None:
@@ -223,9 +211,7 @@ def test_undefined_cells_say_why() -> None:
 
 
 def test_a_criterion_scored_by_one_judge_only() -> None:
-    table = pd.concat(
-        [SCORES.assign(criterion="seen"), SCORES[SCORES["judge"] == "a"].assign(criterion="unseen")]
-    )
+    table = pd.concat([SCORES.assign(criterion="seen"), SCORES[SCORES["judge"] == "a"].assign(criterion="unseen")])
     found = agreement(table, measures="agreement_rate", resamples=20)
     unseen = rows_of(found[found["criterion"] == "unseen"])
     assert unseen[("agreement_rate", ("a", "b"))]["note"] == "undefined: 'b' answered nothing here"
@@ -234,9 +220,7 @@ def test_a_criterion_scored_by_one_judge_only() -> None:
 
 
 def test_resampling_judges_leaves_named_pairs_without_interval() -> None:
-    five = pd.concat(
-        [LABELS, LABELS[LABELS["judge"] != "c"].assign(judge=lambda table: table["judge"] + "2")]
-    )
+    five = pd.concat([LABELS, LABELS[LABELS["judge"] != "c"].assign(judge=lambda table: table["judge"] + "2")])
     measures = ["agreement_rate", "krippendorff_alpha_nominal"]
     found = rows_of(agreement(five, measures=measures, unit="both", resamples=99))
     whole = found[("agreement_rate", ("a", "a2", "b", "b2", "c"))]
@@ -328,11 +312,7 @@ def test_no_end_of_an_interval_lies_where_no_value_can(interval: str) -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 3, 12)
     said = np.where(rng.random((2, 12)) < 0.85, truth, rng.integers(0, 3, 12))
-    rows = [
-        (judge, item, label)
-        for judge, given in zip("ab", said, strict=True)
-        for item, label in enumerate(given)
-    ]
+    rows = [(judge, item, label) for judge, given in zip("ab", said, strict=True) for item, label in enumerate(given)]
     table = pd.DataFrame(rows, columns=["judge", "item", "score"])
     found = agreement(table, resamples=500, prob=0.99, interval=interval)
     assert found["high"].max() == 1.0
@@ -353,9 +333,7 @@ def detected(table: pd.DataFrame, interval: str) -> pd.DataFrame:
 
 def test_units_that_a_measure_leaves_out_are_counted() -> None:
     less = SCORES[~((SCORES["judge"] == "a") & (SCORES["item"] < 2))]
-    found = agreement(
-        less, measures=["icc_2_1", "all_agree", "krippendorff_alpha_interval"], pairs=False, resamples=50
-    )
+    found = agreement(less, measures=["icc_2_1", "all_agree", "krippendorff_alpha_interval"], pairs=False, resamples=50)
     notes = found.set_index("measure")["note"]
     assert "2 units that some judges did not answer left out; icc_2_1_mixed counts them" in notes["icc_2_1"]
     assert "2 units that some judges did not answer left out" in notes["all_agree"]

@@ -145,9 +145,7 @@ def tables(tmp_path: Path) -> dict[str, str]:
             for run in (0, 1)
         ]
     )
-    labels = scores[scores["run"] == "0"].assign(
-        label=lambda t: (t["score"] > 2).map({True: "ok", False: "bad"})
-    )
+    labels = scores[scores["run"] == "0"].assign(label=lambda t: (t["score"] > 2).map({True: "ok", False: "bad"}))
     first = labels.drop(columns=["run", "label"]).assign(phase="first")
     phased = pd.concat([first, first.assign(phase="last", score=3 + (first["item"] > "i2"))])
     votes = pd.DataFrame(
@@ -169,9 +167,7 @@ def tables(tmp_path: Path) -> dict[str, str]:
         "labels": labels.drop(columns=["run", "score", "criterion"]),
         "phases": phased,
         "votes": votes,
-        "systems": labels.assign(system=labels["item"].map(lambda name: "ab"[name > "i2"])).drop(
-            columns="label"
-        ),
+        "systems": labels.assign(system=labels["item"].map(lambda name: "ab"[name > "i2"])).drop(columns="label"),
     }
     for name, table in made.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -215,9 +211,7 @@ ADJUSTED = {"permutations": 99, "adjustment": "bh"}
 def test_every_question_has_a_door_on_the_command_line(
     app, tables, verb, table, options, function, arguments, keywords
 ) -> None:
-    found = json.loads(run(app, verb, tables[table], *options, "--resamples", "60", "--seed", "2", "--json"))[
-        "rows"
-    ]
+    found = json.loads(run(app, verb, tables[table], *options, "--resamples", "60", "--seed", "2", "--json"))["rows"]
     settings = {} if function in (gate, compare_systems) else {"resamples": 60, "seed": 2}
     expected = function(tables[table], *arguments, **keywords, **settings)
     assert found == json_rows(expected, expected.columns)
@@ -245,9 +239,7 @@ def test_every_question_has_a_door_on_the_command_line(
     ],
 )
 def test_options_of_another_question_are_refused(app, tables, table, options, message) -> None:
-    result = CliRunner().invoke(
-        app, ["agree", tables[table], *options], env={"COLUMNS": "200", "TERM": "dumb"}
-    )
+    result = CliRunner().invoke(app, ["agree", tables[table], *options], env={"COLUMNS": "200", "TERM": "dumb"})
     assert result.exit_code == 2
     assert message in result.output
 

@@ -89,9 +89,7 @@ def coverage_of_contexts(replicates: int, contexts: int = 80, size: int = 5) -> 
     for seed in range(replicates):
         made, groups = clustered(contexts, size, rng)
         for unit in held:
-            found = bootstrap(
-                list(made.values()), unit=unit, groups=groups, resamples=RESAMPLES, prob=PROB, seed=seed
-            )
+            found = bootstrap(list(made.values()), unit=unit, groups=groups, resamples=RESAMPLES, prob=PROB, seed=seed)
             for name, one in zip(made, found, strict=True):
                 held[unit][name] += bool(one.interval.low <= TRUTH[name] <= one.interval.high)
     return {unit: {name: hits / replicates for name, hits in of.items()} for unit, of in held.items()}

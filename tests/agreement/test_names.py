@@ -20,9 +20,7 @@ def test_the_names_are_there_documented_and_sorted() -> None:
 
 def test_settings_are_one_by_one_or_whole_and_the_single_one_wins() -> None:
     how = voirdire.agreement.Resampling(resamples=30, seed=5)
-    (one,) = voirdire.agreement.bootstrap(
-        [voirdire.agreement.PlainStatistic(9, len)], resampling=how, resamples=7
-    )
+    (one,) = voirdire.agreement.bootstrap([voirdire.agreement.PlainStatistic(9, len)], resampling=how, resamples=7)
     assert len(one.draws) == 7
     with pytest.raises(TypeError, match="unexpected keyword argument 'resample'"):
         voirdire.agreement.bootstrap([], resample=3)

@@ -35,9 +35,7 @@ def labels(answers: dict[str, str]) -> pd.DataFrame:
         ("scott_pi", "y...", -1.0),
     ],
 )
-def test_the_value_of_one_unit_has_no_interval(
-    measure: str, second: str, value: float, interval: str
-) -> None:
+def test_the_value_of_one_unit_has_no_interval(measure: str, second: str, value: float, interval: str) -> None:
     table = labels({"a": "xyxy", "b": second})
     row = voirdire.agreement(table, measures=measure, interval=interval, resamples=50).iloc[0]
     assert (row["value"], row["n"], row["note"]) == (value, 1, SINGLE)
@@ -56,9 +54,7 @@ def test_a_panel_on_one_item_has_none_where_items_are_drawn() -> None:
         assert row["value"] == pytest.approx(-0.25)
         assert (row["n"], note in row["note"], np.isnan(row["low"])) == (1, True, True)
     # how the item would have been judged by others is another question
-    assert (
-        voirdire.agreement(table, measures="agreement_rate", pairs=False, unit="judge")["low"].notna().all()
-    )
+    assert voirdire.agreement(table, measures="agreement_rate", pairs=False, unit="judge")["low"].notna().all()
 
 
 def test_one_context_has_none_where_contexts_are_drawn() -> None:

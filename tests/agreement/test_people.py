@@ -45,8 +45,7 @@ def debate(tmp_path: Path) -> Path:
 @pytest.fixture
 def single(tmp_path: Path) -> Path:
     rows = [
-        {"judge": "org/gpt", "item": item, "score": 5 - (at % 4), "phase": "final"}
-        for at, item in enumerate(ITEMS)
+        {"judge": "org/gpt", "item": item, "score": 5 - (at % 4), "phase": "final"} for at, item in enumerate(ITEMS)
     ]
     return run(tmp_path / "b", "g-eval", pd.DataFrame(rows))
 
@@ -61,9 +60,7 @@ def humans(tmp_path: Path) -> Path:
 def test_runs_beside_people_are_named_by_protocol(debate: Path, single: Path, humans: Path) -> None:
     with listen_for_notes(lambda _: None):
         found = voirdire.metaeval([debate, single], humans=humans, measures="spearman", resamples=100)
-        first = voirdire.metaeval(
-            [debate], humans=humans, phase="initial", measures="spearman", resamples=100
-        )
+        first = voirdire.metaeval([debate], humans=humans, phase="initial", measures="spearman", resamples=100)
     of = {row["judges"][0]: row["value"] for row in found.to_dict("records")}
     assert set(of) == {"debate", "g-eval"}
     assert of["debate"] == pytest.approx(1)
@@ -91,10 +88,7 @@ def test_a_run_is_fitted_by_its_results(debate: Path) -> None:
     fit = voirdire.fit(both, method="map")
     assert fit.model.name == "rating-continuous"
     assert any("not whole numbers" in note for note in fit.notes)
-    assert (
-        voirdire.fit(both, levels=[at / 4 for at in range(4, 24)], method="map").model.name
-        == "rating-learned"
-    )
+    assert voirdire.fit(both, levels=[at / 4 for at in range(4, 24)], method="map").model.name == "rating-learned"
     done = CliRunner().invoke(app, ["fit", str(debate), "--phase", "initial", "--method", "map", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["items"][0]["item"] in ("i0", "i7")

@@ -57,9 +57,7 @@ def test_degrees_divide_each_vote_between_the_two() -> None:
 
 
 def test_single_votes_count_by_their_degrees_and_both_orders_are_one_comparison() -> None:
-    single = pd.DataFrame(
-        {"judge": "t", "first": "A", "second": "B", "winner": list("AAB"), "degree": [1, 0.8, 0.6]}
-    )
+    single = pd.DataFrame({"judge": "t", "first": "A", "second": "B", "winner": list("AAB"), "degree": [1, 0.8, 0.6]})
     row = of_item(voirdire.agreement(single, measures="win_rate_degrees", resamples=50), "win_rate_degrees")
     assert (row["value"], row["n"]) == (pytest.approx(2.2 / 3), 3)
     orders = single.assign(first=["A", "B", "A"], second=["B", "A", "B"], context=[1, 1, 2])

@@ -149,12 +149,8 @@ def test_alpha_of_counts_with_zeros_is_krippendorffs(seed: int) -> None:
         columns=["judge", "item", "score"],
     )
     for metric in ("ratio", "interval"):
-        row = voirdire.agreement(
-            table, measures=f"krippendorff_alpha_{metric}", pairs=False, resamples=20
-        ).iloc[0]
-        assert row["value"] == pytest.approx(
-            krippendorff.alpha(scores, level_of_measurement=metric), abs=1e-9
-        )
+        row = voirdire.agreement(table, measures=f"krippendorff_alpha_{metric}", pairs=False, resamples=20).iloc[0]
+        assert row["value"] == pytest.approx(krippendorff.alpha(scores, level_of_measurement=metric), abs=1e-9)
 
 
 def test_an_answer_that_nobody_gave_counts_once_it_is_declared(cases: Path) -> None:
@@ -212,15 +208,10 @@ def test_levels_of_correlation_are_scipys(seed: int) -> None:
     people, metric = rng.integers(1, 6, (2, 6, 5)).astype(float)
     people[2] = 3.0
     rows = [
-        (judge, c, s, of[c, s])
-        for judge, of in (("human", people), ("m", metric))
-        for c in range(6)
-        for s in range(5)
+        (judge, c, s, of[c, s]) for judge, of in (("human", people), ("m", metric)) for c in range(6) for s in range(5)
     ]
     table = pd.DataFrame(rows, columns=["judge", "context", "system", "score"])
-    inside = [
-        stats.spearmanr(m, h)[0] for m, h in zip(metric, people, strict=True) if np.ptp(h) and np.ptp(m)
-    ]
+    inside = [stats.spearmanr(m, h)[0] for m, h in zip(metric, people, strict=True) if np.ptp(h) and np.ptp(m)]
     found = voirdire.metaeval(table, "human", level="context", measures="spearman", resamples=20).iloc[0]
     assert (found["value"], found["n"]) == (pytest.approx(np.mean(inside)), len(inside))
     found = voirdire.metaeval(table, "human", level="system", measures="pearson", resamples=20).iloc[0]

@@ -46,9 +46,7 @@ def test_contexts_are_what_is_resampled_and_counted() -> None:
 def test_contexts_that_say_nothing_of_an_order_are_counted() -> None:
     table = ranked(5)
     tied = (table["judge"] == "a") & (table["context"].isin(["q1", "q3"]))
-    found = voirdire.agreement(
-        table.assign(rank=table["rank"].where(~tied, 1)), measures="spearman", resamples=50
-    )
+    found = voirdire.agreement(table.assign(rank=table["rank"].where(~tied, 1)), measures="spearman", resamples=50)
     row = found[found["judges"] == ("a", "b")].iloc[0]
     assert row["n"] == 3
     why = "fewer than two items that all ranked, or all tied by a judge"

@@ -36,9 +36,7 @@ def test_one_judge_and_as_many_losses_as_wins_with_ties_half_won(wins: int) -> N
         assert row["low"] < 0.5 < row["high"]
         assert row["low"] + row["high"] == pytest.approx(1.0, abs=0.011)
     # twice the wins less the losses, of 100 draws: its standard deviation is that of the outcome
-    assert found["A"]["high"] - found["A"]["low"] == pytest.approx(
-        2 * 1.645 * (wins / 2) ** 0.5 / 100, abs=0.011
-    )
+    assert found["A"]["high"] - found["A"]["low"] == pytest.approx(2 * 1.645 * (wins / 2) ** 0.5 / 100, abs=0.011)
 
 
 def test_the_votes_of_a_judge_are_no_majority() -> None:
@@ -74,16 +72,12 @@ def test_contexts_both_orders_and_a_rule_for_repeats_make_one_comparison() -> No
     )
     found = by_item(voirdire.agreement(in_both_orders, measures="win_rate_ties_half", resamples=50))
     assert (found["A"]["value"], found["A"]["n"]) == (0.75, 2)  # a win, and a tie of two contrary votes
-    found = by_item(
-        voirdire.agreement(votes("AAB"), measures="win_rate_ties_half", repeats="majority", resamples=50)
-    )
+    found = by_item(voirdire.agreement(votes("AAB"), measures="win_rate_ties_half", repeats="majority", resamples=50))
     assert (found["A"]["value"], found["A"]["n"]) == (1.0, 1)
 
 
 def test_one_judge_has_win_rates_and_no_agreement(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match="two judges; there is only 't'; measures that one has are win_rate, "
-    ):
+    with pytest.raises(InputError, match="two judges; there is only 't'; measures that one has are win_rate, "):
         voirdire.agreement(votes("AB"))
     with pytest.raises(InputError, match="agreement takes two judges"):
         voirdire.agreement(votes("AB"), measures=["win_rate", "agreement_rate"])

@@ -123,20 +123,14 @@ def test_there_is_nothing_beside_the_page(client: Any, path: str) -> None:
     assert "root:" not in answer.text
 
 
-@pytest.mark.parametrize(
-    "what", ["../report.html", "%2e%2e%2fanswers.csv", "log.txt", "run", "table.csv", ""]
-)
-def test_downloads_are_those_that_are_named(
-    client: Any, window: str, drop: Callable[..., Any], what: str
-) -> None:
+@pytest.mark.parametrize("what", ["../report.html", "%2e%2e%2fanswers.csv", "log.txt", "run", "table.csv", ""])
+def test_downloads_are_those_that_are_named(client: Any, window: str, drop: Callable[..., Any], what: str) -> None:
     drop()
     assert client.get(f"{window}download/{what}").status_code in (303, 404)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_no_path(
-    client: Any, window: str, drop: Callable[..., Any], folder: Path, name: str
-) -> None:
+def test_a_name_is_no_path(client: Any, window: str, drop: Callable[..., Any], folder: Path, name: str) -> None:
     answer = drop(name=name)
     assert answer.status_code == 200, answer.text
     (kept,) = files_under(folder.parent)

@@ -45,9 +45,7 @@ def start(temporary: Path) -> Iterator[Callable[[], tuple[Any, str]]]:
 
     def started_app() -> tuple[Any, str]:
         command = [sys.executable, "-m", "voirdire", "app", "--no-open", "--json"]
-        process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         started.append(process)
         assert process.stdout is not None
         return process, json.loads(process.stdout.readline())["address"]

@@ -226,9 +226,7 @@ def test_windows_are_independent_and_a_reload_shows_the_same(
     ],
     ids=["labels", "scores", "rankings", "hostile names"],
 )  # fmt: skip
-def test_every_kind_of_table_is_fitted(
-    client: Any, window: str, drop: Callable[..., Any], table: str
-) -> None:
+def test_every_kind_of_table_is_fitted(client: Any, window: str, drop: Callable[..., Any], table: str) -> None:
     assert drop(table).status_code == 200
     client.post(f"{window}fit")
     page = ended(client, window)

@@ -43,9 +43,7 @@ def labels(folder: Path, seed: int = 0) -> Path:
     table = folder / "panel"
     table.mkdir(parents=True)
     pd.DataFrame(rows, columns=["id", "who", "label"]).to_csv(table / "labels.csv", index=False)
-    gold = pd.DataFrame(
-        {"item": [f"item-{n:02d}" for n in range(60)], "label": np.array(["safe", "unsafe"])[truth]}
-    )
+    gold = pd.DataFrame({"item": [f"item-{n:02d}" for n in range(60)], "label": np.array(["safe", "unsafe"])[truth]})
     gold.to_csv(table / "people.csv", index=False)
     (table / "table.toml").write_text(
         'title = "A panel"\nkind = "labels"\nfile = "labels.csv"\ncolumns = { item = "id", judge = "who" }\n'
@@ -123,9 +121,7 @@ def test_votes_scores_and_halves_are_pairs(run: ModuleType, tmp_path: Path) -> N
     folder = tmp_path / "votes"
     folder.mkdir()
     votes.to_csv(folder / "v.csv", index=False)
-    (folder / "table.toml").write_text(
-        'kind = "votes"\nfile = "v.csv"\ngold = { where = { judge = "people" } }\n'
-    )
+    (folder / "table.toml").write_text('kind = "votes"\nfile = "v.csv"\ngold = { where = { judge = "people" } }\n')
     found = task.read(folder).task()
     assert found.gold.to_dict() == {"1|x|y": "first"}  # the other is a tie
     assert found.labels.values.tolist() == [["1|x|y", "a", "first"], ["1|x|y", "a (turned)", "second"]]
@@ -133,9 +129,7 @@ def test_votes_scores_and_halves_are_pairs(run: ModuleType, tmp_path: Path) -> N
     assert found.votes["winner"].tolist() == ["first", "second", "first"]
     scores = votes[["judge", "context"]].iloc[[0, 3]].merge(pd.DataFrame({"system": ["x", "y"]}), how="cross")
     scores.assign(score=[1.0, 1.0, 2.0, 3.0]).to_csv(folder / "v.csv", index=False)
-    (folder / "table.toml").write_text(
-        'kind = "scores"\nfile = "v.csv"\ngold = { where = { judge = "people" } }\n'
-    )
+    (folder / "table.toml").write_text('kind = "scores"\nfile = "v.csv"\ngold = { where = { judge = "people" } }\n')
     found = task.read(folder).task()
     assert found.gold.to_dict() == {"1|x|y": "second"}
     assert found.labels["label"].tolist() == ["tie"]

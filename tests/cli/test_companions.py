@@ -30,9 +30,7 @@ class Absent:
         (["repro"], "voirdire_repro"),
     ],
 )
-def test_a_missing_package_is_one_clear_error(
-    monkeypatch: pytest.MonkeyPatch, words: list[str], package: str
-) -> None:
+def test_a_missing_package_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, words: list[str], package: str) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Absent(package), *sys.meta_path])

@@ -161,9 +161,7 @@ def removed(run: Path) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("door", "verb"), [("script", "fit"), ("module", "models")])
-def test_a_signal_in_the_last_moment_leaves_no_traceback(
-    project: Path, folder: Path, door: str, verb: str
-) -> None:
+def test_a_signal_in_the_last_moment_leaves_no_traceback(project: Path, folder: Path, door: str, verb: str) -> None:
     words = [*doors(project, folder)[door], *VERBS[verb][:6], "--json"]
     for number, delay in zip((signal.SIGINT, signal.SIGTERM) * 2, (0.0, 0.0, 0.01, 0.03), strict=True):
         command = Command(folder, words)

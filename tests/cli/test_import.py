@@ -66,9 +66,7 @@ def test_columns_are_named_on_the_command_line(tmp_path: Path) -> None:
     path.write_text("who;one;two;chosen_is_first\nann;x;y;1\nbob;x;y;0\n")
     out = tmp_path / "out"
     names = "judge=who,first=one,second=two,winner=chosen_is_first"
-    done = RUN.invoke(
-        app, ["import", str(path), "--map", names, "--winners", "1=first,0=second", "--out", str(out)]
-    )
+    done = RUN.invoke(app, ["import", str(path), "--map", names, "--winners", "1=first,0=second", "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert (out / "votes.csv").read_text() == "judge,first,second,winner\nann,x,y,first\nbob,x,y,second\n"
     done = RUN.invoke(app, ["import", str(path), "--map", "judge=whom", "--out", str(tmp_path / "b")])
@@ -132,9 +130,7 @@ def test_of_a_file_with_several_tables_one_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "scores.json"
     about = {"traceId": "t", "source": "ANNOTATION", "comment": ""}
     rows = [
-        about
-        | {"id": f"{n}{kind}", "observationId": f"o{n}", "name": kind, "authorUserName": "ab"[n % 2]}
-        | said
+        about | {"id": f"{n}{kind}", "observationId": f"o{n}", "name": kind, "authorUserName": "ab"[n % 2]} | said
         for n in range(8)
         for kind, said in (
             ("grade", {"dataType": "NUMERIC", "value": n % 3}),
@@ -158,8 +154,7 @@ def test_results_of_mechanical_turk_are_read_as_they_are(tmp_path: Path) -> None
     path = tmp_path / "Batch_1_batch_results.csv"
     head = '"HITId","AssignmentId","WorkerId","Input.prompt","Input.model_a","Input.model_b","Answer.preferred"\n'
     path.write_text(
-        head
-        + "".join(f'"h{n}","a{n}","W{n % 3}","p{n % 4}","x","y","model_{"ab"[n % 2]}"\n' for n in range(12))
+        head + "".join(f'"h{n}","a{n}","W{n % 3}","p{n % 4}","x","y","model_{"ab"[n % 2]}"\n' for n in range(12))
     )
     done = RUN.invoke(app, ["import", str(path), "--out", str(tmp_path / "out"), "--json"])
     assert done.exit_code == 0, done.output

@@ -83,10 +83,7 @@ def test_what_winners_mean_is_said_of_votes_alone(votes: Path, tmp_path: Path) -
         done = ran(verb, scores, "--winners", "A=first", code=1)
         assert "winners (--winners) says what the winners of votes mean; scores have none" in done.stderr
     one_less = [*NAMED[:3], "A=first"]
-    assert (
-        "winner 'B' is none of A; say what it means, too (--winners)"
-        in ran("fit", votes, *one_less, code=1).stderr
-    )
+    assert "winner 'B' is none of A; say what it means, too (--winners)" in ran("fit", votes, *one_less, code=1).stderr
     both = json.loads(ran("fit", votes, scores, *NAMED, "--method", "map", "--json").stdout)
     assert both["votes"] > 0
 
@@ -103,9 +100,7 @@ def test_replace_and_agree_take_people_of_the_table(tmp_path: Path) -> None:
     assert {row["judge"] for row in found["rows"]} == {"gpt"}
     agreed = json.loads(ran("agree", path, "--people", "ann,bob", "--resamples", 50, "--json").stdout)
     assert any(row["judges"][0] == "gpt" for row in agreed["rows"])
-    experts = json.loads(
-        ran("agree", path, "--experts", "ann", "--experts", "bob", "--resamples", 50, "--json").stdout
-    )
+    experts = json.loads(ran("agree", path, "--experts", "ann", "--experts", "bob", "--resamples", 50, "--json").stdout)
     assert agreed == experts
     assert "say who are people" in ran("replace", path, code=1).stderr
 
@@ -197,9 +192,7 @@ def test_doctor_of_several_files_says_what_is_wrong_with_each(votes: Path, tmp_p
         ("judge,item,label\na,x,yes\nb,x,NA\n", [], "'NA', which stands for a missing value"),
     ],
 )
-def test_doctor_says_what_every_verb_would_refuse(
-    tmp_path: Path, text: str, options: list[str], said: str
-) -> None:
+def test_doctor_says_what_every_verb_would_refuse(tmp_path: Path, text: str, options: list[str], said: str) -> None:
     path = tmp_path / "v.csv"
     path.write_text(text)
     done = ran("doctor", path, *options, code=1)
@@ -342,9 +335,7 @@ def test_a_column_that_is_left_out_is_one_of_the_table_and_named_once(categories
     assert "column 'judge' is named by map and by leave_out" in both.stderr
 
 
-def test_columns_are_left_out_of_any_layout_and_of_people_who_have_them(
-    categories: Path, tmp_path: Path
-) -> None:
+def test_columns_are_left_out_of_any_layout_and_of_people_who_have_them(categories: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(categories)
     expected = frame.drop(columns="criterion")
     for name, write in (
@@ -360,9 +351,7 @@ def test_columns_are_left_out_of_any_layout_and_of_people_who_have_them(
     assert "criterion" not in of_frame.scores
     people = tmp_path / "people.csv"
     frame.query("judge == 0").assign(judge="ann").to_csv(people, index=False)
-    done = ran(
-        "metaeval", categories, "--humans", people, "--leave-out", "criterion", "--resamples", "99", "--json"
-    )
+    done = ran("metaeval", categories, "--humans", people, "--leave-out", "criterion", "--resamples", "99", "--json")
     assert {row["criterion"] for row in json.loads(done.stdout)["rows"]} == {None}
 
 
@@ -375,9 +364,7 @@ def test_columns_are_kept_out_by_the_file_beside_a_table(categories: Path) -> No
 @pytest.mark.parametrize("about", [("item",), ("context", "system")])
 def test_doctor_says_that_a_table_has_answers_of_both_kinds(about: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "both.csv"
-    cells = [
-        f"{judge},{','.join(f'{name[0]}{item}' for name in about)}" for judge in "ab" for item in range(6)
-    ]
+    cells = [f"{judge},{','.join(f'{name[0]}{item}' for name in about)}" for judge in "ab" for item in range(6)]
     rows = [f"{cell},{at % 5},{'good' if at % 2 else 'bad'}" for at, cell in enumerate(cells)]
     path.write_text("\n".join([f"judge,{','.join(about)},score,label", *rows, ""]))
     (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
@@ -422,9 +409,7 @@ def test_rows_are_chosen_of_peoples_answers_too_by_what_was_asked(tmp_path: Path
     people.write_text("\n".join(["item,criterion,score", *(f"{item},{c},3" for item, c in both)]))
     done = ran("fit", scores, "--anchors", people, "--where", "criterion=clear", "--method", "map", "--json")
     assert json.loads(done.stdout)["model"]
-    ran(
-        "fit", scores, "--anchors", people, "--where", "judge=a", "--method", "map"
-    )  # of people all are taken
+    ran("fit", scores, "--anchors", people, "--where", "judge=a", "--method", "map")  # of people all are taken
     people.write_text("\n".join(["judge,item,criterion,score", *(f"ann,{item},{c},3" for item, c in both)]))
     ran("fit", scores, "--anchors", people, "--where", "judge=a", "--method", "map")
     none = ran("fit", scores, "--anchors", people, "--where", "criterion=kind", code=1)

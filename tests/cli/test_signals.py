@@ -102,9 +102,7 @@ class Zygote:
         start = time.monotonic()
         status = self.wait(process)
         seconds = time.monotonic() - start
-        return (
-            None if over else (os.waitstatus_to_exitcode(status), seconds, (self.folder / "said").read_text())
-        )
+        return None if over else (os.waitstatus_to_exitcode(status), seconds, (self.folder / "said").read_text())
 
     def start(self, words: list[str]) -> int:
         """Start a command; return its process."""

@@ -43,9 +43,7 @@ def answered(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("measure", ["agreement_rate", "win_rate"])
-def test_agreement_with_people_fits_80_columns_and_names_the_judges(
-    answered: tuple[Path, Path], measure: str
-) -> None:
+def test_agreement_with_people_fits_80_columns_and_names_the_judges(answered: tuple[Path, Path], measure: str) -> None:
     votes, people = answered
     shown = run("agree", votes, "--humans", people, "--measure", measure).stdout
     lines = shown.split("assumed:")[0].splitlines()
@@ -91,9 +89,7 @@ def test_progress_begins_before_the_work(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_form_for_people_has_no_formula_and_is_read_back(tmp_path: Path) -> None:
     link = '=HYPERLINK("http://127.0.0.1/?"&A1)'
     items = [link, "@sum", "-2.5", "plain"]
-    rows = [
-        (judge, a, b, a) for judge in "abc" for a, b in itertools.combinations(items, 2) for _ in range(2)
-    ]
+    rows = [(judge, a, b, a) for judge in "abc" for a, b in itertools.combinations(items, 2) for _ in range(2)]
     votes, form = tmp_path / "votes.csv", tmp_path / "form.csv"
     pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]).to_csv(votes, index=False)
     done = run("next", votes, "--model", "bradley-terry", "--about", "ranking", "--count", "6", "--out", form)

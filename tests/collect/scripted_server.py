@@ -116,9 +116,7 @@ def completion(
 class ScriptedServer:
     """Serve ``POST /v1/chat/completions`` and ``GET /v1/models`` on a free port of 127.0.0.1 until closed."""
 
-    def __init__(
-        self, script: Script, *, faults: Faults | None = None, models: Sequence[str] = ("scripted",)
-    ) -> None:
+    def __init__(self, script: Script, *, faults: Faults | None = None, models: Sequence[str] = ("scripted",)) -> None:
         self.script = script
         self.faults = faults
         self.models = models
@@ -206,9 +204,7 @@ class ScriptedServer:
 
     def _reply(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
         if method == "GET" and path.endswith("/models"):
-            return Reply(
-                {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]}
-            )
+            return Reply({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
         if method != "POST" or not path.endswith("/chat/completions"):
             return Reply({"error": {"message": f"no {path} here"}}, 404)
         request = json.loads(body)

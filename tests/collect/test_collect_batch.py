@@ -39,8 +39,7 @@ def start() -> Iterator[Callable[..., BatchServer]]:
 
 def panel(server: BatchServer, *names: str, tries: int = 6, **fields: Any) -> dict[str, Any]:
     judges = [
-        {"name": name, "model": name, "base_url": server.url, "batch": True} | fields
-        for name in names or ("ann",)
+        {"name": name, "model": name, "base_url": server.url, "batch": True} | fields for name in names or ("ann",)
     ]
     return {"judges": judges, "backoff": 0.001, "request_tries": tries}
 
@@ -61,14 +60,10 @@ def same_tables(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-def test_one_batch_a_judge_the_same_tables_half_the_price(
-    tmp_path: Path, start: Callable[..., BatchServer]
-) -> None:
+def test_one_batch_a_judge_the_same_tables_half_the_price(tmp_path: Path, start: Callable[..., BatchServer]) -> None:
     server = start(by_length, seconds=0.1)
     prices = {"price_in": 2.0, "price_out": 10.0, "seed": 3}
-    found = collect(
-        panel(server, "ann", "bob", **prices), ITEMS, "toy", tmp_path / "b", options={"rounds": 3}
-    )
+    found = collect(panel(server, "ann", "bob", **prices), ITEMS, "toy", tmp_path / "b", options={"rounds": 3})
     alone = collect(
         panel(server, "ann", "bob", **prices, batch=False),
         ITEMS,
@@ -103,17 +98,13 @@ def test_the_estimate_halves(start: Callable[..., BatchServer]) -> None:
 def test_what_depends_on_answers_goes_in_waves(tmp_path: Path, start: Callable[..., BatchServer]) -> None:
     def script(request: dict[str, Any]) -> Any:
         fields = (
-            request["response_format"]["json_schema"]["schema"]["properties"]
-            if ("response_format" in request)
-            else {}
+            request["response_format"]["json_schema"]["schema"]["properties"] if ("response_format" in request) else {}
         )
         length = len(user(request))
         return {name: _any(field, length) for name, field in fields.items()} if fields else f"Text {length}."
 
     server = start(script)
-    texts = pd.DataFrame(
-        {"id": ["a", "b", "c"], "text": ["one", "two two", "three three"], "source": ["s", "t", "u"]}
-    )
+    texts = pd.DataFrame({"id": ["a", "b", "c"], "text": ["one", "two two", "three three"], "source": ["s", "t", "u"]})
     options = {"rubric": "Be clear."}
     for name, how in (("b", True), ("d", False)):
         collect(panel(server, "ann", "bob", batch=how), texts, "maple", tmp_path / name, options=options)
@@ -260,9 +251,7 @@ def test_answers_that_are_gone_are_missing(tmp_path: Path, start: Callable[..., 
     assert len(server.batches) == 1
 
 
-def test_a_bound_is_kept_and_what_is_within_it_is_waited_for(
-    tmp_path: Path, start: Callable[..., BatchServer]
-) -> None:
+def test_a_bound_is_kept_and_what_is_within_it_is_waited_for(tmp_path: Path, start: Callable[..., BatchServer]) -> None:
     server = start(by_length)
     found = collect(panel(server), ITEMS, "toy", tmp_path / "b", max_calls=4)
     assert found.stopped == "stopped at 4 requests (max_calls)"
@@ -314,9 +303,7 @@ def test_batch_has_no_meaning_for_rules() -> None:
     with pytest.raises(InputError, match="batch has no meaning for rule:longer; remove it"):
         estimate({"judges": [{"name": "a", "model": "rule:longer", "batch": True}]}, ITEMS, "toy")
     with pytest.raises(InputError, match="batch is 1; give true or false"):
-        estimate(
-            {"judges": [{"name": "a", "model": "m", "base_url": "http://h/v1", "batch": 1}]}, ITEMS, "toy"
-        )
+        estimate({"judges": [{"name": "a", "model": "m", "base_url": "http://h/v1", "batch": 1}]}, ITEMS, "toy")
 
 
 def test_lines_that_are_no_answers_are_fetched_again_before_they_are_given_up(

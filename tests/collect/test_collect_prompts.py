@@ -31,9 +31,7 @@ ATTACKS = {
 
 
 @pytest.mark.usefixtures("toy_protocol")
-def test_texts_that_try_to_steer_are_delivered_letter_by_letter(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_texts_that_try_to_steer_are_delivered_letter_by_letter(tmp_path: Path, serve: Callable[..., Any]) -> None:
     server = serve(lambda _: {"winner": 2})
     items = pd.DataFrame({"id": list(ATTACKS), "text": list(ATTACKS.values())})
     judges = {"judges": [{"name": "a", "model": "m", "base_url": server.url}]}

@@ -26,9 +26,7 @@ KEY = "sk-secret-0123456789"
 
 
 def table(count: int = 4) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"id": [f"i{n}" for n in range(count)], "text": [f"text of i{n}" for n in range(count)]}
-    )
+    return pd.DataFrame({"id": [f"i{n}" for n in range(count)], "text": [f"text of i{n}" for n in range(count)]})
 
 
 def panel(server: Any, *names: str, backoff: float = 0.001, tries: int = 6, **fields: Any) -> dict[str, Any]:
@@ -55,9 +53,7 @@ def journal(folder: Path, question: str) -> list[tuple[Any, ...]]:
 def test_a_mix_of_faults_loses_no_vote(tmp_path: Path, serve: Callable[..., Any]) -> None:
     faults = Faults(share=0.3, seed=1, silence=5.0)
     server = serve(by_length, faults=faults)
-    found = collect(
-        panel(server, "ann", "bob", timeout=0.5), table(5), "toy", tmp_path / "o", options={"rounds": 10}
-    )
+    found = collect(panel(server, "ann", "bob", timeout=0.5), table(5), "toy", tmp_path / "o", options={"rounds": 10})
     assert set(faults.made) == set(scripted_server.KINDS)
     assert len(faults.made) >= 60
     assert found.total("answered") + found.total("missing") == 200
@@ -114,9 +110,7 @@ def test_what_fails_every_time_is_missing_with_its_reason(
     assert found.tables == {"votes": 3, "missing": 0}
 
 
-def test_retry_after_is_honoured_by_all_questions_to_the_server(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_retry_after_is_honoured_by_all_questions_to_the_server(tmp_path: Path, serve: Callable[..., Any]) -> None:
     import time
 
     times: list[float] = []
@@ -144,9 +138,7 @@ def test_a_server_that_has_died_stops_the_run(tmp_path: Path, serve: Callable[..
 # forms of requests
 
 
-def test_a_request_has_the_schema_the_settings_and_a_seed_of_its_own(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_a_request_has_the_schema_the_settings_and_a_seed_of_its_own(tmp_path: Path, serve: Callable[..., Any]) -> None:
     server = serve(by_length)
     fields = {
         "temperature": 0.5,
@@ -170,9 +162,7 @@ def test_a_request_has_the_schema_the_settings_and_a_seed_of_its_own(
     assert "logprobs" not in one
 
 
-def test_the_schema_goes_into_the_text_once_a_server_refuses_it(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_the_schema_goes_into_the_text_once_a_server_refuses_it(tmp_path: Path, serve: Callable[..., Any]) -> None:
     def script(request: dict[str, Any]) -> Any:
         if "response_format" in request:
             return Reply({"error": {"message": "response_format is not supported"}}, 400)
@@ -185,9 +175,7 @@ def test_the_schema_goes_into_the_text_once_a_server_refuses_it(
     assert ["response_format" in request for request in server.requests] == [True] + [False] * 6
 
 
-def test_logprobs_are_kept_and_left_out_once_a_server_refuses_them(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_logprobs_are_kept_and_left_out_once_a_server_refuses_them(tmp_path: Path, serve: Callable[..., Any]) -> None:
     listed = [("{", -0.1, [("{", -0.1), ("[", -2.5)]), ("1", -0.7, [("1", -0.7), ("2", -0.8)])]
     server = serve(lambda _: Reply(completion('{"winner": 1}', logprobs=listed)))
     collect(panel(server), table(2), "toy", tmp_path / "o", options={"logprobs": True})
@@ -200,9 +188,7 @@ def test_logprobs_are_kept_and_left_out_once_a_server_refuses_them(
     assert (tmp_path / "o" / "votes.csv").read_bytes() == before
 
     refusing = serve(lambda r: Reply({"error": {"message": "no"}}, 400) if "logprobs" in r else by_length(r))
-    found = collect(
-        panel(refusing, concurrency=1), table(3), "toy", tmp_path / "p", options={"logprobs": True}
-    )
+    found = collect(panel(refusing, concurrency=1), table(3), "toy", tmp_path / "p", options={"logprobs": True})
     assert found.tables == {"votes": 3, "missing": 0}
     assert sum("logprobs" in request for request in refusing.requests) == 2  # with and without the schema
 
@@ -236,9 +222,7 @@ def test_no_more_requests_are_under_way_than_allowed(tmp_path: Path, serve: Call
 # what is written
 
 
-def test_the_tables_do_not_depend_on_the_order_of_the_answers(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_the_tables_do_not_depend_on_the_order_of_the_answers(tmp_path: Path, serve: Callable[..., Any]) -> None:
     slow = serve(lambda r: Reply(completion(json.dumps(by_length(r))), delay=(hash(user(r)) % 7) / 100))
     fast = serve(by_length)
     texts = table(6).assign(text=["a" * n + ', "quoted"\r\nline' for n in range(6)])
@@ -256,9 +240,7 @@ def test_items_come_from_files_and_frames_alike(tmp_path: Path, serve: Callable[
     server = serve(by_length)
     table(3).to_csv(tmp_path / "items.csv", index=False)
     (tmp_path / "items.jsonl").write_text(table(3).to_json(orient="records", lines=True))
-    for number, items in enumerate(
-        [tmp_path / "items.csv", tmp_path / "items.jsonl", pl.from_pandas(table(3)).lazy()]
-    ):
+    for number, items in enumerate([tmp_path / "items.csv", tmp_path / "items.jsonl", pl.from_pandas(table(3)).lazy()]):
         collect(panel(server), items, "toy", tmp_path / f"o{number}")
     first = (tmp_path / "o0" / "run.json").read_text()
     assert (tmp_path / "o1" / "run.json").read_text() == (tmp_path / "o2" / "run.json").read_text() == first
@@ -307,9 +289,7 @@ def test_max_cost_is_not_passed(tmp_path: Path, serve: Callable[..., Any]) -> No
 
 def test_an_estimate_asks_nothing(tmp_path: Path, serve: Callable[..., Any]) -> None:
     server = serve(by_length)
-    found = estimate(
-        panel(server, price_in=1.0, price_out=1.0), table(5), "toy", options={"rounds": 3}
-    ).as_dict()
+    found = estimate(panel(server, price_in=1.0, price_out=1.0), table(5), "toy", options={"rounds": 3}).as_dict()
     assert (found["calls_least"], found["calls_most"]) == (30, 30)
     assert found["cost"] == pytest.approx((found["tokens_in"] + found["tokens_out"]) / 1e6)
     assert found["tokens_out"] == 30 * 9
@@ -339,9 +319,7 @@ def test_a_changed_prompt_is_another_setting(tmp_path: Path, serve: Callable[...
     server = serve(by_length)
     (tmp_path / "own" / "toy").mkdir(parents=True)
     own = tmp_path / "own" / "toy" / "compare.j2"
-    own.write_text(
-        "{% block system %}S{% endblock %}{% block user %}{{ first }} or {{ second }}?{% endblock %}"
-    )
+    own.write_text("{% block system %}S{% endblock %}{% block user %}{{ first }} or {{ second }}?{% endblock %}")
     collect(panel(server), table(2), "toy", tmp_path / "o", prompts=tmp_path / "own")
     assert user(server.requests[0]) == "text of i0 or text of i1?"
     with pytest.raises(InputError, match=r"another setting \(prompts\)"):
@@ -390,9 +368,7 @@ def test_an_unreachable_server_is_found_before_the_first_question(tmp_path: Path
     with pytest.raises(InputError) as caught:
         collect({"judges": judges}, table(), "toy", tmp_path / "o")
     assert len(caught.value.problems) == 2
-    assert "judge 'ann': the server at http://127.0.0.1:9/v1 cannot be used: connection failed" in str(
-        caught.value
-    )
+    assert "judge 'ann': the server at http://127.0.0.1:9/v1 cannot be used: connection failed" in str(caught.value)
 
 
 def test_a_key_is_sent_and_appears_nowhere_else(
@@ -504,9 +480,7 @@ def test_folders_that_cannot_be_written_are_refused(tmp_path: Path, serve: Calla
     with pytest.raises(InputError, match="holds no journal of a run"):
         collect(panel(server), table(), "toy", tmp_path / "none", max_calls=0)
     (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "journal.sqlite").write_bytes(
-        b"not a database, but long enough to be read as one" * 9
-    )
+    (tmp_path / "bad" / "journal.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 9)
     with pytest.raises(InputError, match=r"journal .* cannot be used"):
         collect(panel(server), table(), "toy", tmp_path / "bad")
     if os.geteuid() != 0:

@@ -19,9 +19,7 @@ from voirdire.collect.rendering import PACKAGE_PROMPTS, required_variables
 from voirdire.collect.shown_prompts import prompts_planned, protocol_templates
 
 PANEL = {
-    "judges": [
-        {"name": name, "model": "m", "base_url": "http://localhost:1/v1"} for name in ("ann", "bob", "cem")
-    ]
+    "judges": [{"name": name, "model": "m", "base_url": "http://localhost:1/v1"} for name in ("ann", "bob", "cem")]
 }
 ITEMS = pd.DataFrame(
     {
@@ -53,11 +51,7 @@ def test_every_step_of_a_protocol_is_rehearsed(name: str) -> None:
     options, others = STEPS[name]
     plan = make_plan(PANEL, ITEMS, name, options=options)
     asked = set(rehearse_run(plan.protocol, plan.setting))
-    files = {
-        f"{name}/{path.stem}"
-        for path in (PACKAGE_PROMPTS / name).glob("*.j2")
-        if "{% block" in path.read_text()
-    }
+    files = {f"{name}/{path.stem}" for path in (PACKAGE_PROMPTS / name).glob("*.j2") if "{% block" in path.read_text()}
     assert asked == files - others
 
 
@@ -69,9 +63,7 @@ def test_the_steps_are_shown_in_their_order() -> None:
 
 def test_the_command_shows_every_step(tmp_path: Path) -> None:
     panel, url = tmp_path / "panel.toml", "http://localhost:1/v1"
-    panel.write_text(
-        "".join(f'[[judges]]\nname = "{n}"\nmodel = "m"\nbase_url = "{url}"\n' for n in ("ann", "bob"))
-    )
+    panel.write_text("".join(f'[[judges]]\nname = "{n}"\nmodel = "m"\nbase_url = "{url}"\n' for n in ("ann", "bob")))
     ITEMS.to_csv(tmp_path / "items.csv", index=False)
     given = ["prompts", "mareval", "--panel", str(panel), "--items", str(tmp_path / "items.csv")]
     done = CliRunner().invoke(app, given)

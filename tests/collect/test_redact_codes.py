@@ -111,9 +111,7 @@ secrets = st.text(
 @given(st.text(), st.text(), st.sampled_from(PAIRS), secrets)
 @example("", "", ("base64", "base64"), "sk-0123456789abcdef")
 @example("9", "9", ("octal, spaced", "hexadecimal, mixed case"), "sk-0123456789abcdef")
-def test_whatever_the_key_and_whatever_is_around_it(
-    before: str, after: str, codes: tuple[str, str], key: str
-) -> None:
+def test_whatever_the_key_and_whatever_is_around_it(before: str, after: str, codes: tuple[str, str], key: str) -> None:
     hide = Redactor([key])
     written = CODES[codes[0]](ALL[codes[1]](key))
     shown = hide.text(f"{before} {written} {after}")

@@ -240,9 +240,7 @@ def test_a_run_without_any_answer_ends_with_one(
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize(("delay", "times"), [(4.0, 1), (60.0, 2)])
-def test_ctrl_c_says_what_it_waits_for(
-    tmp_path: Path, serve: Callable[..., Any], delay: float, times: int
-) -> None:
+def test_ctrl_c_says_what_it_waits_for(tmp_path: Path, serve: Callable[..., Any], delay: float, times: int) -> None:
     server = serve(lambda _: Reply(completion('{"winner": "Text 1"}'), delay=delay))
     pd.DataFrame({"id": list("abcd"), "text": list("abcd")}).to_csv(tmp_path / "items.csv", index=False)
     (tmp_path / "panel.toml").write_text(
@@ -265,9 +263,7 @@ def test_ctrl_c_says_what_it_waits_for(
         process.send_signal(signal.SIGINT)
         line = process.stderr.readline()
         assert time.monotonic() - began < delay
-        assert line == (
-            "stopping: waiting for 3 answers under way, at most 120 s; Ctrl-C again ends at once\n"
-        )
+        assert line == ("stopping: waiting for 3 answers under way, at most 120 s; Ctrl-C again ends at once\n")
         if times == 2:
             process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
@@ -275,7 +271,5 @@ def test_ctrl_c_says_what_it_waits_for(
         assert time.monotonic() - began < 40.0
     assert rest == "stopped; what was answered is kept, the same command goes on from here\n"
     if times == 1:
-        table = collect(
-            tmp_path / "panel.toml", tmp_path / "items.csv", "pairwise", tmp_path / "o", max_calls=0
-        )
+        table = collect(tmp_path / "panel.toml", tmp_path / "items.csv", "pairwise", tmp_path / "o", max_calls=0)
         assert table.total("answered") == 3

@@ -80,9 +80,7 @@ def fault(rng: np.random.Generator) -> Reply:
         return Reply(json.dumps(made).encode())
     if kind == 1:
         content = VALUES[rng.integers(len(VALUES))]
-        return Reply(
-            json.dumps(completion(content if isinstance(content, str) else json.dumps(content))).encode()
-        )
+        return Reply(json.dumps(completion(content if isinstance(content, str) else json.dumps(content))).encode())
     if kind == 2:
         status = int(rng.choice([200, 200, 200, 204, 206, 299, 400, 402, 418, 422, 429, 451, 500, 503, 599]))
         after = {"Retry-After": AFTER[rng.integers(len(AFTER))]} if status >= 400 else {}
@@ -121,9 +119,7 @@ def survive(tmp_path: Path, serve: Callable[..., Any], count: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("toy_protocol")
-def test_odd_replies_are_errors_of_the_answers_they_came_for(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_odd_replies_are_errors_of_the_answers_they_came_for(tmp_path: Path, serve: Callable[..., Any]) -> None:
     survive(tmp_path, serve, 60)
 
 
@@ -163,9 +159,7 @@ def test_no_question_is_lost_while_a_servers_form_is_found(
 @pytest.mark.slow
 @pytest.mark.usefixtures("toy_protocol")
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.long)])
-def test_no_question_is_lost_at_any_concurrency(
-    tmp_path: Path, serve: Callable[..., Any], every: int
-) -> None:
+def test_no_question_is_lost_at_any_concurrency(tmp_path: Path, serve: Callable[..., Any], every: int) -> None:
     for concurrency in range(1, 65, every):
         detect(tmp_path, serve, concurrency)
 

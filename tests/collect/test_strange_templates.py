@@ -94,9 +94,7 @@ def render(folder: Path, text: str) -> str:
 
 
 @pytest.mark.slow
-def test_templates_that_would_not_end_are_refused_with_a_message(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_templates_that_would_not_end_are_refused_with_a_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for text in BOMBS:
         monkeypatch.setattr(sandbox, "MAX_STEPS", 20_000 if BOMBS.index(text) else sandbox.MAX_STEPS)
@@ -137,7 +135,6 @@ def test_what_prompts_need_is_there(folder: Path) -> None:
         assert render(folder, text) == shown, text
     long = "word " * 200_000
     (folder / "toy" / "compare.j2").write_text(
-        "{% block system %}{% endblock %}{% block user %}{{ first | quoted('a') }}{{ first | length }}"
-        "{% endblock %}"
+        "{% block system %}{% endblock %}{% block user %}{{ first | quoted('a') }}{{ first | length }}{% endblock %}"
     )
     assert len(Prompts([folder]).render("toy/compare", {"first": long}).user) > 1_000_000

@@ -24,9 +24,7 @@ def blocks(text: str, language: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.skipif(bool(LACKING), reason=f"local models are not installed: no {LACKING}")
-def test_every_command_of_the_page_runs(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_of_the_page_runs(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = (project / "docs" / "people.md").read_text(encoding="utf-8")
     items, people, experts = blocks(page, "csv")

@@ -51,9 +51,7 @@ class Toy:
         ]
         return list(await asyncio.gather(*questions))
 
-    async def _compare_both_ways(
-        self, setting: Setting, ask: Ask, judge: str, a: Any, b: Any, number: int
-    ) -> Row:
+    async def _compare_both_ways(self, setting: Setting, ask: Ask, judge: str, a: Any, b: Any, number: int) -> Row:
         key = ("compare", a.id, b.id, number)
         variables = {"first": a.text, "second": b.text, "round": number}
         schema = None if setting.options.free else SCHEMA
@@ -65,6 +63,4 @@ class Toy:
             return Row("texts", {"judge": judge, "item": a.id, "text": answer.content})
         winner = "first" if answer.content["winner"] == 1 else "second"
         extra = {"logprob": answer.logprobs[0][1][0][1]} if answer.logprobs else {}
-        return Row(
-            "votes", {"judge": judge, "first": a.id, "second": b.id, "winner": winner, "run": number} | extra
-        )
+        return Row("votes", {"judge": judge, "first": a.id, "second": b.id, "winner": winner, "run": number} | extra)

@@ -30,12 +30,9 @@ def found_in(planted: str, pairs: bool, seed: int) -> tuple[bool, list[bool]]:
     cards = voirdire.audit(table, families=judges, item_families=items)["judges"]
     by = {card["judge"]: {row["measure"]: row["found"] for row in card["measures"]} for card in cards}
     hit = any(
-        by[judge].get(MEASURES.get(planted, planted), False)
-        for judge in ("j0", "j1" if planted == "copies" else "j0")
+        by[judge].get(MEASURES.get(planted, planted), False) for judge in ("j0", "j1" if planted == "copies" else "j0")
     )
-    return hit, [
-        any(row.values()) for judge, row in by.items() if judge not in ("j0", "j1") or planted == "none"
-    ]
+    return hit, [any(row.values()) for judge, row in by.items() if judge not in ("j0", "j1") or planted == "none"]
 
 
 @pytest.mark.parametrize(
@@ -47,9 +44,7 @@ def test_a_planted_bias_is_found(planted: str, pairs: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("planted", "pairs"), [*((one, False) for one in SCORES), *((one, True) for one in PAIRS)]
-)
+@pytest.mark.parametrize(("planted", "pairs"), [*((one, False) for one in SCORES), *((one, True) for one in PAIRS)])
 def test_planted_biases_are_found_in_nine_of_ten_tables(planted: str, pairs: bool) -> None:
     assert np.mean([found_in(planted, pairs, seed)[0] for seed in range(20)]) >= 0.9
 
@@ -104,9 +99,7 @@ def test_one_judge_beside_people_has_a_card_and_alone_people_are_asked() -> None
     measures = {row["measure"]: row for row in card["measures"]}
     assert card["verdict"] == "keep"
     # ln 2 less the entropy of being right with .9
-    assert card["agreement_information"] == pytest.approx(
-        np.log(2) + 0.9 * np.log(0.9) + 0.1 * np.log(0.1), abs=0.1
-    )
+    assert card["agreement_information"] == pytest.approx(np.log(2) + 0.9 * np.log(0.9) + 0.1 * np.log(0.1), abs=0.1)
     assert measures["people_agreement_rate"]["value"] == pytest.approx(0.9, abs=0.06)
     found = voirdire.audit(table)
     assert found["judges"][0]["verdict"] == "ask people"
@@ -123,8 +116,7 @@ def test_stated_confidence_beyond_what_is_right_is_found() -> None:
     table["confidence"] = np.where(table["judge"] == "sure", 95, 75)
     cards = {card["judge"]: card for card in voirdire.audit(table, people)["judges"]}
     rows = {
-        name: next(row for row in card["measures"] if row["measure"] == "confidence")
-        for name, card in cards.items()
+        name: next(row for row in card["measures"] if row["measure"] == "confidence") for name, card in cards.items()
     }
     assert rows["sure"]["value"] == pytest.approx(0.2, abs=0.08)
     assert (rows["sure"]["found"], rows["modest"]["found"]) == (True, False)
@@ -153,8 +145,7 @@ def in_both_orders(runs: int) -> pd.DataFrame:
 
 def measures_by_judge(found: dict[str, Any], measure: str) -> dict[str, dict[str, Any]]:
     return {
-        card["judge"]: next(row for row in card["measures"] if row["measure"] == measure)
-        for card in found["judges"]
+        card["judge"]: next(row for row in card["measures"] if row["measure"] == measure) for card in found["judges"]
     }
 
 
@@ -267,9 +258,7 @@ def test_the_judges_of_a_fit_have_verdicts() -> None:
     found = {row["judge"]: row for row in fitted.as_dict()["judges"]}
     assert (found["a"]["verdict"], found["coin"]["verdict"]) == ("keep", "drop")
     assert found["a"]["information"] > found["b"]["information"] > found["coin"]["information"]
-    assert fitted.verdicts()["verdict"].tolist() == [
-        found[name]["verdict"] for name in ("a", "b", "c", "coin")
-    ]
+    assert fitted.verdicts()["verdict"].tolist() == [found[name]["verdict"] for name in ("a", "b", "c", "coin")]
     entropy = -(0.95 * np.log(0.95) + 0.05 * np.log(0.05))
     assert found["a"]["information"] == pytest.approx(np.log(2) - entropy, abs=0.12)
 
@@ -301,13 +290,9 @@ def test_a_judge_who_always_says_the_same_tells_nothing_and_no_digits_of_roundin
 def test_information_of_fit_and_audit_agree_where_people_are_right_and_only_there() -> None:
     """By one formula, of what is right and of what people say: alike but where people err themselves."""
     table, people = labels({"a": 0.95, "b": 0.8, "c": 0.7}, items=3000)
-    of_fit = (
-        voirdire.fit(table, method="laplace", anchors=people).verdicts().set_index("judge")["information"]
-    )
+    of_fit = voirdire.fit(table, method="laplace", anchors=people).verdicts().set_index("judge")["information"]
     wrong = np.random.default_rng(6).random(len(people)) < 0.2
-    erring = people.assign(
-        label=np.where(wrong, people["label"].map({"yes": "no", "no": "yes"}), people["label"])
-    )
+    erring = people.assign(label=np.where(wrong, people["label"].map({"yes": "no", "no": "yes"}), people["label"]))
     audits = [
         {card["judge"]: card["agreement_information"] for card in voirdire.audit(table, one)["judges"]}
         for one in (people, erring)
@@ -337,9 +322,7 @@ def test_a_judge_that_picks_what_is_first_is_to_be_recalibrated_in_a_fit() -> No
 
 
 def measured(found: dict[str, Any]) -> dict[tuple[str, str], float]:
-    return {
-        (card["judge"], row["measure"]): row["value"] for card in found["judges"] for row in card["measures"]
-    }
+    return {(card["judge"], row["measure"]): row["value"] for card in found["judges"] for row in card["measures"]}
 
 
 @pytest.mark.slow
@@ -394,9 +377,7 @@ def test_a_judge_of_whom_too_little_is_known_is_not_kept() -> None:
 
 @pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("failed", [0, 1])
-def test_judges_are_not_dropped_where_nearly_all_answers_are_one_class(
-    failed: int, with_people: bool
-) -> None:
+def test_judges_are_not_dropped_where_nearly_all_answers_are_one_class(failed: int, with_people: bool) -> None:
     """What people and judges call pass throughout says of no judge that its answers tell nothing."""
     said = np.where(np.arange(500) < failed, "fail", "pass")
     each = {"item": range(500), "label": said}
@@ -422,20 +403,14 @@ def test_how_many_answers_it_takes_is_said_where_there_are_too_few() -> None:
     assert {card["why"] for card in found["judges"]} == {
         "people answered fewer than 20 of its units, and other judges fewer than 10"
     }
-    assert next(row for row in found["needs"] if row["measure"] == "noise")["needs"].endswith(
-        "(10 at the least)"
-    )
+    assert next(row for row in found["needs"] if row["measure"] == "noise")["needs"].endswith("(10 at the least)")
 
 
 def test_requests_that_say_nothing_are_refused() -> None:
     votes, items, _ = make_votes("none", np.random.default_rng(0))
-    with pytest.raises(
-        InputError, match=r"no column 'age_first' and no column 'age_second'; it has .*'judge'"
-    ):
+    with pytest.raises(InputError, match=r"no column 'age_first' and no column 'age_second'; it has .*'judge'"):
         voirdire.audit(votes, covariates="age")
-    with pytest.raises(
-        InputError, match=r"an audit takes names of columns of its table, and 'items.csv' is a file"
-    ):
+    with pytest.raises(InputError, match=r"an audit takes names of columns of its table, and 'items.csv' is a file"):
         voirdire.audit(votes, covariates="items.csv")
     with pytest.raises(InputError, match="no column 'length_first_first'"):  # a number of one item alone
         voirdire.audit(votes, covariates="length_first")
@@ -480,10 +455,7 @@ def test_flips_are_a_bias_where_other_judges_have_fewer_and_the_interval_that_is
                 rows.append((judge, item, run, "pass" if right == (item % 2 == 0) else "fail"))
     table = pd.DataFrame(rows, columns=["judge", "item", "run", "label"])
     cards = {card["judge"]: card for card in voirdire.audit(table)["judges"]}
-    flips = {
-        name: next(row for row in card["measures"] if row["measure"] == "flips")
-        for name, card in cards.items()
-    }
+    flips = {name: next(row for row in card["measures"] if row["measure"] == "flips") for name, card in cards.items()}
     assert [name for name, row in flips.items() if row["found"]] == ["moody"]
     assert all(row["low"] > 0.1 for row in flips.values())  # all flip in more than one of ten repeats
     assert "of other judges in the same questions" in flips["careful"]["note"]

@@ -33,9 +33,7 @@ def test_it_is_the_score_test_by_derivatives_of_the_quasi_likelihood() -> None:
     by_a = (each(a + h, 0.0) - each(a - h, 0.0)) / (2 * h)
     by_b = (each(a, h) - each(a, -h)) / (2 * h)
     p = 0.5 + a * (q - 0.5)
-    expected = (q - 0.5) ** 2 / (
-        p * (1 - p)
-    )  # information of a; times z, and its square, those of a and b, and of b
+    expected = (q - 0.5) ** 2 / (p * (1 - p))  # information of a; times z, and its square, those of a and b, and of b
     share = (expected * z).sum() / expected.sum()
     score = np.bincount(unit, by_b - share * by_a)
     groups = len(np.unique(unit))
@@ -91,17 +89,13 @@ def over_time(votes: pd.DataFrame) -> list[float]:
     read = read_table(votes)
     answers = pair_with_reference(read, None, None, (), None, None)
     order = np.tile(np.linspace(-1, 1, 200), JUDGES)
-    return [
-        one.value / one.error for one in accuracy_over_time(read, answers, order, MIN_BIAS) if one is not None
-    ]
+    return [one.value / one.error for one in accuracy_over_time(read, answers, order, MIN_BIAS) if one is not None]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"moving": True}, {"late": True}])
 def test_what_changes_for_all_judges_is_no_drift(how: dict[str, bool]) -> None:
-    found = np.abs(
-        [z for seed in range(30) for z in over_time(table(np.random.default_rng([9, seed]), **how))]
-    )
+    found = np.abs([z for seed in range(30) for z in over_time(table(np.random.default_rng([9, seed]), **how))])
     assert len(found) == 30 * JUDGES
     assert (found > 2.43).mean() <= 0.05  # of .015
 

@@ -213,9 +213,7 @@ def test_one_context_that_decides_the_first_place_is_named() -> None:
 def test_fits_without_scores_or_draws_give_no_board() -> None:
     with pytest.raises(InputError, match="a board needs draws"):
         board(voirdire.fit(panel(np.zeros(3), 100), method="map"))
-    labels = pd.DataFrame(
-        {"judge": ["a", "b"] * 4, "item": list("wwxxyyzz"), "label": ["p", "q", "p", "p"] * 2}
-    )
+    labels = pd.DataFrame({"judge": ["a", "b"] * 4, "item": list("wwxxyyzz"), "label": ["p", "q", "p", "p"] * 2})
     with pytest.raises(InputError, match="systems over contexts"):
         board(voirdire.fit(labels, method="map"))
 

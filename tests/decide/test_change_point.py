@@ -17,9 +17,7 @@ def change(x: Floats, *, shares: bool, alpha: float = 0.01):  # type: ignore[no-
 
 def test_bets_gain_nothing_on_average_where_nothing_changes() -> None:
     rng = np.random.default_rng(0)
-    wealth = np.exp(
-        [log_change_evidence(rng.choice([0.0, 0.5, 1.0], 60, p=[0.1, 0.2, 0.7]))[-1] for _ in range(3000)]
-    )
+    wealth = np.exp([log_change_evidence(rng.choice([0.0, 0.5, 1.0], 60, p=[0.1, 0.2, 0.7]))[-1] for _ in range(3000)])
     assert wealth.mean() < 1 + 3 * wealth.std() / np.sqrt(len(wealth))
 
 
@@ -27,9 +25,7 @@ def test_bets_gain_nothing_on_average_where_nothing_changes() -> None:
 @pytest.mark.parametrize("rate", [0.05, 0.5, 0.9])
 def test_false_alarms_at_any_look_are_few(rate: float) -> None:
     rng = np.random.default_rng(int(100 * rate))
-    found = [
-        log_change_evidence((rng.random(400) < rate).astype(float)).max() >= np.log(20) for _ in range(300)
-    ]
+    found = [log_change_evidence((rng.random(400) < rate).astype(float)).max() >= np.log(20) for _ in range(300)]
     assert np.mean(found) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
 
 
@@ -38,9 +34,7 @@ def test_false_alarms_at_any_look_are_few(rate: float) -> None:
 def test_false_alarms_of_a_long_life_are_few() -> None:
     rng = np.random.default_rng(7)
     rates = np.tile([0.02, 0.5, 0.9], 100)
-    found = [
-        log_change_evidence((rng.random(5000) < rate).astype(float)).max() >= np.log(20) for rate in rates
-    ]
+    found = [log_change_evidence((rng.random(5000) < rate).astype(float)).max() >= np.log(20) for rate in rates]
     assert np.mean(found) <= 0.05
 
 

@@ -29,9 +29,7 @@ def by_loop(x: list[float], mean: float) -> list[float]:
     for count, value in enumerate(x, start=1):
         deviation = math.sqrt(squares / count)
         for at, horizon in enumerate(HORIZONS):
-            bet = min(
-                math.sqrt(2 * math.log(1 / ALPHA) / (PLANNED * horizon)) / deviation, MAX_LOSS_SHARE / mean
-            )
+            bet = min(math.sqrt(2 * math.log(1 / ALPHA) / (PLANNED * horizon)) / deviation, MAX_LOSS_SHARE / mean)
             money[at] *= 1 + bet * (value - mean)
         total += value
         squares += (value - total / (count + 1)) ** 2
@@ -86,11 +84,7 @@ def test_bounds_are_wrong_at_any_of_1000_looks_in_at_most_5_percent(kind: str, m
     """2,000 sequences, looked at after each value; Monte Carlo error of 5%: 0.5%."""
     rng = np.random.default_rng(3)
     shape = (2000, 1000)
-    x = (
-        (rng.random(shape) < mean).astype(float)
-        if kind == "two"
-        else rng.beta(3 * mean, 3 * (1 - mean), shape)
-    )
+    x = (rng.random(shape) < mean).astype(float) if kind == "two" else rng.beta(3 * mean, 3 * (1 - mean), shape)
     wrong = log_mean_evidence(x, mean, ALPHA, PLANNED).max(axis=1) >= -math.log(ALPHA)
     assert wrong.mean() <= 0.06
     assert (log_mean_evidence(1 - x, 1 - mean, ALPHA, PLANNED).max(axis=1) >= -math.log(ALPHA)).mean() <= 0.06

@@ -35,9 +35,7 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
     judge = rng.choice(judges, size)
     if kind in ("votes", "contexts", "criteria", "both"):
         first = np.r_[np.arange(items - 1), rng.integers(0, items, size - items + 1)]
-        second = np.r_[
-            np.arange(1, items), (first[items - 1 :] + rng.integers(1, items, size - items + 1)) % items
-        ]
+        second = np.r_[np.arange(1, items), (first[items - 1 :] + rng.integers(1, items, size - items + 1)) % items]
         won = rng.random(size) < 1 / (1 + np.exp(worth[second] - worth[first]))
         table = pd.DataFrame({"judge": judge, "first": names[first], "second": names[second]})
         table["winner"] = np.where(won, "first", "second")
@@ -62,14 +60,8 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
     item = np.r_[np.arange(items), rng.integers(0, items, size - items)]
     seen = np.clip(np.round(3 + worth[item] + rng.normal(0, 1, size)), 1, 5).astype(int)
     if kind in ("scores", "points"):
-        table = pd.DataFrame({"judge": judge, "item": names[item], "score": seen}).drop_duplicates(
-            ["judge", "item"]
-        )
-        how = (
-            {"model": "rating-continuous", "levels": [1, 6]}
-            if kind == "points"
-            else {"levels": [1, 2, 3, 4, 5]}
-        )
+        table = pd.DataFrame({"judge": judge, "item": names[item], "score": seen}).drop_duplicates(["judge", "item"])
+        how = {"model": "rating-continuous", "levels": [1, 6]} if kind == "points" else {"levels": [1, 2, 3, 4, 5]}
         return table.assign(score=table["score"] + 0.5 * (kind == "points")), how | {"method": "laplace"}
     grid = [(j, c, s) for j in judges for c in "pqrstu" for s in range(items)]
     table = pd.DataFrame(grid, columns=["judge", "context", "at"])
@@ -94,9 +86,7 @@ def texts(sections: Any) -> str:
 
 def claimed(text: str) -> set[str] | None:
     """The items that a text puts first; None where it says nothing of that (or not of all of them)."""
-    alone = re.search(
-        r"(item \d) is the best of \d+ (?:items|systems), distinguishable from all others", text
-    )
+    alone = re.search(r"(item \d) is the best of \d+ (?:items|systems), distinguishable from all others", text)
     shared = re.search(r"\d of \d (?:items|systems) share the first place \(([^)]*)\)", text)
     return {alone[1]} if alone else set(shared[1].split(", ")) if shared else None
 
@@ -132,18 +122,14 @@ def contradictions(fit: Fit) -> list[str]:
     ranks = {one: (1 + worse[one], len(names) - beaten[one]) for one in names}
     tables = [block for section in board_page(fit, board).sections for block in section.blocks]
     tables += [block for section in fit_page(fit).sections for block in section.blocks]
-    of_ranks = [
-        one for one in tables if isinstance(one, Table) and any("ranks" in row for row in one.records)
-    ]
+    of_ranks = [one for one in tables if isinstance(one, Table) and any("ranks" in row for row in one.records)]
     problems += [f"ranks of table {one.name}" for one in of_ranks if ranks_in(one) != ranks]
     if {row["item"]: (row["first"], row["last"]) for row in board["items"]} != ranks:
         problems.append("ranks of the board")
     if {one: tuple(ends) for one, ends in result["decision"]["ranks"].items()} != ranks:
         problems.append("ranks in JSON")
     in_python = fit.systems() if result.get("systems") else fit.ranking()
-    by_itself = [
-        [row["rank_low"], row["rank_high"]] for row in result["systems" if result.get("systems") else "items"]
-    ]
+    by_itself = [[row["rank_low"], row["rank_high"]] for row in result["systems" if result.get("systems") else "items"]]
     if by_itself != in_python[["rank_low", "rank_high"]].to_numpy().tolist():
         problems.append("ranks of each item by itself")
     for row in board["next"]:
@@ -275,9 +261,7 @@ def test_the_cheapest_item_that_is_good_enough() -> None:
     choice = fit.decide(prices, 0.6).choice
     assert (choice.item, choice.price) == ("fair", 2.0)
     assert fit.decide(prices, 5.0).choice.item == "poor"
-    assert (
-        fit.decide(pd.DataFrame({"item": list(prices), "price": list(prices.values())}), 0.6).choice == choice
-    )
+    assert fit.decide(pd.DataFrame({"item": list(prices), "price": list(prices.values())}), 0.6).choice == choice
     none = fit.decide(prices, 0.001).choice
     assert none.item is None
     assert "No item is surely within 0.001 of the best" in none.sentence()
@@ -320,9 +304,7 @@ def test_items_that_the_table_treats_alike_are_said_to_be_alike(kind: str) -> No
                 continue
             rows.append((judge, twin, "x", "tie" if kind == "ties" and n % 5 == 0 else y_better, context))
             rows += [(judge, "w", twin, "second", context)] * (n % 3 == 0)
-    columns = (
-        ["judge", "item", "score"] if kind == "scores" else ["judge", "first", "second", "winner", "context"]
-    )
+    columns = ["judge", "item", "score"] if kind == "scores" else ["judge", "first", "second", "winner", "context"]
     table = pd.DataFrame(rows, columns=columns)
     table = table.drop(columns="context") if kind in ("votes", "ties") else table
     fit = voirdire.fit(table, method="laplace")
@@ -332,9 +314,7 @@ def test_items_that_the_table_treats_alike_are_said_to_be_alike(kind: str) -> No
     )
     assert abs(found["p_best"].sum() - 1.0) < 1e-9
     assert found.loc["x", "score"] != found.loc["y", "score"]
-    pairs = {
-        (fit.decide().items[i], fit.decide().items[j]) for i, j in np.argwhere(fit.decide().pairs.better)
-    }
+    pairs = {(fit.decide().items[i], fit.decide().items[j]) for i, j in np.argwhere(fit.decide().pairs.better)}
     assert not {("y", "z"), ("z", "y")} & pairs
 
 
@@ -365,9 +345,7 @@ def test_a_panel_that_may_be_wrong_as_a_whole_is_wrong_once() -> None:
     draws[:60] *= -1.0  # 1.5%
     found = compare_pairs(draws, 0.95)
     np.testing.assert_array_equal(found.better, plain)
-    assert (
-        found.t == compare_pairs(draws[60:], 0.95 / (1.0 - 60 / 4000)).t
-    )  # the others hold so much more surely
+    assert found.t == compare_pairs(draws[60:], 0.95 / (1.0 - 60 / 4000)).t  # the others hold so much more surely
     draws[:260] = -np.abs(draws[:260, :1]) * np.linspace(1.0, -1.0, 6)  # 6.5%: more than is allowed
     assert not compare_pairs(draws, 0.95).better.any()
 

@@ -27,9 +27,7 @@ def simulated(rng: np.random.Generator, units: int = 1000) -> tuple[Any, Any]:
     return strength + rng.normal(0, 0.3, units), right.astype(float)
 
 
-def panel(
-    rng: np.random.Generator, items: int = 300, accuracy: float = 0.9
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def panel(rng: np.random.Generator, items: int = 300, accuracy: float = 0.9) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Labels of three judges, to whom some items are hard, and the truth."""
     truth = rng.integers(0, 2, items)
     hard = rng.random(items) < 0.3
@@ -37,9 +35,7 @@ def panel(
     for judge in ("ann", "bob", "cyd"):
         right = rng.random(items) < np.where(hard, 0.55, accuracy)
         said = np.where(right, truth, 1 - truth)
-        rows.append(
-            pd.DataFrame({"judge": judge, "item": range(items), "label": np.array(["no", "yes"])[said]})
-        )
+        rows.append(pd.DataFrame({"judge": judge, "item": range(items), "label": np.array(["no", "yes"])[said]}))
     gold = pd.DataFrame({"item": range(items), "label": np.array(["no", "yes"])[truth]})
     return pd.concat(rows, ignore_index=True), gold
 
@@ -53,9 +49,7 @@ def test_the_p_value_is_that_of_a_sample_without_replacement() -> None:
 
 
 @pytest.mark.parametrize(("known", "least"), [(100, 0.2), (400, 0.5)])
-def test_people_agree_as_guaranteed_in_at_least_the_stated_share_of_simulations(
-    known: int, least: float
-) -> None:
+def test_people_agree_as_guaranteed_in_at_least_the_stated_share_of_simulations(known: int, least: float) -> None:
     """And without the guarantee, by the share seen among known answers alone, they do not."""
     rng, held, naive, accepted = np.random.default_rng(1), [], [], []
     for _ in range(200):
@@ -113,9 +107,7 @@ def test_answers_that_would_do_are_more_than_those_that_did_not_and_fewer_than_a
     assert part.p_value(0.2) > 0.1
     more = answers_needed(part, known, 0.2, 0.9)
     enough = [
-        n
-        for n in range(known + 1, size)
-        if part._replace(known=n, wrong=-(-wrong * n // known)).p_value(0.2) <= 0.1
+        n for n in range(known + 1, size) if part._replace(known=n, wrong=-(-wrong * n // known)).p_value(0.2) <= 0.1
     ]
     assert (more is None) == (not enough)
     assert more is None or more in enough
@@ -295,9 +287,7 @@ def test_what_is_wrong_is_named() -> None:
         voirdire.fit(rankings, method="map").escalate(gold)
 
 
-def test_the_command_says_the_same_and_writes_the_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_says_the_same_and_writes_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, gold = panel(np.random.default_rng(13))
     known = gold.sample(120, random_state=0)
     table.to_csv(tmp_path / "labels.csv", index=False)

@@ -73,9 +73,7 @@ def test_contexts_pair_items_that_are_the_answers_of_one_version() -> None:
     assert found.values.tolist() == [1.0, 3.0]
     assert (found.versions.new, found.versions.old) == ("v2", "v1")
     named = old.assign(item=["p-v1", "q-v1"])
-    found = read_differences(
-        named.assign(item=["p-v2", "q-v2"], score=[2, 5]), named, Versions(), levels=[1, 5]
-    )
+    found = read_differences(named.assign(item=["p-v2", "q-v2"], score=[2, 5]), named, Versions(), levels=[1, 5])
     assert found.values.tolist() == [1.0, 3.0]
 
 
@@ -156,10 +154,7 @@ def test_an_open_verdict_says_how_many_more_items_decide_it() -> None:
     assert found["needed"] > 100
     assert f"About {found['needed'] - 100:,} more items decide it" in verdict_sentence(found)
     times = -(-found["needed"] // 100)
-    more = [
-        pd.concat([table.assign(item=table["item"] + 100 * at) for at in range(times)])
-        for table in (new, old)
-    ]
+    more = [pd.concat([table.assign(item=table["item"] + 100 * at) for at in range(times)]) for table in (new, old)]
     again = voirdire.gate(*(table[table["item"] < found["needed"]] for table in more), margin=0.05)
     assert (again["verdict"], again["needed"]) == ("pass", found["needed"])
 
@@ -266,9 +261,7 @@ def test_people_who_answered_everything_are_taken_alone() -> None:
 def test_people_may_be_judges_of_both_tables() -> None:
     judged, people = panel(100, 0.0, 2)
     new, old = (
-        pd.concat(
-            [one[one["system"] == name] for one in (judged, people[people["item"] < 40].assign(judge="ann"))]
-        )
+        pd.concat([one[one["system"] == name] for one in (judged, people[people["item"] < 40].assign(judge="ann"))])
         for name in ("new", "old")
     )
     found = voirdire.gate(new, old, levels=[1, 5], people="ann")
@@ -377,16 +370,10 @@ def test_wrong_tables_are_named() -> None:
     unequal = people.assign(probability=np.where(people["item"] < 10, 0.9, 0.1))
     with pytest.raises(InputError, match="not as likely to be asked"):
         voirdire.gate(judged, versions=("new", "old"), humans=unequal, levels=[1, 5])
-    with pytest.raises(
-        InputError, match="people answered 5 items that judges did not answer in both versions"
-    ):
-        voirdire.gate(
-            judged, versions=("new", "old"), humans=people.assign(item=people["item"] + 5), levels=[1, 5]
-        )
+    with pytest.raises(InputError, match="people answered 5 items that judges did not answer in both versions"):
+        voirdire.gate(judged, versions=("new", "old"), humans=people.assign(item=people["item"] + 5), levels=[1, 5])
     with pytest.raises(InputError, match="people answered 50 items that judges did not answer"):
-        voirdire.gate(
-            judged, versions=("new", "old"), humans=people.assign(item=people["item"] + 99), levels=[1, 5]
-        )
+        voirdire.gate(judged, versions=("new", "old"), humans=people.assign(item=people["item"] + 99), levels=[1, 5])
 
 
 # errors and power, looking after every 20 items
@@ -454,9 +441,7 @@ def test_a_sorted_table_is_not_decided_by_its_beginning() -> None:
     for side in (x, 1 - x):
         wealth = log_mean_evidence(side, 0.5, 0.05, 400)
         assert (wealth[:, -1] < np.log(20)).all()
-    assert (
-        log_mean_evidence(1 - x, 0.5, 0.05, 400).max(axis=1) >= np.log(20)
-    ).mean() > 0.5  # intersected it would be
+    assert (log_mean_evidence(1 - x, 0.5, 0.05, 400).max(axis=1) >= np.log(20)).mean() > 0.5  # intersected it would be
 
 
 def test_real_differences_with_versions_swapped_by_lot_are_seldom_decided(shared: Path) -> None:

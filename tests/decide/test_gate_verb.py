@@ -66,9 +66,7 @@ def test_options_of_reading_tables_hold_for_both(tables: Any) -> None:
     new, old = tables
     for name, table in (("a.csv", new), ("b.csv", old)):
         other = table.assign(judge="ann", label="fail")[:30]
-        pd.concat([table, other]).rename(columns={"judge": "grader", "item": "question_no"}).to_csv(
-            name, index=False
-        )
+        pd.concat([table, other]).rename(columns={"judge": "grader", "item": "question_no"}).to_csv(name, index=False)
     options = ("--map", "judge=grader,item=question_no", "--where", "judge=gpt", "--json")
     found = json.loads(run("a.csv", "b.csv", *options).stdout)
     assert found["low"] == voirdire.gate(new, old)["low"]
@@ -81,9 +79,7 @@ def test_options_of_reading_tables_hold_for_both(tables: Any) -> None:
 def test_people_come_in_a_file(tables: Any) -> None:
     said = pd.read_csv("both.csv").query("item < 40").drop(columns="judge")
     said.to_csv("people.csv", index=False)
-    found = json.loads(
-        run("both.csv", "--new", "v2", "--old", "v1", "--humans", "people.csv", "--json").stdout
-    )
+    found = json.loads(run("both.csv", "--new", "v2", "--old", "v1", "--humans", "people.csv", "--json").stdout)
     assert (found["estimator"], found["humans"]) == ("prediction-powered", 40)
     two = said.assign(system=said["system"].map({"v2": "new", "v1": "old"}))
     two.to_csv("people.csv", index=False)

@@ -36,11 +36,7 @@ def panel(kind: str, taken: float, seed: int = 0, judges: int = 4, items: int = 
         else:
             about = {"item": np.arange(items)}
             right = rng.random(items) < 0.8
-            given = (
-                np.where(right == truth, "good", "bad")
-                if kind == "labels"
-                else np.where(right, truth, ~truth)
-            )
+            given = np.where(right == truth, "good", "bad") if kind == "labels" else np.where(right, truth, ~truth)
             given = given if kind == "labels" else np.where(given, "cat", "dog")
         if judge == judges - 1:
             given = np.where(rng.random(items) < taken, frames[0][column], given)
@@ -52,8 +48,7 @@ def own(table: pd.DataFrame, people: pd.DataFrame | None = None) -> tuple[dict[s
     found = voirdire.audit(table, people)
     rows = {card["judge"]: card["measures"] for card in found["judges"]}
     values = {
-        judge: next(row["value"] for row in each if row["measure"] == "independence")
-        for judge, each in rows.items()
+        judge: next(row["value"] for row in each if row["measure"] == "independence") for judge, each in rows.items()
     }
     return values, found["panel"]
 
@@ -78,9 +73,7 @@ def test_an_exact_copy_by_people() -> None:
     for _ in range(ITEMS):
         truth.choice(12, 2, replace=False)
     truth.normal(size=ITEMS)
-    people = pd.DataFrame(
-        {"item": np.arange(ITEMS), "label": np.where(truth.random(ITEMS) < 0.5, "good", "bad")}
-    )
+    people = pd.DataFrame({"item": np.arange(ITEMS), "label": np.where(truth.random(ITEMS) < 0.5, "good", "bad")})
     values, worth = own(table, people)
     assert (values["j0"], values["j3"]) == (0.0, 0.0)
     assert min(values["j1"], values["j2"]) > 0.85

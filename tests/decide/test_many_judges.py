@@ -36,9 +36,7 @@ def squares_by_unit(answers: Answers) -> Floats:
     """Squares of each judge's answers beyond the mean of the others, shape (judges, units)."""
     given = np.full((len(answers.judges), len(answers.people)), np.nan)
     given[answers.judge, answers.unit] = answers.value
-    beyond = np.array(
-        [row - np.nanmean(np.delete(given, at, axis=0), axis=0) for at, row in enumerate(given)]
-    )
+    beyond = np.array([row - np.nanmean(np.delete(given, at, axis=0), axis=0) for at, row in enumerate(given)])
     return np.asarray((beyond - np.nanmean(beyond, axis=1, keepdims=True)) ** 2)
 
 

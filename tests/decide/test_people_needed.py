@@ -62,9 +62,7 @@ def log_chance(difference: np.ndarray, answers: Preference, better: float, worse
     ("median", "sd", "answers"),
     [(1.0, 0.8, Preference()), (0.4, 0.6, Preference(coin=0.97)), (2.0, 3.0, Preference(scale=1.7))],
 )
-def test_the_count_is_that_of_draws_weighed_by_the_likelihood(
-    median: float, sd: float, answers: Preference
-) -> None:
+def test_the_count_is_that_of_draws_weighed_by_the_likelihood(median: float, sd: float, answers: Preference) -> None:
     t = 3.0
     draws = np.random.default_rng(0).normal(median, sd, 400_000)
     p = float(np.exp(log_chance(np.array(median), answers, 1.0, 0.0)))
@@ -161,14 +159,10 @@ def test_answers_in_contexts_of_their_own_say_less() -> None:
     u = np.random.default_rng(0).normal(0.0, 1.5, 400_000)
     for d in (0.2, 1.0, 2.5):
         exact = float((1.0 / (1.0 + np.exp(-(d + u)))).mean())
-        assert float(Preference().over_contexts(2.25).probability(np.array(d))) == pytest.approx(
-            exact, abs=0.015
-        )
+        assert float(Preference().over_contexts(2.25).probability(np.array(d))) == pytest.approx(exact, abs=0.015)
 
 
-@pytest.mark.parametrize(
-    "model", [pytest.param(None, marks=[pytest.mark.slow, pytest.mark.long]), "rating-continuous"]
-)
+@pytest.mark.parametrize("model", [pytest.param(None, marks=[pytest.mark.slow, pytest.mark.long]), "rating-continuous"])
 def test_systems_differ_from_context_to_context(model: str | None) -> None:
     rng = np.random.default_rng(3)
     away = rng.normal(0.0, 0.8, (30, 3))

@@ -39,9 +39,7 @@ def said_by_people(truth: np.ndarray[Any, Any], n: int) -> pd.DataFrame:
 
 
 def test_of_one_judge_the_rate_is_peoples_within_its_answers_weighed_by_its_share() -> None:
-    table = pd.DataFrame(
-        {"judge": "g", "item": range(100), "label": ["pass"] * 10 + ["fail"] * 10 + ["pass"] * 80}
-    )
+    table = pd.DataFrame({"judge": "g", "item": range(100), "label": ["pass"] * 10 + ["fail"] * 10 + ["pass"] * 80})
     people = pd.DataFrame({"item": range(20), "label": ["pass"] * 9 + ["fail"] + ["pass"] + ["fail"] * 9})
     found = voirdire.rate(table, people)
     # Jeffreys: 9.5 of 11 where it says pass, 1.5 of 11 where it does not
@@ -53,16 +51,10 @@ def test_of_one_judge_the_rate_is_peoples_within_its_answers_weighed_by_its_shar
     assert by["rogan-gladen"] == pytest.approx((0.9 + 0.9 - 1) / 0.8)
 
 
-@pytest.mark.parametrize(
-    ("of_people", "of_judges"), [("Pass", "pass"), ("pass", "PASS"), ("pass  it", "Pass it")]
-)
-def test_labels_that_differ_in_spelling_alone_are_named(
-    of_people: str, of_judges: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("of_people", "of_judges"), [("Pass", "pass"), ("pass", "PASS"), ("pass  it", "Pass it")])
+def test_labels_that_differ_in_spelling_alone_are_named(of_people: str, of_judges: str, tmp_path: Path) -> None:
     table, people = tmp_path / "table.csv", tmp_path / "people.csv"
-    pd.DataFrame({"judge": "g", "item": range(40), "label": [of_judges, "fail"] * 20}).to_csv(
-        table, index=False
-    )
+    pd.DataFrame({"judge": "g", "item": range(40), "label": [of_judges, "fail"] * 20}).to_csv(table, index=False)
     pd.DataFrame({"item": range(10), "label": [of_people, "fail"] * 5}).to_csv(people, index=False)
     done = CliRunner().invoke(app, ["rate", str(table), "--humans", str(people)])
     assert done.exit_code
@@ -242,9 +234,7 @@ def test_shares_of_real_tables_are_covered_and_told_better_than_by_people_alone(
     """Five crowds with gold: 60 random gold labels are people's answers, all others are left out; twelve times."""
     covered, squares = [], []
     for name in ("products", "zencrowd", "framing", "aspects", "dogs"):
-        labels, gold = (
-            pd.read_csv(shared / "data" / f"{name}_{part}.csv", dtype=str) for part in ("labels", "gold")
-        )
+        labels, gold = (pd.read_csv(shared / "data" / f"{name}_{part}.csv", dtype=str) for part in ("labels", "gold"))
         gold = gold.set_axis(["item", "label"], axis=1)
         labels = labels[labels["item"].isin(gold["item"])]
         gold = gold[gold["item"].isin(labels["item"])]
@@ -336,9 +326,7 @@ def test_several_judges_at_once_tell_more_than_the_best_of_them() -> None:
         judges = [judged(good, 0.85, 0.85, truth, f"j{k}") for k in range(3)]
         for name, table in (("one", judges[0]), ("three", pd.concat(judges))):
             row = voirdire.rate(table, people)
-            found[name].append(
-                [row["low"] <= 0.4 <= row["high"], row["rate"] - 0.4, row["high"] - row["low"]]
-            )
+            found[name].append([row["low"] <= 0.4 <= row["high"], row["rate"] - 0.4, row["high"] - row["low"]])
     assert row["judges"] == ["j0", "j1", "j2"]
     one, three = (np.array(found[name], float) for name in ("one", "three"))
     assert three[:, 0].sum() >= 15  # 20 tables at .9: fewer than 15 once in 200
@@ -363,9 +351,7 @@ def test_systems_without_a_context_in_common_are_not_said_to_be_paired(tmp_path:
 
 
 def test_the_remedy_for_a_context_of_the_judges_alone_is_named() -> None:
-    table = pd.DataFrame(
-        {"judge": "g", "item": [0, 0, 1, 1], "context": range(4), "label": ["yes", "no"] * 2}
-    )
+    table = pd.DataFrame({"judge": "g", "item": [0, 0, 1, 1], "context": range(4), "label": ["yes", "no"] * 2})
     people = pd.DataFrame({"item": [0, 1], "label": ["yes", "no"]})
     for verb in (voirdire.rate, voirdire.audit):
         with pytest.raises(InputError, match=r"'context' and the humans' has not.*give it to both tables"):
@@ -379,9 +365,7 @@ def test_the_example_of_a_good_class_is_a_likely_one_and_quoted() -> None:
     with pytest.raises(InputError, match="say which: --positive 'fine by me', if that is it"):
         voirdire.rate(table, people)
     people["label"] = ["bad", "acceptable"] * 2
-    with pytest.raises(
-        InputError, match=r"say which: --positive acceptable, if that is it \(in Python positive="
-    ):
+    with pytest.raises(InputError, match=r"say which: --positive acceptable, if that is it \(in Python positive="):
         voirdire.rate(table.replace({"bad answer": "bad", "fine by me": "fine"}), people)
 
 
@@ -408,15 +392,11 @@ def test_labels_that_people_name_otherwise_are_no_disagreement(verb: str, tmp_pa
     people = people if verb == "replace" else people[people["judge"] == "p"].drop(columns="judge").head(40)
     judges.to_csv(tmp_path / "judges.csv", index=False)
     people.to_csv(tmp_path / "people.csv", index=False)
-    done = CliRunner().invoke(
-        app, [verb, str(tmp_path / "judges.csv"), "--humans", str(tmp_path / "people.csv")]
-    )
+    done = CliRunner().invoke(app, [verb, str(tmp_path / "judges.csv"), "--humans", str(tmp_path / "people.csv")])
     assert done.exit_code == 1, done.output
     assert "people write 'Bad' and judges 'bad', people write 'Good' and judges 'good'" in done.stderr
     people.replace({"Good": "pass", "Bad": "fail"}).to_csv(tmp_path / "people.csv", index=False)
-    done = CliRunner().invoke(
-        app, [verb, str(tmp_path / "judges.csv"), "--humans", str(tmp_path / "people.csv")]
-    )
+    done = CliRunner().invoke(app, [verb, str(tmp_path / "judges.csv"), "--humans", str(tmp_path / "people.csv")])
     assert done.exit_code == 1, done.output
     assert "people's labels 'fail', 'pass' are none of the judges' 'bad', 'good'" in done.stderr
 
@@ -425,9 +405,7 @@ def test_an_item_counts_once_whatever_phases_there_are() -> None:
     table = pd.DataFrame({"judge": "a", "item": range(40), "label": ["pass", "fail", "pass", "pass"] * 10})
     people = pd.DataFrame({"item": range(20), "label": ["pass", "fail"] * 10})
     both = pd.concat([table.assign(phase=phase) for phase in ("initial", "final")])
-    with pytest.raises(
-        InputError, match=r"phases 'final', 'initial', and an item counts once.*--where phase="
-    ):
+    with pytest.raises(InputError, match=r"phases 'final', 'initial', and an item counts once.*--where phase="):
         voirdire.rate(both, pd.concat([people.assign(phase=phase) for phase in ("initial", "final")]))
     with pytest.raises(InputError, match="no column 'phase', or a single phase"):
         voirdire.rate(both[both["phase"] == "final"], people, by="phase")

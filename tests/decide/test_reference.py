@@ -99,7 +99,5 @@ def test_the_board_shows_the_rates(tmp_path: Path) -> None:
     assert "win rate" in page.read_text()
     found = json.loads(CliRunner().invoke(app, ["board", str(file), "--method", "laplace", "--json"]).stdout)
     assert found["reference"]["item"] == "base"
-    scores = pd.DataFrame(
-        {"judge": ["a", "b"] * 6, "item": list("xxyyzz") * 2, "score": [3, 4, 2, 2, 1, 1] * 2}
-    )
+    scores = pd.DataFrame({"judge": ["a", "b"] * 6, "item": list("xxyyzz") * 2, "score": [3, 4, 2, 2, 1, 1] * 2})
     assert voirdire.fit(scores, method="laplace").board()["reference"] is None

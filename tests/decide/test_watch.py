@@ -28,9 +28,7 @@ def frame(said: Any, column: str, judges: tuple[str, ...] = JUDGES) -> pd.DataFr
     return pd.DataFrame({**names, column: np.asarray(said).ravel()})
 
 
-def labels(
-    seed: int = 0, *, changed: int = SIZE, size: int = SIZE, judges: tuple[str, ...] = JUDGES
-) -> pd.DataFrame:
+def labels(seed: int = 0, *, changed: int = SIZE, size: int = SIZE, judges: tuple[str, ...] = JUDGES) -> pd.DataFrame:
     """Judges who are right nine times in ten; the last one tosses a coin after a number of questions."""
     rng = np.random.default_rng(seed)
     right = rng.random((size, len(judges))) < 0.9
@@ -101,9 +99,7 @@ def test_agreement_with_people_falls() -> None:
     assert ("dee", "people_agreement") in changes(found)
     assert row_of(found, "dee", "people_agreement")["against"] == ["people"]
     among = pd.concat([table, people.assign(judge="eva")])
-    assert row_of(watch(among, people="eva"), "dee", "people_agreement") == row_of(
-        found, "dee", "people_agreement"
-    )
+    assert row_of(watch(among, people="eva"), "dee", "people_agreement") == row_of(found, "dee", "people_agreement")
 
 
 def test_of_two_judges_either_may_have_changed() -> None:
@@ -163,10 +159,7 @@ def test_answers_about_one_context_are_one_value() -> None:
     several = pd.concat([table, table]).sort_values("item", kind="stable")
     several = several.assign(context=several["item"], item=np.repeat(["x", "y"], 4).tolist() * 200)
     assert row_of(watch(several), "ann", "severity")["n"] == 200
-    assert (
-        row_of(watch(several), "ann", "severity")["evidence"]
-        == row_of(watch(table), "ann", "severity")["evidence"]
-    )
+    assert row_of(watch(several), "ann", "severity")["evidence"] == row_of(watch(table), "ann", "severity")["evidence"]
 
 
 def test_judges_who_join_later_take_little_from_the_others() -> None:

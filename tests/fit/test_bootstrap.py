@@ -24,9 +24,7 @@ def table(size: int, items: int = 6, seed: int = 2, apart: bool = False) -> pd.D
     """Votes on items of strengths half a unit apart; ``apart``: even items never meet odd ones."""
     rng = np.random.default_rng(seed)
     first = rng.integers(0, items, size)
-    second = (
-        first + 2 * rng.integers(1, items // 2, size) if apart else first + rng.integers(1, items, size)
-    ) % items
+    second = (first + 2 * rng.integers(1, items // 2, size) if apart else first + rng.integers(1, items, size)) % items
     winner = np.where(rng.random(size) < 1 / (1 + np.exp(0.5 * (first - second))), "first", "second")
     return pd.DataFrame({"judge": "a", "first": first, "second": second, "winner": winner})
 
@@ -47,9 +45,7 @@ def test_refits_are_the_searched_modes_of_their_counts(size: int, apart: bool) -
     mode = find_mode(problem).x
     drawn = refit._resample_weights(problem.data["votes"], 30, np.random.default_rng(0))
     assert (drawn.sum(axis=1) == size).all()
-    np.testing.assert_allclose(
-        refit._bradley_terry_modes(problem, mode, drawn), searched(problem, drawn), atol=2e-5
-    )
+    np.testing.assert_allclose(refit._bradley_terry_modes(problem, mode, drawn), searched(problem, drawn), atol=2e-5)
 
 
 def test_refits_of_many_votes_all_arrive_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +63,7 @@ def test_refits_far_from_the_table_are_searched_instead() -> None:
     far, near = np.zeros_like(weight), weight.copy()
     far[problem.data["votes"]["pair"] == 0] = 1e4
     drawn = np.stack([near, far, near])
-    arrived = refit._fixed_curvature_steps(
+    arrived = refit._solve_resampled_modes(
         problem.density, problem.data["votes"], problem.density.values(mode, np)["strength"].ravel(), drawn
     )[1]
     assert arrived.tolist() == [True, False, True]
@@ -93,9 +89,7 @@ def test_refits_of_more_than_one_block_are_those_of_single_ones(monkeypatch: pyt
 def test_other_models_and_weighed_votes_are_searched(model: str, changes: dict[str, Any]) -> None:
     plain = encoded(table(40))
     assert refit._is_plain_bradley_terry(plain)
-    assert not refit._is_plain_bradley_terry(
-        encode_votes(load_model(model), read_votes(table(40)), **changes)
-    )
+    assert not refit._is_plain_bradley_terry(encode_votes(load_model(model), read_votes(table(40)), **changes))
     tied = table(40).assign(winner=["tie", "first"] * 20)
     assert not refit._is_plain_bradley_terry(encoded(tied))
 
@@ -132,9 +126,7 @@ def test_refits_of_votes_and_scores_draw_both() -> None:
     votes = pd.DataFrame({"judge": "a", "first": rng.choice(list("xy"), 40), "second": "z"})
     votes["winner"] = np.where(rng.random(40) < 0.7, "first", "second")
     rows = [("b", item, int(rng.integers(1, 4))) for item in "xyz" for _ in range(30)]
-    scores = pd.DataFrame(rows, columns=["judge", "item", "score"]).assign(
-        judge=[f"j{n % 30}" for n in range(90)]
-    )
+    scores = pd.DataFrame(rows, columns=["judge", "item", "score"]).assign(judge=[f"j{n % 30}" for n in range(90)])
     found = voirdire.fit([votes, scores], model="joint-severity", families={}, method="laplace")
     data = JOINT.resampled(found.problem, np.random.default_rng(0))
     assert data["votes"]["weight"].sum() == 40

@@ -90,13 +90,9 @@ def test_leaving_out_each_pair_is_what_it_says() -> None:
 def test_held_out_votes_leave_no_trace(model: str) -> None:
     """The likelihood of a fold, on all cells with some counts zero, is that of a table without these votes."""
     votes = split_by_context(read_votes(table()))
-    held = (votes.first == 0) | (
-        votes.second == 0
-    )  # every vote on the first item, so whole cells and whole pairs
+    held = (votes.first == 0) | (votes.second == 0)  # every vote on the first item, so whole cells and whole pairs
     held = held[votes.row_cell] & (np.arange(votes.rows) % 7 != 0) | (np.arange(votes.rows) % 5 == 0)
-    held |= (np.minimum(votes.first, votes.second) * 4 + np.maximum(votes.first, votes.second) == 6)[
-        votes.row_cell
-    ]
+    held |= (np.minimum(votes.first, votes.second) * 4 + np.maximum(votes.first, votes.second) == 6)[votes.row_cell]
     counts = np.zeros_like(votes.counts)
     np.add.at(counts, (votes.row_cell[~held], votes.row_outcome[~held]), 1)
     spec = load_model(model)
@@ -105,9 +101,7 @@ def test_held_out_votes_leave_no_trace(model: str) -> None:
     assert fold.density == alone.density
     x = np.random.default_rng(0).normal(size=fold.density.size)
     values = fold.density.values(x, np)
-    ours, theirs = (
-        float(problem.density.log_likelihood(values, problem.data, np)) for problem in (fold, alone)
-    )
+    ours, theirs = (float(problem.density.log_likelihood(values, problem.data, np)) for problem in (fold, alone))
     assert ours == pytest.approx(theirs, rel=1e-12)
 
 
@@ -132,9 +126,7 @@ def test_groups_are_what_their_units_say(by: tuple[str, ...], groups: Any) -> No
 def test_the_seed_deals_the_folds() -> None:
     votes = table()
     one, again, other = (
-        cross_validate(votes, ["bradley-terry"], by=("pair", "context"), folds=3, seed=seed).loc[
-            0, "log_loss"
-        ]
+        cross_validate(votes, ["bradley-terry"], by=("pair", "context"), folds=3, seed=seed).loc[0, "log_loss"]
         for seed in (1, 1, 2)
     )
     assert one == again

@@ -155,9 +155,7 @@ def test_a_single_vote_can_be_fitted() -> None:
 def copied(worst: Adversarial | Random) -> Fit:
     panel = {"good1": Accuracy(0.8), "good2": Accuracy(0.8), "good3": Accuracy(0.8)}
     panel |= {"bad": worst, "copy": Copycat("bad")}
-    made = simulate_votes(
-        panel, items=10, criteria=1, design={"kind": "all-pairs", "order": "random"}, seed=2
-    )
+    made = simulate_votes(panel, items=10, criteria=1, design={"kind": "all-pairs", "order": "random"}, seed=2)
     return fit(made.votes, model="crowd-bt-position")
 
 

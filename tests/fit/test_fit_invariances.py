@@ -23,9 +23,7 @@ ONE_COIN, TWO_COIN = "crowd-bt", "crowd-bt-position"
 SHIFT = "bt-sigma-position"
 MODELS = ["bradley-terry", ONE_COIN, TWO_COIN, SHIFT]
 
-BASE = [
-    8 if outcome == ("first" if first > second else "second") else 1 for _, first, second, outcome in CELLS
-]
+BASE = [8 if outcome == ("first" if first > second else "second") else 1 for _, first, second, outcome in CELLS]
 
 counts = st.lists(st.integers(0, 4), min_size=len(CELLS), max_size=len(CELLS))
 few = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -101,9 +99,7 @@ def swapped(votes: pd.DataFrame) -> pd.DataFrame:
 @pytest.mark.parametrize("model", ["bradley-terry", ONE_COIN, "bt-sigma"])
 @few
 @given(numbers=counts)
-def test_without_position_effects_it_does_not_matter_who_was_shown_first(
-    model: str, numbers: list[int]
-) -> None:
+def test_without_position_effects_it_does_not_matter_who_was_shown_first(model: str, numbers: list[int]) -> None:
     votes = table(numbers)
     ours, theirs = fitted(votes, model), fitted(swapped(votes), model)
     np.testing.assert_array_equal(ours.posterior.centre, theirs.posterior.centre)

@@ -22,9 +22,7 @@ FLAT = {"strength": {"sd": 1e4}, "ties": {"sd": 1e4}}
 def fitted(votes: pd.DataFrame, priors: dict[str, dict[str, float]]) -> Fit:
     result = fit(votes, model="bradley-terry", method="map", priors=priors)
     levels = result.checks().set_index("check")["level"]
-    assert set(levels.drop("position", errors="ignore")) == {
-        "ok"
-    }  # some tables show every pair in one order alone
+    assert set(levels.drop("position", errors="ignore")) == {"ok"}  # some tables show every pair in one order alone
     return result
 
 
@@ -82,9 +80,7 @@ def test_bradley_terry_equals_choix(shape: str, sd: float, alpha: float) -> None
 
 # --- Davidson --------------------------------------------------------------------------------------------------
 
-REFERENCE: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "reference" / "davidson.json").read_text()
-)
+REFERENCE: dict[str, Any] = json.loads((Path(__file__).parents[1] / "reference" / "davidson.json").read_text())
 
 
 def davidson_votes(name: str) -> pd.DataFrame:
@@ -110,9 +106,7 @@ def by_statsmodels(name: str) -> tuple[np.ndarray, float]:
             level = (np.arange(len(table)) == number).astype(float)
             design.append([*level, tie, *(sign * half)[1:]])
             counts.append(row[column])
-    found = sm.GLM(np.array(counts), np.array(design, dtype=float), family=sm.families.Poisson()).fit(
-        tol=1e-14
-    )
+    found = sm.GLM(np.array(counts), np.array(design, dtype=float), family=sm.families.Poisson()).fit(tol=1e-14)
     theta = np.array([0.0, *found.params[len(table) + 1 :]])
     return theta - theta.mean(), float(found.params[len(table)])
 

@@ -65,9 +65,7 @@ def test_with_draws_it_is_their_average(with_draws: Fit) -> None:
     found = with_draws.predict(NEW).loc[1, ["p_first", "p_second", "p_tie"]].to_numpy(dtype=float)
     draws = with_draws.posterior.values
     assert draws is not None
-    each = np.array(
-        [by_hand({k: v[i] for k, v in draws.items()}, 0, 2, 0) for i in range(len(draws["strength"]))]
-    )
+    each = np.array([by_hand({k: v[i] for k, v in draws.items()}, 0, 2, 0) for i in range(len(draws["strength"]))])
     band = 4 * each.std(axis=0) / np.sqrt(MAX_DRAWS)
     assert (np.abs(found - each.mean(axis=0)) < band).all()
     # and not the equation at the mode
@@ -110,9 +108,7 @@ def test_names_that_the_fit_does_not_know_are_refused(at_mode: Fit, column: str,
 
 
 RNG = np.random.default_rng(5)
-ASKED = pd.DataFrame(
-    {"judge": ["ann", "bob"] * 12, "item": list("xyzw") * 6, "context": np.repeat(list("pqr"), 8)}
-)
+ASKED = pd.DataFrame({"judge": ["ann", "bob"] * 12, "item": list("xyzw") * 6, "context": np.repeat(list("pqr"), 8)})
 TABLES = {
     "votes": table(),
     "scores": ASKED.assign(score=RNG.integers(1, 4, 24)).drop(columns="context"),

@@ -48,11 +48,7 @@ RANKINGS = pd.DataFrame(
     columns=["judge", "item", "rank"],
 )
 LABELS = pd.DataFrame(
-    [
-        (f"j{k}", f"i{n}", "ab"[n % 2] if RNG.random() < 0.8 else "ba"[n % 2])
-        for k in range(6)
-        for n in range(30)
-    ],
+    [(f"j{k}", f"i{n}", "ab"[n % 2] if RNG.random() < 0.8 else "ba"[n % 2]) for k in range(6) for n in range(30)],
     columns=["judge", "item", "label"],
 )
 ASKED = pd.DataFrame({"item": ITEMS})

@@ -124,9 +124,7 @@ def test_the_search_between_two_contrary_voters_goes_on_from_where_they_are_alik
 def test_of_two_camps_of_voters_neither_is_better(model: str | None) -> None:
     rows = [(a, b, winner) for a, b in permutations("ABCD", 2) for winner in (min(a, b), min(a, b), "tie", b)]
     other = [(a, b, winner if winner == "tie" else a if winner == b else b) for a, b, winner in rows]
-    camps = [
-        votes(said).assign(judge=f"{name}{n}") for n in range(2) for name, said in (("t", rows), ("u", other))
-    ]
+    camps = [votes(said).assign(judge=f"{name}{n}") for n in range(2) for name, said in (("t", rows), ("u", other))]
     found = voirdire.fit(pd.concat(camps), model=model, seconds=5)
     judges, items = found.judges(), found.ranking()
     np.testing.assert_allclose(items["score"], 0, atol=1e-9)
@@ -138,9 +136,7 @@ def test_of_two_camps_of_voters_neither_is_better(model: str | None) -> None:
 def test_of_two_camps_one_whose_answers_count_for_less_gives_way() -> None:
     rows = [(a, b, winner) for a, b in permutations("ABCD", 2) for winner in (min(a, b), min(a, b), b)]
     other = [(a, b, a if winner == b else b) for a, b, winner in rows]
-    camps = [
-        votes(said).assign(judge=f"{name}{n}") for n in range(2) for name, said in (("t", rows), ("u", other))
-    ]
+    camps = [votes(said).assign(judge=f"{name}{n}") for n in range(2) for name, said in (("t", rows), ("u", other))]
     of_t = {"t0": "f", "t1": "f"}
     found = voirdire.fit(pd.concat(camps), model="bradley-terry", method="laplace", families=of_t)
     assert found.ranking()["item"].tolist() == ["D", "C", "B", "A"]
@@ -168,9 +164,7 @@ def test_people_tell_which_of_two_contrary_voters_is_right() -> None:
     pairs = [("A", "B", "A"), ("B", "A", "A")] * 10
     both = [votes(pairs), votes([(a, b, "B") for a, b, _ in pairs]).assign(judge="u")]
     people = votes([("A", "B", "A")] * 5).drop(columns="judge")
-    found = voirdire.fit(
-        pd.concat(both), model="crowd-bt", method="laplace", anchors=people, anchor_mode="joint"
-    )
+    found = voirdire.fit(pd.concat(both), model="crowd-bt", method="laplace", anchors=people, anchor_mode="joint")
     assert found.ranking().set_index("item").loc["A", "low"] > 0
 
 

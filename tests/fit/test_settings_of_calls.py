@@ -12,15 +12,9 @@ import voirdire
 from voirdire.decide.informative_prompts import telling
 from voirdire.errors import InputError
 
-SCORES = pd.DataFrame(
-    {"judge": list("ab") * 6, "item": [n // 2 for n in range(12)], "score": [1, 2, 3, 4, 2, 3] * 2}
-)
-LABELS = pd.DataFrame(
-    {"judge": list("ab") * 6, "item": [n // 2 for n in range(12)], "label": ["no", "yes", "no"] * 4}
-)
-VOTES = pd.DataFrame(
-    {"judge": list("ab") * 6, "first": list("xyz") * 4, "second": list("yzx") * 4, "winner": "first"}
-)
+SCORES = pd.DataFrame({"judge": list("ab") * 6, "item": [n // 2 for n in range(12)], "score": [1, 2, 3, 4, 2, 3] * 2})
+LABELS = pd.DataFrame({"judge": list("ab") * 6, "item": [n // 2 for n in range(12)], "label": ["no", "yes", "no"] * 4})
+VOTES = pd.DataFrame({"judge": list("ab") * 6, "first": list("xyz") * 4, "second": list("yzx") * 4, "winner": "first"})
 PEOPLE = LABELS[LABELS["judge"] == "a"][["item", "label"]]
 
 

@@ -29,9 +29,7 @@ def votes(seen: np.ndarray, length: np.ndarray, seed: int = 0) -> pd.DataFrame:
     won = rng.random(900) < 1.0 / (1.0 + np.exp(seen[second] - seen[first]))
     table = {"judge": np.arange(900) % 6, "first": NAMES[first], "second": NAMES[second]}
     table |= {"winner": np.where(won, "first", "second")}
-    return pd.DataFrame(table | {"length_first": length[first], "length_second": length[second]}).astype(
-        {"judge": str}
-    )
+    return pd.DataFrame(table | {"length_first": length[first], "length_second": length[second]}).astype({"judge": str})
 
 
 def scores(seen: np.ndarray, length: np.ndarray, seed: int = 0) -> pd.DataFrame:

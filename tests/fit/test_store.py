@@ -25,9 +25,7 @@ ON_ITEMS = {
 }
 VOTES = pd.DataFrame(ON_ITEMS)
 SEPARATE = VOTES.assign(criterion=["clarity"] * 12 + ["depth"] * 12, context=["p", "q"] * 12)
-ON_CRITERIA = pd.DataFrame(
-    {"judge": ["ann", "bob", "dan"], "first": "clarity", "second": "depth", "winner": "first"}
-)
+ON_CRITERIA = pd.DataFrame({"judge": ["ann", "bob", "dan"], "first": "clarity", "second": "depth", "winner": "first"})
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +85,7 @@ def test_a_saved_folder_is_as_open_as_any_new_one(fits: dict[str, Fit], tmp_path
     assert folder.stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
-def test_an_empty_folder_is_filled_and_a_saved_fit_replaced_only_if_asked(
-    fits: dict[str, Fit], tmp_path: Path
-) -> None:
+def test_an_empty_folder_is_filled_and_a_saved_fit_replaced_only_if_asked(fits: dict[str, Fit], tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     fits["map"].save(folder)
@@ -183,9 +179,7 @@ def test_a_fit_of_another_format(fits: dict[str, Fit], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="written in format 99, this version reads 2; upgrade voirdire"):
         load(folder)
     (folder / "run.json").write_text(json.dumps(run | {"format": 1}))
-    with pytest.raises(
-        InputError, match="written in format 1, this version reads 2; an older version wrote it: make"
-    ):
+    with pytest.raises(InputError, match="written in format 1, this version reads 2; an older version wrote it: make"):
         load(folder)
 
 

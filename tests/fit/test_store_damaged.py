@@ -16,9 +16,7 @@ from voirdire import InputError, agreement, fit, load
 from voirdire.layouts import with_seal
 from voirdire.report.sources import SavedRows, read_run, save_rows
 
-VOTES = pd.DataFrame(
-    {"judge": ["a", "b"] * 3, "first": ["x"] * 6, "second": "y", "winner": ["x", "x", "y"] * 2}
-)
+VOTES = pd.DataFrame({"judge": ["a", "b"] * 3, "first": ["x"] * 6, "second": "y", "winner": ["x", "x", "y"] * 2})
 LABELS = pd.DataFrame({"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyyynnny")})
 CONTENT = [
     b"",
@@ -104,9 +102,7 @@ def test_a_tampered_number_is_noticed(tmp_path: Path) -> None:
     folder = fit(VOTES, model="crowd-bt", method="map").save(tmp_path / "run")
     run = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(run | {"prob": 0.5}))
-    with pytest.raises(
-        InputError, match=r"the saved fit is damaged \(ValueError: it is not as it was saved\)"
-    ):
+    with pytest.raises(InputError, match=r"the saved fit is damaged \(ValueError: it is not as it was saved\)"):
         load(folder)
 
 
@@ -140,9 +136,7 @@ def test_sealed_arrays_that_are_not_of_the_tables(tmp_path: Path, name: str, cha
         arrays[name] = change(arrays[name])
     np.savez_compressed(place / "arrays.npz", **arrays)
     (place / "run.json").write_text(json.dumps(with_seal(run, place / "arrays.npz")))
-    with pytest.raises(
-        InputError, match=rf"run: the saved fit is damaged \(arrays.npz: {said}\); save it again$"
-    ):
+    with pytest.raises(InputError, match=rf"run: the saved fit is damaged \(arrays.npz: {said}\); save it again$"):
         load(place)
 
 

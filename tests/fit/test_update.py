@@ -86,9 +86,7 @@ def test_an_updated_fit_of_labels_is_the_fit_of_all() -> None:
         for k in range(4)
     ]
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
-    is_new = (
-        (table["judge"] == "j0") | (table["item"] > "i50") | (table["label"] == "b")
-    )  # a class that is new, too
+    is_new = (table["judge"] == "j0") | (table["item"] > "i50") | (table["label"] == "b")  # a class that is new, too
     old, whole = fit(table[~is_new], method="map"), fit(table, method="map")
     updated = old.update(table[is_new])
     assert updated.problem.labels == whole.problem.labels
@@ -98,9 +96,7 @@ def test_an_updated_fit_of_labels_is_the_fit_of_all() -> None:
 
 def test_votes_and_scores_are_added_to_both(votes: pd.DataFrame) -> None:
     items = sorted(set(votes["first"]))
-    scores = scored(5, seed=4).assign(
-        item=lambda t: t["item"].map(lambda name: items[int(name[1:]) % len(items)])
-    )
+    scores = scored(5, seed=4).assign(item=lambda t: t["item"].map(lambda name: items[int(name[1:]) % len(items)]))
     scores = scores[scores["criterion"] == 0].drop(columns=["criterion", "run"])
     plain = votes.drop(columns="criterion")
     whole = fit([plain, scores], levels=[1, 2, 3, 4, 5], method="map")
@@ -126,9 +122,7 @@ def test_new_scores_must_fit_the_old() -> None:
         match=r"^new scores: row 1: judge 'j0' has answered for item 'i0' in run '0' already; keep one",
     ):
         old.update(table[:1])
-    with pytest.raises(
-        InputError, match="the old scores have runs, the new ones have no; give both the same"
-    ):
+    with pytest.raises(InputError, match="the old scores have runs, the new ones have no; give both the same"):
         old.update(table.drop(columns="run"))
     with pytest.raises(InputError, match="score 9 is outside the scale 1, 2, 3, 4, 5"):
         old.update(table[:1].assign(run=7, score=9))

@@ -78,9 +78,7 @@ def test_maple_by_its_own_estimator() -> None:
     votes, on_criteria = panel((0.7, 0.8, 0.9, 0.95, 1.0), items=20)
     fit = voirdire.fit(votes, on_criteria, model="maple", method="adam")
     judges = fit.judges()
-    np.testing.assert_allclose(
-        judges.sort_values("judge")["reliability"], [0.7, 0.8, 0.9, 0.95, 1.0], atol=0.05
-    )
+    np.testing.assert_allclose(judges.sort_values("judge")["reliability"], [0.7, 0.8, 0.9, 0.95, 1.0], atol=0.05)
     assert judges[["reliability_low", "reliability_high"]].isna().all().all()
     assert fit.method == "adam"
     assert any("5,000 epochs of Adam" in note and "no prior" in note for note in fit.notes)
@@ -120,9 +118,7 @@ def test_duplicates_count_as_in_the_paper() -> None:
         (lambda t: t, {"model": "crowd-bt", "anchors": "people"}, "anchors"),
         (lambda t: t, {"model": "crowd-bt", "priors": {"strength": {"sd": 1.0}}}, "priors"),
         (
-            lambda t: t.rename(columns={"first": "item"}).assign(label=t["winner"])[
-                ["judge", "item", "label"]
-            ],
+            lambda t: t.rename(columns={"first": "item"}).assign(label=t["winner"])[["judge", "item", "label"]],
             {"model": "dawid-skene"},
             "votes",
         ),

@@ -77,15 +77,15 @@ def test_a_cache_of_the_users_own_stays(tmp_path: Path) -> None:
 
 def test_folders_that_are_not_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "jax" / "here"
-    assert compilation_cache._is_usable_folder(folder.parent, folder)
+    assert compilation_cache._prepare_cache_folder(folder.parent, folder)
     assert folder.stat().st_mode & 0o077 == 0
     folder.chmod(0o777)  # what others may write is not run
-    assert not compilation_cache._is_usable_folder(folder.parent, folder)
+    assert not compilation_cache._prepare_cache_folder(folder.parent, folder)
     folder.chmod(0o700)
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(2**40, 2**40, 2**20))
-        assert not compilation_cache._is_usable_folder(folder.parent, folder)
+        assert not compilation_cache._prepare_cache_folder(folder.parent, folder)
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
-        assert not compilation_cache._is_usable_folder(folder.parent, folder)
-    assert compilation_cache._is_usable_folder(folder.parent, folder)
+        assert not compilation_cache._prepare_cache_folder(folder.parent, folder)
+    assert compilation_cache._prepare_cache_folder(folder.parent, folder)

@@ -112,9 +112,7 @@ def test_a_fit_on_a_device_is_that_of_the_processor() -> None:
     one, other = (fit.ranking().set_index("item").sort_index() for fit in (here, there))
     width = one["high"] - one["low"]
     assert np.abs((one["score"] - other["score"]) / width).max() < 0.06
-    np.testing.assert_allclose(
-        other["high"] - other["low"], width, rtol=0.25
-    )  # by seeds alone they differ so
+    np.testing.assert_allclose(other["high"] - other["low"], width, rtol=0.25)  # by seeds alone they differ so
     judges = [fit.judges().set_index("judge").sort_index()["reliability"] for fit in (here, there)]
     np.testing.assert_allclose(*judges, atol=0.03)
     assert any("on cpu:0 by JAX" in note for note in there.notes)

@@ -82,9 +82,7 @@ def test_divergences_are_counted() -> None:
     assert diagnose_draws(PROGRAM, free(), diverging, energies())["divergences"] == 2.0
 
 
-@pytest.mark.parametrize(
-    "stuck", ["chains apart", "chains together", "one chain", "not a number", "every value"]
-)
+@pytest.mark.parametrize("stuck", ["chains apart", "chains together", "one chain", "not a number", "every value"])
 def test_draws_that_do_not_move_are_never_fine(stuck: str) -> None:
     draws, energy = free(), energies()
     if stuck == "chains apart":
@@ -145,9 +143,7 @@ def test_the_container_has_names_and_statistics() -> None:
     values = PROGRAM.values(free(), np)
     coords = {"judge": ["ann", "bob"], "criterion": ["overall"], "item": ["x", "y", "z"]}
     groups = {
-        "posterior": {
-            parameter.name: (parameter.dims, values[parameter.name]) for parameter in PROGRAM.parameters
-        },
+        "posterior": {parameter.name: (parameter.dims, values[parameter.name]) for parameter in PROGRAM.parameters},
         "sample_stats": {"diverging": ((), STILL), "energy": ((), energies())},
     }
     container = to_arviz(groups, coords, {"seed": 1}, lambda group, name: {"definition": f"{group} {name}"})
@@ -155,9 +151,7 @@ def test_the_container_has_names_and_statistics() -> None:
     assert container["posterior"]["strength"].attrs["definition"] == "posterior strength"
     chosen = container["posterior"]["strength"].sel(criterion="overall", item="y")
     np.testing.assert_array_equal(chosen.values, values["strength"][:, :, 0, 1])
-    np.testing.assert_array_equal(
-        container["posterior"]["reliability"].sel(judge="bob").values, free()[:, :, 3]
-    )
+    np.testing.assert_array_equal(container["posterior"]["reliability"].sel(judge="bob").values, free()[:, :, 3])
     np.testing.assert_array_equal(container["sample_stats"]["energy"].values, energies())
 
 

@@ -24,9 +24,9 @@ def votes() -> Problem:
 
 def labels() -> Problem:
     rng = np.random.default_rng(1)
-    rows = [
-        (f"j{k}", f"i{n}", "abc"[(n + (rng.random() < 0.3)) % 3]) for k in range(4) for n in range(12)
-    ] + [("j4", "i0", "a")]
+    rows = [(f"j{k}", f"i{n}", "abc"[(n + (rng.random() < 0.3)) % 3]) for k in range(4) for n in range(12)] + [
+        ("j4", "i0", "a")
+    ]
     return encode_labels(
         load_model("hierarchical-dawid-skene"),
         read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])),
@@ -34,9 +34,7 @@ def labels() -> Problem:
 
 
 @pytest.mark.parametrize("problem", [votes(), labels()], ids=["votes", "labels"])
-def test_compiled_and_uncompiled_hessians_are_the_same(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiled_and_uncompiled_hessians_are_the_same(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(0).normal(size=problem.density.size)
     assert len(x) % derivatives.HESSIAN_BATCH_ROWS  # the last rows do not fill a block
     plain = Derivatives(problem.density, problem.data).hessian(x)
@@ -57,19 +55,11 @@ def test_what_the_models_do_not_use_together() -> None:
         plain = TAPE_NUMPY.dot(np.arange(6.0).reshape(2, 3), TAPE_NUMPY.exp(x)) / (
             1.5 - TAPE_NUMPY.log(x * x + 1.0)[:2]
         )
-        high = (
-            TAPE_NUMPY.logaddexp(c, 0.3)
-            - TAPE_NUMPY.logaddexp(-np.inf, -c)
-            + TAPE_NUMPY.log_normal_cdf(c * c)
-        )
-        wide = TAPE_NUMPY.sigmoid(
-            TAPE_NUMPY.concatenate([c, -4.0 * c])
-        )  # gathered once over, twice and as they are
+        high = TAPE_NUMPY.logaddexp(c, 0.3) - TAPE_NUMPY.logaddexp(-np.inf, -c) + TAPE_NUMPY.log_normal_cdf(c * c)
+        wide = TAPE_NUMPY.sigmoid(TAPE_NUMPY.concatenate([c, -4.0 * c]))  # gathered once over, twice and as they are
         tiled = (wide[..., np.array([0, 1, 2, 0, 1, 2])] * wide[..., np.array([2, 2, 0, 1, 0, 1])]).sum()
         high = high + tiled * wide[..., np.arange(3)].sum() * x[np.arange(3)].sum()
-        return (
-            odd.mean() * plain.sum() + (high * high).max(axis=1).sum() + TAPE_NUMPY.log1p(x * x).sum() / x[0]
-        )
+        return odd.mean() * plain.sum() + (high * high).max(axis=1).sum() + TAPE_NUMPY.log1p(x * x).sum() / x[0]
 
     def plain(x: np.ndarray) -> float:
         return float(function(Node(x)).value)
@@ -77,10 +67,7 @@ def test_what_the_models_do_not_use_together() -> None:
     x, h = np.array([0.7, -0.4, 1.1]), 1e-4
     steps = h * np.eye(3)
     expected = [
-        [
-            (plain(x + u + v) - plain(x + u - v) - plain(x - u + v) + plain(x - u - v)) / (4 * h * h)
-            for u in steps
-        ]
+        [(plain(x + u + v) - plain(x + u - v) - plain(x - u + v) + plain(x - u - v)) / (4 * h * h) for u in steps]
         for v in steps
     ]
     np.testing.assert_allclose(hessian_matrix(function, x), expected, rtol=2e-6, atol=2e-6)

@@ -21,9 +21,7 @@ COUNT = 4000
 def encoded() -> LabelsProblem:
     """Eleven items that three judges call a, one they differ on: whether there is a second class is left open."""
     said = [("aaa" if item else "abb") for item in range(12)]
-    rows = [
-        (f"j{k}", f"i{item:02d}", label) for item, labels in enumerate(said) for k, label in enumerate(labels)
-    ]
+    rows = [(f"j{k}", f"i{item:02d}", label) for item, labels in enumerate(said) for k, label in enumerate(labels)]
     table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
     return encode_labels(load_model("dawid-skene-pooled"), table)
 

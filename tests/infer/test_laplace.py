@@ -51,9 +51,7 @@ def test_two_items_by_hand() -> None:
 
 def without_votes(name: str, priors: dict[str, dict[str, float]] | None = None) -> VotesProblem:
     """A table whose votes have weight zero: the posterior is the prior."""
-    table = read_votes(
-        votes(("ann", "x", "y", "x", 1), ("bob", "y", "z", "tie", 1), ("bob", "x", "z", "z", 1))
-    )
+    table = read_votes(votes(("ann", "x", "y", "x", 1), ("bob", "y", "z", "tie", 1), ("bob", "x", "z", "z", 1)))
     problem = encode_votes(load_model(name).with_priors(priors), table)
     none = {
         key: column * 0 if key in ("weight", "tied", "decided") else column
@@ -75,10 +73,7 @@ def test_a_normal_posterior_is_exact() -> None:
         "tie_judge": model.ties.numbers["judge_sd"],
     }
     expected = np.concatenate(
-        [
-            np.full(part.stop - part.start, sd[name] ** 2)
-            for name, part in problem.density.parameter_slices.items()
-        ]
+        [np.full(part.stop - part.start, sd[name] ** 2) for name, part in problem.density.parameter_slices.items()]
     )
     np.testing.assert_allclose(found.root @ found.root.T, np.diag(expected), atol=1e-9)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-9)
@@ -100,9 +95,7 @@ def test_a_coin_by_hand() -> None:
 
 def test_newton_steps_finish_a_loose_search() -> None:
     table = votes(("ann", "x", "y", "x", 7), ("ann", "x", "y", "y", 3))
-    problem = encode_votes(
-        load_model("bradley-terry").with_priors({"strength": {"sd": 1.5}}), read_votes(table)
-    )
+    problem = encode_votes(load_model("bradley-terry").with_priors({"strength": {"sd": 1.5}}), read_votes(table))
     mode = find_mode(problem)
     exact, polished = (laplace_approximation(problem, replace(mode, x=mode.x + off)) for off in (0.0, 1e-3))
     assert polished.gradient < 1e-9

@@ -120,9 +120,7 @@ def test_mass_by_nuts_is_the_integral(panel: str) -> None:
     model, table, likelihood, coins = PANELS[panel]
     result = fit(table, model=model, method="nuts", seed=1, draws=2000, priors=PRIORS)
     _, ratio, turned = mirror.fold_draws(result.problem.density, result.posterior.draws, result.problem.data)
-    assert turned.mean() == pytest.approx(
-        check_value(result), abs=1 / turned.size
-    )  # it keeps both orientations
+    assert turned.mean() == pytest.approx(check_value(result), abs=1 / turned.size)  # it keeps both orientations
     share = ratio / (1 + ratio)
     error = float(share.std() / np.sqrt(az.ess(share)))
     assert check_value(result) == pytest.approx(share.mean(), rel=1e-12)
@@ -143,9 +141,7 @@ def mass_beside_people(ann: tuple[int, int], people: tuple[int, int]) -> float:
     d, weight_d = nodes(-10 * SD, 10 * SD, 240)
     weight_d = weight_d * stats.norm.pdf(d, 0.0, np.sqrt(2.0) * SD)
     coin, weight_coin = nodes(0.0, 1.0, 100)
-    by_people = (
-        stats.beta.pdf(coin, 19, 1) * weight_coin @ one(d, np.log(coin / (1 - coin))[:, None], *people)
-    )
+    by_people = stats.beta.pdf(coin, 19, 1) * weight_coin @ one(d, np.log(coin / (1 - coin))[:, None], *people)
     halves = []
     for low, high in ((0.0, 0.5), (0.5, 1.0)):
         eta, weight = nodes(low, high, 100)
@@ -159,9 +155,7 @@ def mass_beside_people(ann: tuple[int, int], people: tuple[int, int]) -> float:
 def test_where_people_contradict_the_panel_the_mass_is_of_one_orientation_of_the_panel(against: int) -> None:
     """People prefer the one orientation in some draws and the other in others: the lesser of each adds up to little."""
     table = votes(("ann", "x", "y", "x", 5))
-    people = pd.DataFrame(
-        {"person": [f"p{k}" for k in range(against)], "first": "x", "second": "y", "winner": "y"}
-    )
+    people = pd.DataFrame({"person": [f"p{k}" for k in range(against)], "first": "x", "second": "y", "winner": "y"})
     result = fit(table, model="crowd-bt", anchors=people, anchor_mode="joint", priors=PRIORS)
     assert check_value(result) == pytest.approx(mass_beside_people((5, 0), (0, against)), abs=0.04)
     assert result.posterior.values is not None
@@ -176,9 +170,7 @@ MIDPOINTS = (np.arange(100_000) + 0.5) / 100_000
 
 
 def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    density = VotesDensity(
-        load_model("crowd-bt").with_priors(BETA_ALONE), judges=1, criteria=1, items=2, ties=False
-    )
+    density = VotesDensity(load_model("crowd-bt").with_priors(BETA_ALONE), judges=1, criteria=1, items=2, ties=False)
     draws = np.stack([np.zeros_like(eta), np.log(eta) - np.log1p(-eta)], axis=1)
     folded, ratio, turned = mirror.fold_draws(density, draws, {})
     # beyond the midpoint one ratio is another's inverse, up to rounding
@@ -189,18 +181,14 @@ def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def test_mass_from_draws_of_the_symmetric_posterior() -> None:
     ratio, turned = ratios(MIDPOINTS)  # density 2 eta + 2 (1 - eta): uniform
     assert turned.mean() == pytest.approx(0.5)
-    assert mirror.mirror_mass(ratio, mirror.orbit_weights(ratio, turned, True)) == pytest.approx(
-        0.25, abs=1e-6
-    )
+    assert mirror.mirror_mass(ratio, mirror.orbit_weights(ratio, turned, True)) == pytest.approx(0.25, abs=1e-6)
 
 
 def test_mass_from_draws_of_one_orientation() -> None:
     upper = np.sqrt(0.25 + 0.75 * MIDPOINTS)  # quantiles of Beta(2, 1) above one half
     ratio, turned = ratios(upper)
     assert not turned.any()
-    assert mirror.mirror_mass(ratio, mirror.orbit_weights(ratio, turned, False)) == pytest.approx(
-        0.25, abs=1e-6
-    )
+    assert mirror.mirror_mass(ratio, mirror.orbit_weights(ratio, turned, False)) == pytest.approx(0.25, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -219,9 +207,7 @@ def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
 # --- folding ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["crowd-bt", "crowd-bt-position", "maple-position", "maple-criterion-reliability"]
-)
+@pytest.mark.parametrize("name", ["crowd-bt", "crowd-bt-position", "maple-position", "maple-criterion-reliability"])
 def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     model = load_model(name)
     density = VotesDensity(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
@@ -242,9 +228,7 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     favour = 0.0
     for p in coins:
         straight, turned_ = stats.beta.pdf(p, a, b), stats.beta.pdf(p, b, a)
-        favour += np.log(
-            ((1 - part) * straight + part * turned_) / ((1 - part) * turned_ + part * straight)
-        ).sum(-1)
+        favour += np.log(((1 - part) * straight + part * turned_) / ((1 - part) * turned_ + part * straight)).sum(-1)
     assert (favour >= 0).all()
     np.testing.assert_allclose(np.log(ratio), -favour, atol=1e-9)
     both = np.logaddexp(here, there)

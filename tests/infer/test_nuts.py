@@ -65,9 +65,7 @@ def test_it_converges_in_few_steps(problem: VotesProblem, run: Draws) -> None:
 
 
 @pytest.mark.slow
-def test_with_many_votes_it_agrees_with_laplace(
-    problem: VotesProblem, approximation: Laplace, run: Draws
-) -> None:
+def test_with_many_votes_it_agrees_with_laplace(problem: VotesProblem, approximation: Laplace, run: Draws) -> None:
     """On 4,050 votes they differ by the posterior's skewness: measured 0.56 sd in the means, 9 to 16% in the sd."""
     density = problem.density
     exact = density.values(mirror.fold_draws(density, run.x, {})[0].reshape(-1, density.size), np)
@@ -132,9 +130,7 @@ def test_the_seed_decides_every_draw(problem: VotesProblem, approximation: Lapla
 def test_draws_do_not_depend_on_how_many_are_asked_for(problem: VotesProblem, approximation: Laplace) -> None:
     """30 draws, not a multiple of a block, are the first 30 of 120; warmup stays out of all of them."""
     told: list[int] = []
-    short = sample_nuts(
-        problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=30, progress=told.append
-    )
+    short = sample_nuts(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=30, progress=told.append)
     long = sample_nuts(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=120)
     assert short.x.shape == (2, 30, problem.density.size)
     assert short.diverging.shape == short.energy.shape == short.steps.shape == (2, 30)

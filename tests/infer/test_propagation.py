@@ -86,10 +86,7 @@ def test_moments_are_those_of_quadrature(mean: float, variance: float) -> None:
     answers, gap = np.array([1.0, -1.0]), 1e-4
     log, slope, bend = (
         np.array(
-            [
-                _sigmoid_moments(answers, np.full(2, mean + shift), np.full(2, variance))
-                for shift in (-gap, 0.0, gap)
-            ]
+            [_sigmoid_moments(answers, np.full(2, mean + shift), np.full(2, variance)) for shift in (-gap, 0.0, gap)]
         )
     ).swapaxes(0, 1)
     np.testing.assert_allclose(slope[1], (log[2] - log[0]) / (2 * gap), rtol=1e-6, atol=1e-8)

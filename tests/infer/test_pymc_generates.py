@@ -49,9 +49,7 @@ def votes(names: list[str], count: int, seed: int) -> pd.DataFrame:
 def of_several_criteria() -> Any:
     table = votes(ITEMS, 60, 1)
     table["criterion"] = np.random.default_rng(2).choice(CRITERIA, len(table))
-    return encode_votes(
-        load_model("learned-maple-position"), read_votes(table), read_votes(votes(CRITERIA, 20, 3))
-    )
+    return encode_votes(load_model("learned-maple-position"), read_votes(table), read_votes(votes(CRITERIA, 20, 3)))
 
 
 def model_of(problem: Any) -> Any:
@@ -128,9 +126,7 @@ def test_a_fit_generates_in_pymc() -> None:
         fit.model, fit.problem.density, thinned_draws(fit.posterior, 4000), fit.problem.coded_votes
     )
     total = observed.sum(axis=-1)
-    assert np.abs(counts.mean(axis=(0, 1))[:, 0] - total * chance[:, 0]).max() < 5 * np.sqrt(
-        total.max() / 4 / 4000
-    )
+    assert np.abs(counts.mean(axis=(0, 1))[:, 0] - total * chance[:, 0]).max() < 5 * np.sqrt(total.max() / 4 / 4000)
     # a check of the posterior predictive: of all votes the share that the first item wins
     shares = counts[..., 0].sum(axis=-1).ravel() / observed.sum()
     assert 0.05 < (shares < observed[:, 0].sum() / observed.sum()).mean() < 0.95
@@ -140,9 +136,7 @@ def test_interventions_change_what_is_generated() -> None:
     import pymc as pm
 
     problem = encode_votes(load_model("crowd-bt"), read_votes(votes(ITEMS, 60, 1)))
-    perfect = pm.do(
-        model_of(problem), {"reliability": np.full(3, 1 - 1e-9), "strength": [[9.0, 3.0, -3.0, -9.0]]}
-    )
+    perfect = pm.do(model_of(problem), {"reliability": np.full(3, 1 - 1e-9), "strength": [[9.0, 3.0, -3.0, -9.0]]})
     with perfect:
         drawn = pm.sample_prior_predictive(20, random_seed=1).prior_predictive["votes"]
     coded = problem.coded_votes

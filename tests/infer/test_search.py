@@ -29,21 +29,13 @@ FUNCTIONS = {
     "far apart": lambda x, xp: xp.logaddexp(1e4 * x, -1e4 * x).sum(),
     "where": lambda x, xp: xp.where(np.arange(6) > 2, x * x, 3.0 * x).sum(),
     "gathered": lambda x, xp: (x[np.array([0, 0, 5, 2])] ** 2).sum(),
-    "gathered from a table": lambda x, xp: (
-        x.reshape((2, 3))[np.array([0, 1, 1]), np.array([2, 0, 0])] ** 2
-    ).sum(),
+    "gathered from a table": lambda x, xp: (x.reshape((2, 3))[np.array([0, 1, 1]), np.array([2, 0, 0])] ** 2).sum(),
     "sliced": lambda x, xp: (x[1:4] * x[..., :3]).sum() + x[None, :, None].sum(axis=(0, 2))[0],
-    "axes": lambda x, xp: (
-        (x.reshape((2, 3)) - x.reshape((2, 3)).mean(axis=1, keepdims=True)).sum(axis=0) ** 2
-    ).sum(),
+    "axes": lambda x, xp: ((x.reshape((2, 3)) - x.reshape((2, 3)).mean(axis=1, keepdims=True)).sum(axis=0) ** 2).sum(),
     "largest": lambda x, xp: (x.reshape((2, 3)).max(axis=1) ** 2).sum(),
     "joined": lambda x, xp: (xp.concatenate([x[:2], np.ones(3), 2.0 * x[4:]]) ** 2).sum(),
-    "joined across": lambda x, xp: xp.concatenate([x.reshape((3, 2)), x.reshape((3, 2)) ** 2], axis=1)[
-        :, 1:3
-    ].sum(),
-    "matrices": lambda x, xp: (
-        xp.dot(np.arange(8.0).reshape(4, 2), x.reshape((2, 3))).transpose(1, 0) ** 2
-    ).sum(),
+    "joined across": lambda x, xp: xp.concatenate([x.reshape((3, 2)), x.reshape((3, 2)) ** 2], axis=1)[:, 1:3].sum(),
+    "matrices": lambda x, xp: (xp.dot(np.arange(8.0).reshape(4, 2), x.reshape((2, 3))).transpose(1, 0) ** 2).sum(),
 }
 
 
@@ -153,9 +145,7 @@ def test_a_trial_point_without_a_gradient_is_no_step() -> None:
 
     def both(x: np.ndarray) -> tuple[float, np.ndarray]:
         below.append(x[0] < 0)
-        return (
-            (-1.0, np.full(1, np.nan)) if below[-1] else (10.0 * float((x[0] - 0.5) ** 2), 20.0 * (x - 0.5))
-        )
+        return (-1.0, np.full(1, np.nan)) if below[-1] else (10.0 * float((x[0] - 0.5) ** 2), 20.0 * (x - 0.5))
 
     found = search_minimum(both, np.array([0.9]))
     assert any(below)

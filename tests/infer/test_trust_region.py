@@ -31,9 +31,7 @@ def test_a_curved_valley_is_followed_to_its_end() -> None:
     # from here the function has a local minimum beside the one at ones (Shang and Qiu 2006): either is a minimum
     assert np.abs(found.gradient).max() <= 1e-9
     start = np.linspace(0.0, 2.0, 10)
-    np.testing.assert_allclose(
-        minimise_trust_region(rosenbrock, bent, start, tolerance=1e-9).x, 1.0, atol=1e-8
-    )
+    np.testing.assert_allclose(minimise_trust_region(rosenbrock, bent, start, tolerance=1e-9).x, 1.0, atol=1e-8)
 
 
 def test_a_saddle_is_left_though_its_second_derivatives_point_nowhere() -> None:
@@ -52,9 +50,7 @@ def test_points_where_the_objective_is_no_number_are_too_far_away() -> None:
     def barrier(x: Floats) -> tuple[float, Floats]:
         return float((x - np.log(x)).sum()), 1.0 - 1.0 / x
 
-    found = minimise_trust_region(
-        barrier, lambda x: Curvature(lambda v: v / x**2, lambda v: 1e3 * v), np.full(3, 0.01)
-    )
+    found = minimise_trust_region(barrier, lambda x: Curvature(lambda v: v / x**2, lambda v: 1e3 * v), np.full(3, 0.01))
     np.testing.assert_allclose(found.x, 1.0, atol=1e-6)
     nowhere = minimise_trust_region(barrier, lambda x: Curvature(lambda v: v, lambda v: v), np.full(3, -1.0))
     assert nowhere.value == np.inf

@@ -107,8 +107,7 @@ def test_a_provider_asks_judges_and_says_what_they_cost() -> None:
     said = {"big": 5, "small": 4}
     with scripted().ScriptedServer(lambda request: {"score": said[request["model"]]}) as server:
         judges = [
-            {"name": name, "model": name, "base_url": server.url, "price_in": 1.0, "price_out": 2.0}
-            for name in said
+            {"name": name, "model": name, "base_url": server.url, "price_in": 1.0, "price_out": 2.0} for name in said
         ]
         config = {"panel": {"judges": judges}, "scale": [1, 5]}
         found = call_api("The cat sat.", {"config": config}, {"vars": {"source": "A cat sat on a mat."}})
@@ -125,9 +124,7 @@ def test_a_provider_asks_judges_and_says_what_they_cost() -> None:
 
 
 def test_judges_without_an_answer_are_named() -> None:
-    with scripted().ScriptedServer(
-        lambda request: {"score": 4} if request["model"] == "big" else "no idea"
-    ) as server:
+    with scripted().ScriptedServer(lambda request: {"score": 4} if request["model"] == "big" else "no idea") as server:
         judges = [{"name": name, "model": name, "base_url": server.url} for name in ("big", "small")]
         panel = {"judges": judges, "answer_tries": 1}
         found = call_api("x", {"config": {"panel": panel}}, {})

@@ -19,9 +19,7 @@ def _covered(fit: Any, truth: dict[str, Any]) -> dict[str, np.ndarray]:
     for row in found["terms"]:
         rows.setdefault(row["term"], []).append(row)
     return {
-        name: np.array(
-            [row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)]
-        )
+        name: np.array([row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)])
         for name, values in truth.items()
     }
 

@@ -48,9 +48,7 @@ def test_the_summary_is_arvizs(fitted: Fit) -> None:
     known = az.summary(fitted.idata, var_names=["score"], **width)
     pd.testing.assert_frame_equal(found, known)
     assert set(fitted.summary().index) > set(found.index)
-    with pytest.raises(
-        InputError, match=r"variable 'scor' is not in the posterior \(did you mean 'score'\?\)"
-    ):
+    with pytest.raises(InputError, match=r"variable 'scor' is not in the posterior \(did you mean 'score'\?\)"):
         fitted.summary(["scor"])
 
 
@@ -65,18 +63,14 @@ def test_a_fit_without_draws_has_no_summary(votes: pd.DataFrame) -> None:
 )
 def test_figures_are_drawn_by_arvizs_names(fitted: Fit, theirs: str, ours: str) -> None:
     one, other = fitted.plot(theirs), fitted.plot(ours)
-    assert [text.get_text() for text in one.get_yticklabels()] == [
-        text.get_text() for text in other.get_yticklabels()
-    ]
+    assert [text.get_text() for text in one.get_yticklabels()] == [text.get_text() for text in other.get_yticklabels()]
     assert one.get_xlabel() == other.get_xlabel()
     plt.close("all")
 
 
 def test_the_forest_of_labels_is_of_judges(labelled: Fit) -> None:
     one, other = labelled.plot("forest"), labelled.plot("judges")
-    assert [text.get_text() for text in one.get_yticklabels()] == [
-        text.get_text() for text in other.get_yticklabels()
-    ]
+    assert [text.get_text() for text in one.get_yticklabels()] == [text.get_text() for text in other.get_yticklabels()]
     plt.close("all")
 
 
@@ -127,9 +121,9 @@ def test_labels_are_predicted_without_an_answer(labelled: Fit) -> None:
     assert ends[0] < row["p_yes"] < ends[1]
     with pytest.raises(InputError, match="row 1: the fit has no item 'i99'"):
         labelled.predict(pd.DataFrame({"judge": ["a"], "item": ["i99"]}))
-    assert labelled.predict(pd.DataFrame({"judge": ["a"], "item": ["new"], "label": ["no"]}))[
-        "label"
-    ].tolist() == ["no"]
+    assert labelled.predict(pd.DataFrame({"judge": ["a"], "item": ["new"], "label": ["no"]}))["label"].tolist() == [
+        "no"
+    ]
 
 
 def test_scores_and_votes_are_predicted_without_an_answer(fitted: Fit) -> None:
@@ -142,7 +136,7 @@ def test_scores_and_votes_are_predicted_without_an_answer(fitted: Fit) -> None:
             "score": [1, 2, 1, 3, 3, 4, 2, 2, 3, 5, 4, 5],
         }
     )
-    expected = voirdire.fit(scores, method="map").predict(
-        pd.DataFrame({"judge": ["a", "a"], "item": ["w", "z"]})
-    )["expected"]
+    expected = voirdire.fit(scores, method="map").predict(pd.DataFrame({"judge": ["a", "a"], "item": ["w", "z"]}))[
+        "expected"
+    ]
     assert expected[0] < expected[1]

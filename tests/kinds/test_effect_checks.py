@@ -23,9 +23,7 @@ def scores(favour: float = 0.0) -> pd.DataFrame:
             j,
             c,
             i,
-            float(
-                1 + np.searchsorted([-1.5, 0, 1.5], favour * (OF_JUDGES[j] == OF_ITEMS[i]) + rng.logistic())
-            ),
+            float(1 + np.searchsorted([-1.5, 0, 1.5], favour * (OF_JUDGES[j] == OF_ITEMS[i]) + rng.logistic())),
         )
         for j in JUDGES
         for c in range(12)
@@ -36,20 +34,13 @@ def scores(favour: float = 0.0) -> pd.DataFrame:
 
 def rankings() -> pd.DataFrame:
     rng = np.random.default_rng(4)
-    rows = [
-        (j, c, i, r)
-        for j in JUDGES
-        for c in range(4)
-        for i, r in zip(ITEMS, 1 + rng.permutation(8), strict=True)
-    ]
+    rows = [(j, c, i, r) for j in JUDGES for c in range(4) for i, r in zip(ITEMS, 1 + rng.permutation(8), strict=True)]
     return pd.DataFrame(rows, columns=["judge", "context", "item", "rank"])
 
 
 def votes() -> pd.DataFrame:
     rng = np.random.default_rng(5)
-    rows = [
-        (j, *rng.choice(ITEMS, 2, replace=False), ["first", "second"][rng.integers(2)]) for j in JUDGES * 20
-    ]
+    rows = [(j, *rng.choice(ITEMS, 2, replace=False), ["first", "second"][rng.integers(2)]) for j in JUDGES * 20]
     return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
 
 
@@ -123,9 +114,7 @@ def test_judges_of_scores_who_favour_their_family_are_named() -> None:
 @pytest.mark.parametrize(("favour", "level"), [(-2.0, "warn"), (0.45, "ok")])
 def test_judges_that_count_their_family_down_are_named_and_none_by_chance(favour: float, level: str) -> None:
     """At 0.45 the 95% interval of every judge is clear of 0, but not those that hold for all of them together."""
-    fit = voirdire.fit(
-        scores(favour=favour), method="laplace", families=OF_JUDGES, item_families=OF_ITEMS, prob=0.95
-    )
+    fit = voirdire.fit(scores(favour=favour), method="laplace", families=OF_JUDGES, item_families=OF_ITEMS, prob=0.95)
     of_judges = fit.own_family().iloc[1:]
     assert ((of_judges["low"] > 0) | (of_judges["high"] < 0)).all()
     assert check(fit, "own-family")["level"] == level

@@ -75,9 +75,7 @@ def test_predictions_know_what_the_family_of_a_judge_sees(case: tuple[str, pd.Da
     name = {"rankings": "expected_rank", "scores": "expected", "votes": "p_first"}[kind]
     about = {"rankings": ["item"], "scores": ["item"], "votes": ["first", "second"]}[kind]
     asked = table[(table["context"] == "c0") & (table["judge"] == "j0")]
-    found = {
-        judge: fit.predict(asked.assign(judge=judge)).set_index(about)[name] for judge in ("j0", "j3", "j7")
-    }
+    found = {judge: fit.predict(asked.assign(judge=judge)).set_index(about)[name] for judge in ("j0", "j3", "j7")}
     alike = pd.DataFrame(found).corr()
     assert alike.loc["j0", "j3"] > alike.loc["j0", "j7"] + 0.05
 
@@ -86,9 +84,7 @@ def test_more_answers_are_of_the_same_families(case: tuple[str, pd.DataFrame, An
     kind, table, fit = case
     new = table[table["context"].isin(["c0"]) & table["judge"].isin(["j0", "j7"])].assign(context="c9")
     both = fit.update(pd.concat([new, new[new["judge"] == "j7"].assign(judge="late")]))
-    whole = fitted(
-        kind, pd.concat([table, new, new[new["judge"] == "j7"].assign(judge="late")]), families=FAMILIES
-    )
+    whole = fitted(kind, pd.concat([table, new, new[new["judge"] == "j7"].assign(judge="late")]), families=FAMILIES)
     assert both.model.name == whole.model.name
     theirs, ours = (fit.ranking().set_index("item")["score"] for fit in (whole, both))
     assert np.abs(theirs - ours.loc[theirs.index]).max() < 0.1 * theirs.std()
@@ -230,9 +226,7 @@ def test_people_outweigh_a_family_that_says_the_opposite(seed: int) -> None:
     table = pd.DataFrame(rows, columns=["judge", *COLUMNS["votes"]])
     people = pd.DataFrame(answers(worth, 60), columns=COLUMNS["votes"])
     people["person"] = [f"p{n % 5}" for n in range(60)]
-    fit = fitted(
-        "votes", table, families=dict.fromkeys(table["judge"][:420], "f"), anchors=people, anchor_mode="joint"
-    )
+    fit = fitted("votes", table, families=dict.fromkeys(table["judge"][:420], "f"), anchors=people, anchor_mode="joint")
     score = fit.ranking().set_index("item").loc[items, "score"]
     assert np.corrcoef(score, worth)[0, 1] > 0.7
 
@@ -331,9 +325,7 @@ def test_copies_within_a_family_count_as_one() -> None:
 @pytest.mark.parametrize("data", ["votes", "scores", "both"])
 def test_a_judge_of_a_family_may_vote_on_criteria_alone(data: str) -> None:
     rng = np.random.default_rng(0)
-    about = pd.MultiIndex.from_product(
-        [["a", "b", "c"], ["p", "q"], ITEMS[:4]], names=["judge", "criterion", "item"]
-    )
+    about = pd.MultiIndex.from_product([["a", "b", "c"], ["p", "q"], ITEMS[:4]], names=["judge", "criterion", "item"])
     scores = about.to_frame(index=False).assign(score=rng.integers(1, 6, 24))
     votes = scores.rename(columns={"item": "first"}).assign(second=ITEMS[4], winner=lambda t: t["first"])
     table = {"votes": votes, "scores": scores, "both": [votes, scores]}[data]

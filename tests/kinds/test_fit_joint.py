@@ -36,9 +36,7 @@ def simulated(
     """Every judge scores every item once, and votes on ``votes`` random pairs an item."""
     rng = np.random.default_rng(seed)
     shift, severity = np.resize(SHIFT, len(a)), np.resize(SEVERITY, len(a))
-    theta = rng.normal(
-        0.0, 2.0, items
-    )  # as the models' prior has it, which the scale of strengths and m lean on
+    theta = rng.normal(0.0, 2.0, items)  # as the models' prior has it, which the scale of strengths and m lean on
     theta -= theta.mean()
     names = [f"i{n:02d}" for n in range(items)]
     scored, voted = [], []
@@ -205,16 +203,12 @@ def test_probabilities_are_those_of_the_equation(fitted: voirdire.Fit, panel: An
 def criteria_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     votes, scores, _ = simulated(8, seed=7)
     two = [t.assign(criterion=name) for t in (votes, scores) for name in ("clear", "true")]
-    return pd.concat(two[:2]), pd.concat(two[2:]).assign(
-        group=lambda t: t["judge"].isin(["j0", "j1"]).map(str)
-    )
+    return pd.concat(two[:2]), pd.concat(two[2:]).assign(group=lambda t: t["judge"].isin(["j0", "j1"]).map(str))
 
 
 def test_criteria_are_weighed_and_judges_grouped() -> None:
     votes, scores = criteria_tables()
-    on_criteria = pd.DataFrame(
-        {"judge": ["j0", "new"] * 6, "first": "clear", "second": "true", "winner": "first"}
-    )
+    on_criteria = pd.DataFrame({"judge": ["j0", "new"] * 6, "first": "clear", "second": "true", "winner": "first"})
     found = voirdire.fit([scores, votes], on_criteria, levels=LEVELS, method="map")
     assert found.model.name == "joint-contexts"
     weights = found.criteria().set_index("criterion")["weight"]
@@ -304,9 +298,7 @@ def test_requests_that_do_not_fit_are_refused(fitted: voirdire.Fit, panel: Any) 
     ):
         with pytest.raises(voirdire.InputError, match=message):
             voirdire.fit([votes, scores], **how)
-    with pytest.raises(
-        voirdire.InputError, match="joint-position is for votes and scores, but the table has votes"
-    ):
+    with pytest.raises(voirdire.InputError, match="joint-position is for votes and scores, but the table has votes"):
         voirdire.fit(votes, model="joint-position")
     with pytest.raises(voirdire.InputError, match="a fit of votes and scores has ranking"):
         fitted.classes()

@@ -76,9 +76,7 @@ def simulated(
     z = rng.standard_normal(size)
     t = r * z + np.sqrt(1.0 - r**2) * rng.standard_normal(size)
     kept = 1.0 / (1.0 + noise**2)
-    drawn = kept * (z + noise * rng.standard_normal(size)) + noise * np.sqrt(kept) * rng.standard_normal(
-        (1000, size)
-    )
+    drawn = kept * (z + noise * rng.standard_normal(size)) + noise * np.sqrt(kept) * rng.standard_normal((1000, size))
     drawn = 5.0 + 2.0 * drawn
     truth = 5.0 + drawn.std(axis=1, ddof=1).mean() * r * t
     if kind == "scores":
@@ -145,9 +143,7 @@ def test_draws_have_the_moments_of_the_normal_posterior() -> None:
     z = (drawn - drawn.mean(axis=1, keepdims=True)) / drawn.std(axis=1, ddof=1, keepdims=True)
     cov = r**2 * np.cov(z.T) + (1.0 - r**2) * np.eye(len(NAMES))
     value = dict(enumerate(answers.grid()))[30][1]
-    every = answers.evidence(
-        {name: place for place, name in enumerate(NAMES)}, r * z.mean(axis=0), cov, value
-    )
+    every = answers.evidence({name: place for place, name in enumerate(NAMES)}, r * z.mean(axis=0), cov, value)
     rows = {name: int(np.searchsorted(gap.seen, NAMES.index(name))) for name in answers.items}
     evidence = answers.evidence(rows, r * z.mean(axis=0)[gap.seen], gap.cov(r), value)
     gap.nodes = [gap.nodes[0]._replace(weight=1.0, evidence=evidence)]
@@ -178,9 +174,7 @@ def panel(seed: int = 0, pull: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame,
     judges = voted(theta + pull * length, 600).assign(judge=[f"j{k % 6}" for k in range(600)])
     people = voted(theta, 80).assign(person=[f"p{k}" for k in range(80)])
     item = rng.integers(0, size, 60)
-    scores = pd.DataFrame(
-        {"item": [NAMES[k] for k in item], "score": 10 + 3 * theta[item] + rng.normal(0, 2, 60)}
-    )
+    scores = pd.DataFrame({"item": [NAMES[k] for k in item], "score": 10 + 3 * theta[item] + rng.normal(0, 2, 60)})
     return judges, people, scores, theta
 
 
@@ -213,9 +207,7 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     # people's answers, the same or more of them, are no votes of judges beside what they teach
     of_people = people.rename(columns={"person": "judge"})
     for one, taken in ((fit, of_people), (again, of_people.head(3))):
-        with pytest.raises(
-            InputError, match="'p0' is a judge of the table, too, and answers would count twice"
-        ):
+        with pytest.raises(InputError, match="'p0' is a judge of the table, too, and answers would count twice"):
             one.update(taken)
     with pytest.raises(InputError, match="takes answers of judges; fit all answers again"):
         fit.update(voirdire.read(pd.concat([judges, of_people.head(1)]), people=["p0"]))
@@ -238,9 +230,7 @@ def test_scores_of_people_on_a_scale_of_their_own() -> None:
     named = voirdire.fit(table, anchors=people.assign(person=turn), about="panel", method="laplace")
     assert named.as_dict()["target"] == fit.as_dict()["target"]
     pd.testing.assert_frame_equal(named.ranking(), fit.ranking())
-    enters = voirdire.fit(
-        table, anchors=people.assign(person=turn, score=3), levels=[1, 2, 3, 4, 5], method="map"
-    )
+    enters = voirdire.fit(table, anchors=people.assign(person=turn, score=3), levels=[1, 2, 3, 4, 5], method="map")
     assert enters.problem.anchors.count == 60
     equal = people.assign(score=3)
     alike = voirdire.fit(table, anchors=equal, about="target", method="map")
@@ -297,9 +287,7 @@ def test_claims_about_people_are_right_where_all_judges_like_long_answers() -> N
     for seed in range(20):
         judges, people, _, theta = panel(seed)
         for with_people in claims:
-            fit = voirdire.fit(
-                judges, anchors=people if with_people else None, judges="models", method="laplace"
-            )
+            fit = voirdire.fit(judges, anchors=people if with_people else None, judges="models", method="laplace")
             assert fit.posterior.values is not None
             drawn = shown_draws(fit.problem, fit.posterior.values)
             truth = theta[[NAMES.index(item) for item in fit.problem.items]]

@@ -53,9 +53,7 @@ def make(name: str) -> voirdire.Fit:
         table["criterion"] = RNG.choice(CRITERIA, len(table))
         return voirdire.fit(table, criteria=votes(CRITERIA, 40, 0.0), seed=1, method="laplace")
     if name == "scores":
-        found = voirdire.fit(
-            rated("score", [1, 2, 3, 4], CRITERIA), model="rating-maple", seed=1, method="laplace"
-        )
+        found = voirdire.fit(rated("score", [1, 2, 3, 4], CRITERIA), model="rating-maple", seed=1, method="laplace")
         return found
     if name == "continuous":
         table = rated("score", [1.5, 2.2, 3.1, 4.0], CRITERIA)
@@ -65,16 +63,12 @@ def make(name: str) -> voirdire.Fit:
         table = rated("label", ["bad", "fair", "good"], ["overall"])
         return voirdire.fit(table, seed=1, method="laplace")
     if name == "joint":
-        return voirdire.fit(
-            [votes(), rated("score", [1, 2, 3], ["overall"]).drop(columns="criterion")], seed=1
-        )
+        return voirdire.fit([votes(), rated("score", [1, 2, 3], ["overall"]).drop(columns="criterion")], seed=1)
     rows = []
     for run in range(24):
         order = sorted(ITEMS, key=lambda item: -WORTH[item] + RNG.gumbel())
         rows += [(JUDGES[run % 4], run, item, rank) for rank, item in enumerate(order)]
-    return voirdire.fit(
-        pd.DataFrame(rows, columns=["judge", "run", "item", "rank"]), seed=1, method="laplace"
-    )
+    return voirdire.fit(pd.DataFrame(rows, columns=["judge", "run", "item", "rank"]), seed=1, method="laplace")
 
 
 KINDS = ["votes", "criteria", "scores", "continuous", "labels", "joint", "rankings"]
@@ -83,9 +77,7 @@ KINDS = ["votes", "criteria", "scores", "continuous", "labels", "joint", "rankin
 QUICK = ("votes", "scores")
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(k, marks=[pytest.mark.slow] * (k not in QUICK)) for k in KINDS]
-)
+@pytest.fixture(scope="module", params=[pytest.param(k, marks=[pytest.mark.slow] * (k not in QUICK)) for k in KINDS])
 def fit(request: pytest.FixtureRequest) -> voirdire.Fit:
     return make(request.param)
 
@@ -105,9 +97,7 @@ def test_judges_are_those_of_the_table(fit: voirdire.Fit, idata: Any) -> None:
     shown = [
         name
         for name in table
-        if f"{name}_low" in table
-        and not table[name].isna().any()
-        and np.ptp(table[f"{name}_high"] - table[name]) > 0
+        if f"{name}_low" in table and not table[name].isna().any() and np.ptp(table[f"{name}_high"] - table[name]) > 0
     ]
     assert shown
     for name in shown:
@@ -116,17 +106,13 @@ def test_judges_are_those_of_the_table(fit: voirdire.Fit, idata: Any) -> None:
         draws = joined(idata, name)
         np.testing.assert_allclose(np.median(draws, axis=0), table[name], atol=1e-12, rtol=1e-12)
         for end, at in (("low", 0.05), ("high", 0.95)):
-            np.testing.assert_allclose(
-                np.quantile(draws, at, axis=0), table[f"{name}_{end}"], atol=1e-12, rtol=1e-9
-            )
+            np.testing.assert_allclose(np.quantile(draws, at, axis=0), table[f"{name}_{end}"], atol=1e-12, rtol=1e-9)
 
 
 def test_criteria_and_scores_are_those_of_the_tables(fit: voirdire.Fit, idata: Any) -> None:
     if not hasattr(type(fit), "criteria"):
         shares, confusion = fit.shares(), fit.confusion()
-        np.testing.assert_allclose(
-            joined(idata, "class_share").mean(axis=0).ravel(), shares["share"], atol=1e-12
-        )
+        np.testing.assert_allclose(joined(idata, "class_share").mean(axis=0).ravel(), shares["share"], atol=1e-12)
         found = joined(idata, "confusion").mean(axis=0).ravel()
         np.testing.assert_allclose(found, confusion["probability"], atol=1e-12)
         return
@@ -151,9 +137,7 @@ def test_estimated_values_are_under_their_own_names(fit: voirdire.Fit, idata: An
     for name in estimated.data_vars:
         if name.startswith("logit_") and name.removeprefix("logit_") in idata["posterior"]:
             probability = np.asarray(idata["posterior"][name.removeprefix("logit_")])
-            np.testing.assert_allclose(
-                np.log(probability) - np.log1p(-probability), estimated[name], atol=1e-6
-            )
+            np.testing.assert_allclose(np.log(probability) - np.log1p(-probability), estimated[name], atol=1e-6)
     if "log_weight" in estimated:
         log = np.log(np.asarray(idata["posterior"]["weight"]))
         np.testing.assert_allclose(log - log.mean(axis=-1, keepdims=True), estimated["log_weight"], atol=1e-9)

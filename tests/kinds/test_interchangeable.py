@@ -26,9 +26,7 @@ def rankings(ties: bool = False) -> pd.DataFrame:
 def test_ranked_items_that_could_change_names() -> None:
     for table in (rankings(), rankings(ties=True)):
         fit = voirdire.fit(table, method="laplace")
-        assert [[fit.problem.items[at] for at in group] for group in interchangeable_items(fit.problem)] == [
-            ["x", "y"]
-        ]
+        assert [[fit.problem.items[at] for at in group] for group in interchangeable_items(fit.problem)] == [["x", "y"]]
         found = fit.ranking().set_index("item").drop(columns="rank")
         assert found.loc["x"].tolist() == found.loc["y"].tolist()
         assert fit.decision.ranks["x"] == fit.decision.ranks["y"]

@@ -37,9 +37,7 @@ def planted(
                 for _ in range(votes * (k < 4)):
                     a, b = rng.choice(ITEMS, 2, replace=False)
                     first = SHARPER * (seen[a] - seen[b]) + rng.logistic() > 0
-                    voted.append(
-                        (f"j{k}", f"c{c}", f"x{x}", f"i{a}", f"i{b}", "first" if first else "second")
-                    )
+                    voted.append((f"j{k}", f"c{c}", f"x{x}", f"i{a}", f"i{b}", "first" if first else "second"))
                 for i in range(ITEMS * (k > 1)):
                     level = 1 + int((seen[i] - severity[k] + rng.logistic() > LIMITS).sum())
                     scored.append((f"j{k}", f"c{c}", f"x{x}", f"i{i}", level))
@@ -59,9 +57,7 @@ def fitted() -> voirdire.Fit:
 
 
 def test_contexts_and_criteria_have_a_default_with_terms_for_them(fitted: voirdire.Fit) -> None:
-    assert "joint-contexts, because there are votes and scores, and items are in several" in " ".join(
-        fitted.notes
-    )
+    assert "joint-contexts, because there are votes and scores, and items are in several" in " ".join(fitted.notes)
     assert fitted.model.name == "joint-contexts"
     assert {"context", "taste", "item"} <= set(fitted.spreads()["name"])
     assert "weights" not in set(fitted.checks()["check"])
@@ -112,9 +108,7 @@ def test_scales_are_learned_as_spreads_are_with_exact_slopes(fitted: voirdire.Fi
     found = find_conditional_mode(field, here, x)
     slopes, _ = marginal_gradient(field, found)
     for step, slope in zip(1e-3 * np.eye(len(here)), slopes, strict=True):
-        ahead, behind = (
-            find_conditional_mode(field, here + sign * step, found.x).log_marginal for sign in (1, -1)
-        )
+        ahead, behind = (find_conditional_mode(field, here + sign * step, found.x).log_marginal for sign in (1, -1))
         assert slope == pytest.approx((ahead - behind) / 2e-3, rel=1e-3, abs=1e-3)
 
 
@@ -152,16 +146,12 @@ def test_these_contexts_alone_are_known_better(fitted: voirdire.Fit) -> None:
 @pytest.mark.parametrize("without", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_one_table_may_be_without_contexts(without: int, tmp_path: Path) -> None:
     tables = planted(2)[0]
-    tables[without] = (
-        tables[without].drop(columns="context").drop_duplicates(["judge", *tables[without].columns[2:4]])
-    )
+    tables[without] = tables[without].drop(columns="context").drop_duplicates(["judge", *tables[without].columns[2:4]])
     fit = voirdire.fit(tables, levels=LEVELS, method="laplace")
     assert fit.model.name == "joint-contexts"
     assert len(fit.contexts()) == 5 * ITEMS
     part, v = fit.problem.density.parts[without], fit.problem.density.values(fit.posterior.centre, np)
-    elsewhere = v | {
-        "context_strength": v["context_strength"] + np.arange(1.0, 6.0) * np.eye(ITEMS)[0][:, None]
-    }
+    elsewhere = v | {"context_strength": v["context_strength"] + np.arange(1.0, 6.0) * np.eye(ITEMS)[0][:, None]}
     of = [[log for log, _ in part.log_parts(values, fit.problem.data, np)] for values in (v, elsewhere)]
     assert all(np.array_equal(one, other) for one, other in zip(*of, strict=True))
     assert voirdire.load(fit.save(tmp_path / "run")).as_dict() == fit.as_dict()

@@ -125,9 +125,7 @@ def test_named_models_and_tables_that_tell_nothing_weigh_answers() -> None:
     assert alone.model.name == "joint-position"
 
 
-def test_answers_left_out_are_predicted_with_the_family_of_their_judge(
-    tables: list[pd.DataFrame], fit: Any
-) -> None:
+def test_answers_left_out_are_predicted_with_the_family_of_their_judge(tables: list[pd.DataFrame], fit: Any) -> None:
     how: dict[str, Any] = {"by": ["context"], "folds": 3, "families": FAMILIES, "levels": LEVELS}
     found = voirdire.cross_validate(tables, [fit.model, "joint-contexts"], **how)
     assert found["model"][0] == fit.model.name
@@ -139,9 +137,7 @@ def test_answers_left_out_are_predicted_better() -> None:
     tables, _ = panel(3, 3)
     models = [voirdire.fit(tables, **HOW | {"method": "map"}).model, "joint-contexts"]
     how: dict[str, Any] = {"folds": 3, "families": FAMILIES, "levels": LEVELS}
-    found = voirdire.cross_validate(tables, models, by=["pair", "context"], **how).set_index("model")[
-        "log_loss"
-    ]
+    found = voirdire.cross_validate(tables, models, by=["pair", "context"], **how).set_index("model")["log_loss"]
     assert found["joint-contexts + family:item"] < found["joint-contexts"]
 
 

@@ -15,9 +15,7 @@ from voirdire.errors import InputError
 ITEMS = 8
 
 
-def votes(
-    judges: int = 6, each: int = 60, seed: int = 0, pull: float = 0.0
-) -> tuple[pd.DataFrame, np.ndarray]:
+def votes(judges: int = 6, each: int = 60, seed: int = 0, pull: float = 0.0) -> tuple[pd.DataFrame, np.ndarray]:
     """Judges of whom all like long answers, and what people make of the items."""
     rng = np.random.default_rng(seed)
     theta, length = rng.normal(0.0, 1.0, (2, ITEMS))

@@ -13,13 +13,7 @@ from voirdire.errors import InputError
 
 RNG = np.random.default_rng(0)
 SCORES = pd.DataFrame(
-    [
-        (j, i, c, r, RNG.normal(), RNG.integers(1, 6))
-        for j in "abc"
-        for i in "xyz"
-        for c in "pq"
-        for r in (1, 2)
-    ],
+    [(j, i, c, r, RNG.normal(), RNG.integers(1, 6)) for j in "abc" for i in "xyz" for c in "pq" for r in (1, 2)],
     columns=["judge", "item", "context", "run", "length", "score"],
 )
 RANKINGS = pd.DataFrame(
@@ -81,9 +75,7 @@ def test_what_a_table_says_nothing_of(table: pd.DataFrame, asked: dict[str, Any]
         voirdire.fit(table, method="map", **asked)
 
 
-@pytest.mark.parametrize(
-    "table", [SCORES[SCORES["run"] == 1], RANKINGS.assign(run=1)], ids=["scores", "rankings"]
-)
+@pytest.mark.parametrize("table", [SCORES[SCORES["run"] == 1], RANKINGS.assign(run=1)], ids=["scores", "rankings"])
 @pytest.mark.parametrize("name", ["run", "criterion"])
 def test_a_factor_of_one_level(table: pd.DataFrame, name: str) -> None:
     with pytest.raises(InputError, match=f"'{name}' is the same in every row"):
@@ -109,9 +101,7 @@ def test_numbers_alike_for_all_items_of_each_ranking() -> None:
     for asked in ({"terms": "item + when"}, {"terms": "item + judge:when"}, {"covariates": ["when"]}):
         with pytest.raises(InputError, match="when is the same for all items of a ranking"):
             voirdire.fit(table, method="map", **asked)
-    assert (
-        "item:when" in voirdire.fit(table, terms="item + item:when", method="map").spreads()["name"].tolist()
-    )
+    assert "item:when" in voirdire.fit(table, terms="item + item:when", method="map").spreads()["name"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -128,9 +118,7 @@ def test_numbers_alike_for_all_items_of_each_ranking() -> None:
     ],
     ids=["scores", "scores with time", "rankings", "votes", "votes with columns"],
 )
-def test_a_name_that_no_column_has_is_answered_by_those_that_there_are(
-    table: pd.DataFrame, names: str
-) -> None:
+def test_a_name_that_no_column_has_is_answered_by_those_that_there_are(table: pd.DataFrame, names: str) -> None:
     with pytest.raises(InputError, match=f"no column 'nosuch'; terms of this table may name {names}$"):
         voirdire.fit(table, terms="item + nosuch", method="map")
     *_, last = names.split(", ")
@@ -150,9 +138,7 @@ def test_runs_of_votes_are_called_their_times() -> None:
     votes = VOTES.assign(run=range(len(VOTES)))
     with pytest.raises(InputError, match="runs of votes are the times of their answers; name time"):
         voirdire.fit(votes, terms="item + item:run", method="map")
-    assert (
-        "item:time" in voirdire.fit(votes, terms="item + item:time", method="map").spreads()["name"].tolist()
-    )
+    assert "item:time" in voirdire.fit(votes, terms="item + item:time", method="map").spreads()["name"].tolist()
     notes = voirdire.fit(votes, model="bradley-terry", method="map").notes
     assert any("Column time or run (12 values) is not part of model bradley-terry" in note for note in notes)
 

@@ -71,9 +71,7 @@ def test_each_draw_of_a_system_goes_with_the_draw_of_the_fit() -> None:
 
 def test_a_fit_without_systems_has_none_in_the_container() -> None:
     table = favoured("scores").drop(columns="context").groupby(["judge", "system"], as_index=False).first()
-    found = voirdire.fit(
-        table.rename(columns={"system": "item"}), method="laplace", levels=[1, 2, 3, 4, 5]
-    ).idata
+    found = voirdire.fit(table.rename(columns={"system": "item"}), method="laplace", levels=[1, 2, 3, 4, 5]).idata
     assert "system_score" not in found.posterior
 
 

@@ -31,12 +31,7 @@ RATED = pd.DataFrame(
 )
 LABELS = RATED.rename(columns={"score": "label"}).assign(label=lambda t: "c" + t["label"].astype(str))
 RANKED = pd.DataFrame(
-    [
-        (judge, item, context, 1 + place)
-        for judge in "ab"
-        for context in "pq"
-        for place, item in enumerate("xyz")
-    ],
+    [(judge, item, context, 1 + place) for judge in "ab" for context in "pq" for place, item in enumerate("xyz")],
     columns=["judge", "item", "context", "rank"],
 )
 

@@ -48,9 +48,7 @@ def panel(seed: int) -> tuple[list[pd.DataFrame], pd.DataFrame, pd.Series, float
     voted = pd.DataFrame(votes, columns=["judge", "first", "second", "winner"])
     for side in ("first", "second"):
         voted[f"length_{side}"] = voted[side].map(length)
-    scored = pd.DataFrame(scores, columns=["judge", "item", "score"]).assign(
-        length=lambda t: t["item"].map(length)
-    )
+    scored = pd.DataFrame(scores, columns=["judge", "item", "score"]).assign(length=lambda t: t["item"].map(length))
     scale = float(np.exp(np.log(right).mean()))
     return (
         [voted, scored],
@@ -81,9 +79,7 @@ def test_a_covariate_has_one_effect_in_votes_and_scores(fit: Any, tmp_path: Path
     pd.testing.assert_frame_equal(again.terms(), fit.terms())
 
 
-def test_columns_of_the_tables_and_a_table_of_items_say_the_same(
-    fit: Any, tables: list[pd.DataFrame]
-) -> None:
+def test_columns_of_the_tables_and_a_table_of_items_say_the_same(fit: Any, tables: list[pd.DataFrame]) -> None:
     given = voirdire.fit([one.filter(regex="^(?!length)") for one in tables], covariates=panel(1)[1], **HOW)
     pd.testing.assert_frame_equal(given.ranking(), fit.ranking())
     assert given.covariates()["unit"][0] == fit.covariates()["unit"][0]
@@ -113,8 +109,7 @@ def test_the_density_is_that_of_worth_and_length_in_both_tables(
         k = votes["judge"].map(of_judge).to_numpy()
         i, j = (votes[side].map(ITEMS.index).to_numpy() for side in ("first", "second"))
         one, other = (
-            ((votes[f"length_{side}"] - tables[1]["length"].mean()) / unit).to_numpy()
-            for side in ("first", "second")
+            ((votes[f"length_{side}"] - tables[1]["length"].mean()) / unit).to_numpy() for side in ("first", "second")
         )
         strength, own = values["strength"][0], values.get("item:length", np.zeros(10))
         difference = strength[i] + (slope[k] + own[i]) * one - strength[j] - (slope[k] + own[j]) * other
@@ -195,9 +190,7 @@ def with_favour(tables: list[pd.DataFrame]) -> list[pd.DataFrame]:
     return [votes, scores]
 
 
-def test_judges_that_favour_their_family_do_so_in_votes_and_scores(
-    tables: list[pd.DataFrame], tmp_path: Path
-) -> None:
+def test_judges_that_favour_their_family_do_so_in_votes_and_scores(tables: list[pd.DataFrame], tmp_path: Path) -> None:
     how: dict[str, Any] = HOW | {"families": OF_JUDGES, "item_families": OF_ITEMS}
     fit = voirdire.fit(with_favour(tables), **how)
     found = fit.own_family()
@@ -245,9 +238,7 @@ def test_groups_of_answers_are_of_a_column_of_both(tables: list[pd.DataFrame]) -
         voirdire.fit([both[0], tables[1]], by="part", **HOW)
 
 
-def test_models_of_given_spread_and_new_answers_alone_are_refused(
-    fit: Any, tables: list[pd.DataFrame]
-) -> None:
+def test_models_of_given_spread_and_new_answers_alone_are_refused(fit: Any, tables: list[pd.DataFrame]) -> None:
     with pytest.raises(InputError, match=r"joint-position takes no further effects .*; take joint-contexts"):
         voirdire.fit(tables, model="joint-position", covariates="length", **HOW)
     with pytest.raises(InputError, match="takes no new answers alone; fit old and new ones together"):
@@ -290,9 +281,7 @@ def test_messages_name_the_table_and_no_column_as_its_own_remedy(tables: list[pd
     with pytest.raises(InputError, match="covariates of scores: 'length' is 3 throughout"):
         voirdire.fit([votes, scores.assign(length=3)], covariates="length", **HOW)
     grouped = [one.assign(group=np.where(one["judge"] < "j4", "g", "h")) for one in tables]
-    with pytest.raises(
-        InputError, match="column 'group' of the scores has another use; give it another name"
-    ):
+    with pytest.raises(InputError, match="column 'group' of the scores has another use; give it another name"):
         voirdire.fit(grouped, terms="item + group:item", **HOW)
     for name in ("judge", "criterion", "run", "family", "time"):
         with pytest.raises(InputError, match=f"covariates: '{name}' describes answers .* drop or rename"):
@@ -331,13 +320,9 @@ def test_people_among_the_judges_compare(tables: list[pd.DataFrame], tmp_path: P
     assert fit.problem.judges == ("j2", "j3", "j4", "j5")
     assert fit.problem.of_votes.anchors.votes.counts.sum() == 60
     for name in ("j2", "j5"):
-        with pytest.raises(
-            InputError, match=f"people: '{name}' gave scores, and votes and scores together take"
-        ):
+        with pytest.raises(InputError, match=f"people: '{name}' gave scores, and votes and scores together take"):
             voirdire.fit(tables, people=[name], **how)
-    with pytest.raises(
-        InputError, match="people: 'ann' is no judge of a table; judges are j0, j1, j2, j3, j4, j5"
-    ):
+    with pytest.raises(InputError, match="people: 'ann' is no judge of a table; judges are j0, j1, j2, j3, j4, j5"):
         voirdire.fit(tables, people=["ann"], **how)
     paths = [str(tmp_path / name) for name in ("votes.csv", "scores.csv")]
     for table, path in zip(tables, paths, strict=True):

@@ -15,12 +15,8 @@ from voirdire.tables.words import count_in_words
 
 ONE_VOTE = pd.DataFrame({"judge": ["gpt"], "first": ["x"], "second": ["y"], "winner": ["x"]})
 ONE_RANKING = pd.DataFrame({"judge": "gpt", "item": ["x", "y", "z"], "rank": [1, 2, 3]})
-SCORES = pd.DataFrame(
-    {"judge": "gpt", "item": [f"i{k}" for k in range(9)], "score": [1, 5, 3, 2, 4, 3, 2, 5, 1]}
-)
-WRONG = re.compile(
-    r"\b1 (votes|judges|rankings|labels|items)\b|under some criterion|and 0 more|dividing the judges"
-)
+SCORES = pd.DataFrame({"judge": "gpt", "item": [f"i{k}" for k in range(9)], "score": [1, 5, 3, 2, 4, 3, 2, 5, 1]})
+WRONG = re.compile(r"\b1 (votes|judges|rankings|labels|items)\b|under some criterion|and 0 more|dividing the judges")
 
 
 @pytest.mark.parametrize("table", [ONE_VOTE, ONE_RANKING, SCORES])

@@ -99,9 +99,7 @@ class LabelCase(Case):
         self.classes = LABELS[:2] if ties else LABELS
         anchors = read_labels(self.known, levels=LABELS, judge="people") if ties else None
         self.families = {"ann": "old", "bob": "old", "cem": "cem"} if ties else {}
-        self.problem = encode_labels(
-            self.model, table, classes=self.classes, anchors=anchors, families=self.families
-        )
+        self.problem = encode_labels(self.model, table, classes=self.classes, anchors=anchors, families=self.families)
         self.density = self.problem.density
         rng = np.random.default_rng(3)
         self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
@@ -134,9 +132,7 @@ class ScoreCase(Case):
             self.scores["score"] = np.where(
                 rng.random(len(judge)) < 0.6, rng.uniform(1, 4, len(judge)), self.scores["score"]
             )
-        self.on_criteria = random_rows(CRITERIA[:2], [*JUDGES, "dot"], 25, False, seed=2).drop(
-            columns="criterion"
-        )
+        self.on_criteria = random_rows(CRITERIA[:2], [*JUDGES, "dot"], 25, False, seed=2).drop(columns="criterion")
         learned = weighed and self.model.weights is not None and self.model.weights.kind == "votes"
         votes = read_votes(self.on_criteria) if learned else None
         anchored = ties and self.model.anchors is not None
@@ -195,9 +191,7 @@ class RankingCase(Case):
     def __init__(self, name: str, ties: bool) -> None:
         self.name, self.ties, self.model = name, ties, load_model(name)
         rng = np.random.default_rng(1)
-        patterns = (
-            [[1, 2, 3, 4]] if not ties else [[1, 2, 2, 3], [1, 1, 2, 3], [1, 2, 2, 2], [1, 2], [1, 1, 2]]
-        )
+        patterns = [[1, 2, 3, 4]] if not ties else [[1, 2, 2, 3], [1, 1, 2, 3], [1, 2, 2, 2], [1, 2], [1, 1, 2]]
         rows = []
         for run in range(24):
             about = (rng.choice(JUDGES), rng.choice(CRITERIA[:2]), rng.choice(CONTEXTS), run)

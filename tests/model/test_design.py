@@ -15,9 +15,7 @@ from voirdire.model import load_model, model_names
 from voirdire.tables import read_rankings, read_scores, read_votes
 
 VOTES, ITEMS = 240, 5
-PEOPLE = pd.DataFrame(
-    {"first": ["i0", "i1", "i3"], "second": ["i2", "i3", "i4"], "winner": ["first", "second", "tie"]}
-)
+PEOPLE = pd.DataFrame({"first": ["i0", "i1", "i3"], "second": ["i2", "i3", "i4"], "winner": ["first", "second", "tie"]})
 
 
 def votes(*columns: str) -> pd.DataFrame:
@@ -44,9 +42,7 @@ def scores(criteria: int) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     rows = [(f"j{k}", f"i{i}", f"k{c}") for k in range(4) for i in range(8) for c in range(criteria)]
     table = pd.DataFrame(rows, columns=["judge", "item", "criterion"])
-    table = table.assign(
-        score=rng.integers(1, 6, len(rows)), group=np.where(table["judge"] == "j0", "g", "h")
-    )
+    table = table.assign(score=rng.integers(1, 6, len(rows)), group=np.where(table["judge"] == "j0", "g", "h"))
     return table if criteria > 1 else table.drop(columns="criterion")
 
 
@@ -61,11 +57,7 @@ TABLES: dict[str, dict[str, tuple[pd.DataFrame, dict[str, Any]]]] = {
         "people of the whole": (votes("criterion"), {"anchors": PEOPLE}),
         "votes on criteria": (
             votes("criterion"),
-            {
-                "criteria": pd.DataFrame(
-                    {"judge": "j0", "first": ["k0", "k1"], "second": "k2", "winner": "first"}
-                )
-            },
+            {"criteria": pd.DataFrame({"judge": "j0", "first": ["k0", "k1"], "second": "k2", "winner": "first"})},
         ),
     },
     "scores": {

@@ -38,9 +38,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLA
 COVARIATES = ["length", "lists"]
 CONTEXTS = ["p", "q", "r"]
 
-Row = tuple[
-    str, str | None, str, str, str
-]  # judge, criterion (None: a vote on criteria), first, second, winner
+Row = tuple[str, str | None, str, str, str]  # judge, criterion (None: a vote on criteria), first, second, winner
 
 
 # --- the equations of the model files, in plain Python ---------------------------------------------------------
@@ -128,9 +126,7 @@ def one_matrix(v: dict[str, Any], prior: dict[str, float], k: int, j: int, label
 
 def matrix_each(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
     own = v["confusion_judge"][k][j]
-    return softmax(
-        [prior["lean"] * (named == j) + v["confusion"][j][named] + own[named] for named in range(labels)]
-    )
+    return softmax([prior["lean"] * (named == j) + v["confusion"][j][named] + own[named] for named in range(labels)])
 
 
 def own_matrix(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
@@ -157,17 +153,13 @@ def hermite(nodes: int) -> list[tuple[float, float]]:
     return list(zip(x.tolist(), (weight / weight.sum()).tolist(), strict=True))
 
 
-def shared_matrix(
-    v: dict[str, Any], p: dict[str, float], k: int, j: int, e: float, labels: int
-) -> list[float]:
+def shared_matrix(v: dict[str, Any], p: dict[str, float], k: int, j: int, e: float, labels: int) -> list[float]:
     lean = p["lean"] + math.exp(v["log_load"][k]) * e
     logits = [v["confusion"][j][named] + v["confusion_judge"][k][j][named] for named in range(labels)]
     return softmax([logit + lean * (named == j) for named, logit in enumerate(logits)])
 
 
-def family_matrix(
-    v: dict[str, Any], p: dict[str, float], k: int, j: int, m: int | None, labels: int
-) -> list[float]:
+def family_matrix(v: dict[str, Any], p: dict[str, float], k: int, j: int, m: int | None, labels: int) -> list[float]:
     logits = [
         p["lean"] * (named == j)
         + v["confusion"][j][named]
@@ -449,14 +441,10 @@ RANKING_EQUATIONS = {
 def ranking_by_ranking(case: Any, v: dict[str, Any]) -> float:
     """The chances of all orders of tied items together, each item chosen from those that are left."""
     problem, total = case.problem, 0.0
-    for (judge, criterion, context, _), rows in case.rankings.groupby(
-        ["judge", "criterion", "context", "run"]
-    ):
+    for (judge, criterion, context, _), rows in case.rankings.groupby(["judge", "criterion", "context", "run"]):
         k, c = problem.judges.index(judge), problem.criteria.index(criterion)
         x = problem.table.contexts.index(context)
-        worth = {
-            i: exp(RANKING_EQUATIONS[case.name](v, k, c, x, problem.items.index(i))) for i in rows["item"]
-        }
+        worth = {i: exp(RANKING_EQUATIONS[case.name](v, k, c, x, problem.items.index(i))) for i in rows["item"]}
         tied = [list(group["item"]) for _, group in rows.groupby("rank")]
         chance = 0.0
         for parts in itertools.product(*map(itertools.permutations, tied)):
@@ -491,9 +479,7 @@ def centre_by_centre(case: Any, v: dict[str, Any], combine: Callable[[list[float
     problem, table = case.problem, case.scores.assign(score=(case.scores["score"] - 2.5) / 3)
     if "group" not in table:
         table["group"] = "all"
-    by_judge = table.groupby(["criterion", "item", "group", "judge"])["score"].apply(
-        lambda x: combine(list(x))
-    )
+    by_judge = table.groupby(["criterion", "item", "group", "judge"])["score"].apply(lambda x: combine(list(x)))
     panels = by_judge.groupby(["criterion", "item", "group"]).apply(list)
     total = 0.0
     for criterion, own in panels.groupby("criterion"):
@@ -704,9 +690,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "shift": lambda v: normal(v, 0.0, (coin if "shift_sd" in coin else file["cutpoints"])["shift_sd"]),
         "severity": lambda v: zero_sum(v, file["severity"]["sd"]),
         "severity_group": lambda v: zero_sum(v, file["severity"]["group_sd"]),
-        "cut_location": lambda v: normal(
-            v, 0.0, coin["cut_sd"] if "cut_sd" in coin else file["cutpoints"]["sd"]
-        ),
+        "cut_location": lambda v: normal(v, 0.0, coin["cut_sd"] if "cut_sd" in coin else file["cutpoints"]["sd"]),
         "log_gap": lambda v: normal(v, *(file.get("cutpoints", coin)[key] for key in ("gap_mean", "gap_sd"))),
         "log_judge_item": lambda v: normal(v, file["repeats"]["mean"], file["repeats"]["sd"]),
         "log_gap_judge": lambda v: normal(v, 0.0, file.get("cutpoints", coin)["judge_gap_sd"]),
@@ -760,9 +744,7 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         return float(stats.norm.logpdf(standard).sum() - stats.norm.logpdf(0))
 
     def tastes(value: Any) -> float:
-        return float(
-            stats.norm.logpdf(np.asarray(value) / np.reshape(np.exp(v["log_taste_spread"]), (-1, 1))).sum()
-        )
+        return float(stats.norm.logpdf(np.asarray(value) / np.reshape(np.exp(v["log_taste_spread"]), (-1, 1))).sum())
 
     def by_criterion(value: Any) -> float:
         standard = np.asarray(value) / np.exp(v["log_severity_spread"])
@@ -847,9 +829,7 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
         around = list(row)
         assert sum(around) == pytest.approx(0.0, abs=1e-9 * sd * len(row))
         # on the plane of sum zero there is one coordinate fewer
-        total += sum(float(stats.norm.logpdf(x, 0.0, sd)) for x in around) - float(
-            stats.norm.logpdf(0, 0, sd)
-        )
+        total += sum(float(stats.norm.logpdf(x, 0.0, sd)) for x in around) - float(stats.norm.logpdf(0, 0, sd))
         total += (len(row) - 1) * log_unit
     return total
 
@@ -879,9 +859,7 @@ def test_the_generating_model_has_the_density(case: Any, as_written: Any) -> Non
         return
     pymc = pymc_model(case.problem, outcomes).compile_logp(mode=as_written)
     found = float(pymc(value_point(density, case.points[0])))
-    assert found == pytest.approx(
-        float(density.log_density(case.points[0], case.problem.data, np)), rel=1e-9, abs=1e-6
-    )
+    assert found == pytest.approx(float(density.log_density(case.points[0], case.problem.data, np)), rel=1e-9, abs=1e-6)
     for one in outcomes:
         drawn = one.draw(values[0], np.random.default_rng(0))
         assert drawn.shape == one.observed.shape
@@ -938,9 +916,7 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
     votes = read_votes(case.new_votes, **known, keep=covariate_columns(COVARIATES))
     if case.covariates:
         votes, model, _ = with_terms(votes, case.model, Request(covariates=COVARIATES))
-        votes = split_by_terms(
-            votes, votes.row_context is not None, resolve_terms(model, VoteRows(votes), {})
-        )
+        votes = split_by_terms(votes, votes.row_context is not None, resolve_terms(model, VoteRows(votes), {}))
     votes = split_by_context(votes) if case.model.context is not None else votes
     separate = case.model.criteria == "separate"
     for one in case.points:
@@ -957,7 +933,5 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
             d = theta[first] - theta[second] + more
             if sides is not None:
                 d += by_covariates(values, k, *sides[n])
-            expected = three_chances(
-                case.name, values, k, c, d, case.problem.part("votes").density.ties, habit
-            )
+            expected = three_chances(case.name, values, k, c, d, case.problem.part("votes").density.ties, habit)
             np.testing.assert_allclose(row, np.asarray(expected, dtype=float), rtol=1e-11)

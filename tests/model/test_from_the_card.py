@@ -53,9 +53,7 @@ def mode_of(log_density: Callable[[Any], Any], size: int) -> Any:
     def gradient(x: Any) -> Any:
         return np.array([log_density(x + 1e-30j * unit).imag for unit in np.eye(size)]) / 1e-30
 
-    x = optimize.minimize(
-        lambda x: -log_density(x).real, np.zeros(size), jac=lambda x: -gradient(x), method="BFGS"
-    ).x
+    x = optimize.minimize(lambda x: -log_density(x).real, np.zeros(size), jac=lambda x: -gradient(x), method="BFGS").x
     for _ in range(8):
         if np.abs(gradient(x)).max() < 1e-11:
             break
@@ -227,6 +225,4 @@ def test_a_card_names_every_parameter_of_a_fit() -> None:
     people = pd.DataFrame({"first": ["i0"], "second": ["i1"], "winner": ["first"]})
     for name in ("crowd-bt-position", "learned-crowd-bt-position", "bt-sigma-position"):
         found = voirdire.fit(votes(), model=name, method="map", anchors=people)
-        assert {one["name"] for one in card_of(name)["parameters"]} == set(
-            found.problem.density.parameter_slices
-        )
+        assert {one["name"] for one in card_of(name)["parameters"]} == set(found.problem.density.parameter_slices)

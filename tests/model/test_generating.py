@@ -18,9 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLA
 DRAWS = 1200
 LEVEL = 1e-4
 # baselines pool answers before a model sees them
-NOT_GENERATING = {
-    (name, ties) for name in ("majority-vote", "mean-score", "median-score") for ties in (False, True)
-}
+NOT_GENERATING = {(name, ties) for name in ("majority-vote", "mean-score", "median-score") for ties in (False, True)}
 
 
 def statistics(drawn: dict[str, np.ndarray]) -> dict[str, float]:
@@ -53,8 +51,7 @@ def test_ranks_of_what_pymc_generates_are_uniform(case: Any) -> None:
         ours.append(statistics({one.name: one.draw(values, rng) for one in outcomes}))
     for group in (theirs.prior_predictive, again.posterior_predictive):
         found = [
-            statistics({one.name: np.asarray(group[one.name])[0, draw] for one in outcomes})
-            for draw in range(DRAWS)
+            statistics({one.name: np.asarray(group[one.name])[0, draw] for one in outcomes}) for draw in range(DRAWS)
         ]
         for statistic in ours[0]:
             # whether ranks of the ones among the others are uniform

@@ -31,9 +31,7 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[..., A
         for x in simple.points[:3]:
             values = simple.values(x)
             if simple.covariates and not case.covariates:  # it holds where there is no slope
-                values |= {
-                    name: 0.0 * of for name, of in values.items() if name.startswith(("effect:", "judge:"))
-                }
+                values |= {name: 0.0 * of for name, of in values.items() if name.startswith(("effect:", "judge:"))}
             expected = simple.log_likelihood(values)
             for section in SECTIONS[case.model.data]:
                 if section not in case.model.sections or section not in simple.model.sections:
@@ -42,9 +40,7 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[..., A
                 if ours != theirs and not (unweighed and section == "weights"):
                     values = LIFTS[ours][theirs](values)
             if "judge_item_effect" in values:  # of items in contexts: here the same in all of these
-                shape = {p.name: p.shape(case.density.sizes) for p in case.density.parameters}[
-                    "judge_item_effect"
-                ]
+                shape = {p.name: p.shape(case.density.sizes) for p in case.density.parameters}["judge_item_effect"]
                 own = np.asarray(values["judge_item_effect"])
                 values["judge_item_effect"] = own[(..., *[None] * (len(shape) - own.ndim))]
             lifted = {
@@ -94,9 +90,7 @@ def test_the_files_say_what_they_reduce_to(name: str, simpler: str) -> None:
     assert simpler in {reduction.model for reduction in load_model(name).reduces_to}
 
 
-@pytest.mark.parametrize(
-    "path", sorted(specification_folder("models").glob("*.toml")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", sorted(specification_folder("models").glob("*.toml")), ids=lambda path: path.stem)
 def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
     content = tomllib.loads(path.read_text())
     for section in (
@@ -145,14 +139,10 @@ def test_the_mirror_keeps_the_likelihood_and_is_its_own_inverse(case: Any) -> No
         twin = density.mirror_values(x, np)
         np.testing.assert_allclose(density.mirror_values(twin, np), x, atol=1e-13)
         # human answers keep their direction
-        ours, theirs = (
-            float(density.log_panel_likelihood(case.values(y), case.problem.data, np)) for y in (x, twin)
-        )
+        ours, theirs = (float(density.log_panel_likelihood(case.values(y), case.problem.data, np)) for y in (x, twin))
         assert theirs == pytest.approx(ours, rel=1e-12)
         if density.people_log_probabilities(case.values(x), case.problem.data, np) and np.any(x):
-            one, other = (
-                density.log_people_likelihood(case.values(y), case.problem.data, np) for y in (x, twin)
-            )
+            one, other = (density.log_people_likelihood(case.values(y), case.problem.data, np) for y in (x, twin))
             assert abs(one - other) > 0.01
         expected = turned(case.values(x))
         for name, value in case.values(twin).items():

@@ -26,9 +26,7 @@ STRENGTH = Term(
     by_item=True,
     scale=Scale(rate=0.3, spread="log_spread", rows=1, zero_sum=True),
 )
-TASTE = Term(
-    "taste", ("judge", "item"), 0, by_item=True, scale=Scale(rate=2.0, spread="log_taste_spread", rows=1)
-)
+TASTE = Term("taste", ("judge", "item"), 0, by_item=True, scale=Scale(rate=2.0, spread="log_taste_spread", rows=1))
 SEVERITY = Term("severity", ("judge",), 0, sign=-1.0, scale=Scale(sd=0.7))
 GAP = Term("gap", (), 1, scale=Scale(sd=1.5))
 
@@ -42,9 +40,7 @@ def cells(sides: int) -> Cells:
     items = np.array([draw.permutation(ITEMS)[:sides] for _ in range(CELLS)]).T
     if sides > 1:
         items[-1, :5] = -1  # of shorter rankings
-    return Cells(
-        CELLS, {name: draw.integers(0, size, CELLS) for name, size in SIZES if name != "item"}, tuple(items)
-    )
+    return Cells(CELLS, {name: draw.integers(0, size, CELLS) for name, size in SIZES if name != "item"}, tuple(items))
 
 
 def encoded(terms: tuple[Term, ...], family: Family, sides: int, answers: Any) -> tuple[PanelDensity, Any]:

@@ -176,9 +176,7 @@ def test_every_number_of_every_model_has_a_flat_name(name: str, section: str, ke
 
 
 def test_both_forms_stand_in_one_mapping() -> None:
-    changed = load_model("crowd-bt").with_priors(
-        {"strength.sd": 2.0, "reliability": {"a": 8}, "reliability.b": 3}
-    )
+    changed = load_model("crowd-bt").with_priors({"strength.sd": 2.0, "reliability": {"a": 8}, "reliability.b": 3})
     assert changed.strength.numbers["sd"] == 2.0
     assert changed.reliability.numbers["a"] == 8
     assert changed.reliability.numbers["b"] == 3

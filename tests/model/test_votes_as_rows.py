@@ -50,10 +50,7 @@ def scale_of(parameter: Parameter, density: VotesDensity) -> Scale | None:
     if type(prior) is Normal and prior.mean == 0.0:
         return Scale(sd=prior.sd, zero_sum=zero_sum)
     spreads = {p.name: p for p in density.parameters if isinstance(p.prior, LogExponential)}
-    if (
-        type(prior) is not Spread
-        or type(getattr(spreads.get(prior.log_sd_name), "prior", None)) is not LogExponential
-    ):
+    if type(prior) is not Spread or type(getattr(spreads.get(prior.log_sd_name), "prior", None)) is not LogExponential:
         return None
     own = spreads[prior.log_sd_name]
     assert isinstance(own.prior, LogExponential)
@@ -145,16 +142,12 @@ def test_rows_have_the_likelihood_of_the_model(name: str, ties: bool, make_case:
     for x in at_random(density):
         values = density.values(x, np)
         found = float(panel.log_panel_likelihood(apart(values), table, np))
-        assert found == pytest.approx(
-            float(density.log_panel_likelihood(values, data, np)), abs=1e-6, rel=1e-12
-        )
+        assert found == pytest.approx(float(density.log_panel_likelihood(values, data, np)), abs=1e-6, rel=1e-12)
 
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("name", OF_VOTES)
-def test_rows_have_the_density_of_the_model_where_they_say_its_priors(
-    name: str, ties: bool, make_case: Any
-) -> None:
+def test_rows_have_the_density_of_the_model_where_they_say_its_priors(name: str, ties: bool, make_case: Any) -> None:
     case = make_case(name, ties)
     density, data = case.density, case.problem.data
     panel, table = encoded(density, data)
@@ -175,11 +168,7 @@ def test_another_prior_is_another_density(make_case: Any) -> None:
     """Negative control, which the comparison must tell."""
     case = make_case("bt-sigma", True)
     panel, table = encoded(case.density, case.problem.data)
-    wrong = tuple(
-        term._replace(scale=Scale(sd=1.3)) if term.name == "tie_judge" else term for term in panel.terms
-    )
+    wrong = tuple(term._replace(scale=Scale(sd=1.3)) if term.name == "tie_judge" else term for term in panel.terms)
     other = replace(panel, terms=wrong)
-    apart_by = [
-        float(other.log_density(x, table, np) - panel.log_density(x, table, np)) for x in at_random(panel)
-    ]
+    apart_by = [float(other.log_density(x, table, np) - panel.log_density(x, table, np)) for x in at_random(panel)]
     assert np.ptp(apart_by) > 1e-3

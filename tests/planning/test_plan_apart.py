@@ -76,9 +76,7 @@ def test_far_items_need_less_than_near_ones_and_known_ones_nothing() -> None:
 def test_nothing_will_is_said() -> None:
     """Two items with the same answers: no multiple of them, but their prior's doubt, would make them differ."""
     rows = [("a", one, other, one if n % 2 else other) for n in range(400) for one, other in [("x", "y")]]
-    fit = voirdire.fit(
-        pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]), model="bradley-terry"
-    )
+    fit = voirdire.fit(pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]), model="bradley-terry")
     found = plan_to_distinguish(fit)
     assert all(row["more"] is None for row in found.rows)
     assert "Nothing within 100 times" in str(found)
@@ -101,9 +99,8 @@ def test_what_boards_say_would_settle_it_is_said_beside_what_allows_for_a_smalle
         assert set(fit.decision.first) == set(found.items)
         assert [row["seeming"] for row in found.rows] == [row["more"] for row in fit.decision.next]
         if (more := found.rows[0]["seeming"]) is not None:
-            assert (
-                f"if the difference is as large as seen so far, it takes about {round_up(more):,} more votes"
-                in str(found)
+            assert f"if the difference is as large as seen so far, it takes about {round_up(more):,} more votes" in str(
+                found
             )
             assert f"About {round_up(more):,} more votes" in fit.decision.settle()
             assert more < (found.rows[0]["more"] or np.inf)
@@ -146,9 +143,7 @@ def test_unlinked_pairs_and_labels_of_no_systems_are_refused_before_the_fit(
 
 def test_in_the_same_contexts_more_votes_do_not_help_for_ever() -> None:
     rng = np.random.default_rng(4)
-    table = pd.concat(
-        [votes(rng.normal([0.5, 0.2, 0, -0.7], 1.0), 200, rng).assign(context=f"p{x}") for x in range(8)]
-    )
+    table = pd.concat([votes(rng.normal([0.5, 0.2, 0, -0.7], 1.0), 200, rng).assign(context=f"p{x}") for x in range(8)])
     found = plan_to_distinguish(voirdire.fit(table, method="laplace"))
     of = {row["of"].split(",")[0]: row for row in found.rows}
     assert of["votes in the same contexts"]["more"] is None
@@ -162,9 +157,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["plan", str(path), "--apart", "top", "--json"])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert {"items", "distinguishable", "rows", "power", "decision", "apart", "margin", "within"} == set(
-        found
-    )
+    assert {"items", "distinguishable", "rows", "power", "decision", "apart", "margin", "within"} == set(found)
     itself = voirdire.fit(path)  # one rule, one fit: what fit and board say of the table
     assert found["decision"] == json.loads(json.dumps(itself.decision.as_dict()))
     assert found["rows"] == plan_to_distinguish(itself).rows
@@ -180,9 +173,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         person=[f"p{k % 8}" for k in range(40)]
     ).to_csv(people, index=False)
     for verb in (["plan", "--apart", "top"], ["board"]):
-        told = CliRunner().invoke(
-            app, [*verb, str(path), "--anchors", str(people), "--about", "target", "--json"]
-        )
+        told = CliRunner().invoke(app, [*verb, str(path), "--anchors", str(people), "--about", "target", "--json"])
         assert told.exit_code == 0, told.output
         fit = voirdire.fit(path, anchors=people, about="target")
         assert json.loads(told.stdout)["decision"]["first"] == fit.decision.as_dict()["first"]

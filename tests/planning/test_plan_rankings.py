@@ -57,9 +57,7 @@ def test_few_rankings_that_leave_items_unconnected_are_passed_over() -> None:
 
 def test_what_is_wrong_is_said_at_once() -> None:
     with pytest.raises(InputError) as caught:
-        plan_rankings(
-            0, items=2, size=9, width=0.0, spread=-1.0, context_spread=1.0, contexts=1, replicates=1
-        )
+        plan_rankings(0, items=2, size=9, width=0.0, spread=-1.0, context_spread=1.0, contexts=1, replicates=1)
     assert len(caught.value.problems) == 7
 
 

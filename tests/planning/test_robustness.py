@@ -116,9 +116,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, [*command, "--add", "random:1", "--out", str(tmp_path / "o")])
     assert "majority-vote bears" in run.stdout
     assert len(pd.read_csv(tmp_path / "o/results.csv")) == 1
-    assert (
-        CliRunner().invoke(app, [*command, "--add", "random:1", "--out", str(tmp_path / "o")]).exit_code == 1
-    )
+    assert CliRunner().invoke(app, [*command, "--add", "random:1", "--out", str(tmp_path / "o")]).exit_code == 1
     run = CliRunner().invoke(app, command)
     assert "nothing is added" in run.output
     run = CliRunner().invoke(app, ["simulate", "rq3", "--add", "random:1"])
@@ -130,9 +128,7 @@ def test_judges_added_where_the_order_shown_is_unknown_gain_nothing_by_it() -> N
     votes = panel(3, 5).assign(order="unknown")
     swap = votes["winner"] == "second"
     shown = votes.assign(first=votes["first"].where(~swap, votes["second"]), winner="first")
-    shown["second"] = votes["second"].where(
-        ~swap, votes["first"]
-    )  # as rankings are read: the better one first
+    shown["second"] = votes["second"].where(~swap, votes["first"])  # as rankings are read: the better one first
     with pytest.warns(UserWarning, match="in an order drawn at random"):
         found = ranking_robustness(shown, ["position-first:15"], replicates=2)
     assert found.bears["model"].tolist() == ["majority-vote", "crowd-bt"]

@@ -51,17 +51,13 @@ def main() -> None:
             found[measure] = unrounded(frame, "identity", method)
             found[f"{measure}_linear"] = unrounded(frame, "linear", method)
             found[f"{measure}_quadratic"] = unrounded(frame, "quadratic", method)
-        icc = pingouin.intraclass_corr(part, targets="item", raters="judge", ratings="score").set_index(
-            "Type"
-        )
+        icc = pingouin.intraclass_corr(part, targets="item", raters="judge", ratings="score").set_index("Type")
         for form, name in zip(("1_1", "2_1", "3_1", "1_k", "2_k", "3_k"), icc.index, strict=True):
             found[f"icc_{form} ({name})"] = float(icc.loc[name, "ICC"])
     topical = pd.read_csv(DATA / "topicalchat_scores.csv")
     topical["item"] = topical["context"] + topical["system"]
     for criterion, part in topical.groupby("criterion"):
-        icc = pingouin.intraclass_corr(part, targets="item", raters="judge", ratings="score").set_index(
-            "Type"
-        )
+        icc = pingouin.intraclass_corr(part, targets="item", raters="judge", ratings="score").set_index("Type")
         found = values[f"topicalchat {criterion}"] = {}
         for form, name in zip(("1_1", "2_1", "3_1", "1_k", "2_k", "3_k"), icc.index, strict=True):
             found[f"icc_{form} ({name})"] = float(icc.loc[name, "ICC"])

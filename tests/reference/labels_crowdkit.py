@@ -56,11 +56,7 @@ if __name__ == "__main__":
         errors = em.errors_.reset_index().melt(["worker", "label"], var_name="class", value_name="p")
         found[name] = {
             "shares": {str(k): float(v) for k, v in em.priors_.items()},
-            "rates": [
-                [str(r.worker), str(r["class"]), str(r.label), float(r.p)] for _, r in errors.iterrows()
-            ],
+            "rates": [[str(r.worker), str(r["class"]), str(r.label), float(r.p)] for _, r in errors.iterrows()],
         }
-    versions = {"python": platform.python_version()} | {
-        p: version(p) for p in ("crowd-kit", "numpy", "pandas")
-    }
+    versions = {"python": platform.python_version()} | {p: version(p) for p in ("crowd-kit", "numpy", "pandas")}
     print(json.dumps({"versions": versions, "tables": found}, indent=1))

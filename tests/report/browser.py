@@ -170,6 +170,4 @@ class Browser:
 
     def pdf(self) -> bytes:
         """The page as it prints on A4."""
-        return base64.b64decode(
-            self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"]
-        )
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])

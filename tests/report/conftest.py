@@ -46,9 +46,7 @@ def helper() -> ModuleType:
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if helper().chromium() is None:
-        pytest.skip(
-            "no chromium on PATH: install Debian's package chromium (or name one in VOIRDIRE_CHROMIUM)"
-        )
+        pytest.skip("no chromium on PATH: install Debian's package chromium (or name one in VOIRDIRE_CHROMIUM)")
     opened = helper().Browser(tmp_path_factory.mktemp("chromium"))
     yield opened
     opened.close()
@@ -57,10 +55,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def axe(project: Path) -> str:
     """The text of axe-core, which make setup-browser gets from npm."""
-    place = (
-        os.environ.get("VOIRDIRE_AXE")
-        or project / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-    )
+    place = os.environ.get("VOIRDIRE_AXE") or project / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
     if not Path(place).is_file():
         pytest.skip(f"no axe-core at {place}: make setup-browser gets it (or name it in VOIRDIRE_AXE)")
     return Path(place).read_text(encoding="utf-8")
@@ -141,9 +136,7 @@ def scored() -> Fit:
             felt = quality - severity + rng.logistic(size=15)
             score = 1 + np.searchsorted([-1.5, 0.0, 1.5], felt)
             group = "mild" if severity < 0 else "severe"
-            rows += [
-                (f"judge {judge}", group, f"item {i:02d}", criterion, int(s)) for i, s in enumerate(score)
-            ]
+            rows += [(f"judge {judge}", group, f"item {i:02d}", criterion, int(s)) for i, s in enumerate(score)]
     table = pd.DataFrame(rows, columns=["judge", "group", "item", "criterion", "score"])
     return fit(table, model="rating-severity")
 
@@ -197,9 +190,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for k, model in enumerate(("majority-vote", "maple", "maple-position")):
                 mean = 0.8 + 0.05 * k - 0.01 * count * (2 - k)
                 row = {"panel": "ten honest judges", "added": added, "count": count, "design": design}
-                rows.append(
-                    row | {"model": model, "optimiser": "map", "measure": "items", "n": 20, "mean": mean}
-                )
+                rows.append(row | {"model": model, "optimiser": "map", "measure": "items", "n": 20, "mean": mean})
                 rows[-1] |= {"sd": 0.02, "mcse": 0.0045}
     with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
@@ -233,9 +224,7 @@ def hostile_labels() -> Fit:
         for judge in range(len(HOSTILE))
         for item in range(len(HOSTILE))
     ]
-    return fit(
-        pd.DataFrame(rows, columns=["judge", "item", "label"]), model="one-coin-label", method="laplace"
-    )
+    return fit(pd.DataFrame(rows, columns=["judge", "item", "label"]), model="one-coin-label", method="laplace")
 
 
 @pytest.fixture(scope="session")

@@ -82,9 +82,7 @@ def press(browser: Any, key: str) -> None:
     for kind in ("keyDown", "keyUp"):
         more = {"text": text} if text and kind == "keyDown" else {}
         code = {"Tab": 9, "Enter": 13, "ArrowLeft": 37, "ArrowRight": 39}.get(key, 0)
-        browser.call(
-            "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more
-        )
+        browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
 
 
 def faults(browser: Any, axe: str) -> list[Any]:
@@ -146,9 +144,7 @@ def test_one_click_after_the_drop_gives_the_decision_and_the_report(
     assert elsewhere == []
 
 
-def test_a_reload_shows_the_same_and_another_window_another_file(
-    browser: Any, address: str, fitted: str
-) -> None:
+def test_a_reload_shows_the_same_and_another_window_another_file(browser: Any, address: str, fitted: str) -> None:
     browser.open(fitted)
     before = browser.run("document.querySelector('main').textContent")
     browser.open(address.split("?")[0])

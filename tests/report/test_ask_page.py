@@ -104,9 +104,7 @@ def faults(browser: Any, axe: str) -> list[Any]:
     browser.call("Page.setBypassCSP", enabled=True)
     browser.run(f"{axe};0")
     return list(
-        browser.run(
-            "axe.run().then((found) => found.violations.map((one) => [one.id, one.nodes.map((n) => n.html)]))"
-        )
+        browser.run("axe.run().then((found) => found.violations.map((one) => [one.id, one.nodes.map((n) => n.html)]))")
     )
 
 
@@ -155,10 +153,7 @@ def test_twenty_answers_by_keyboard_closed_and_resumed(
     found = read(browser)
     assert set(found["person"]) == {"Ann Ä."}
     assert list(found.columns) == ["person", "first", "second", "winner"]
-    got = {
-        frozenset((row["first"], row["second"])): row.get(row["winner"], "tie")
-        for row in found.to_dict("records")
-    }
+    got = {frozenset((row["first"], row["second"])): row.get(row["winner"], "tie") for row in found.to_dict("records")}
     assert got == want
     assert browser.run("window.hit") is None
     assert browser.errors == []

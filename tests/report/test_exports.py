@@ -85,9 +85,7 @@ def test_argilla_and_label_studio_get_scores_with_uncertainty(votes: Fit, tmp_pa
     assert task["meta"]["sd"] == pytest.approx(best["sd"])
 
 
-def test_deepeval_gets_goldens_with_the_label_as_expected_output(
-    grades: Fit, votes: Fit, tmp_path: Path
-) -> None:
+def test_deepeval_gets_goldens_with_the_label_as_expected_output(grades: Fit, votes: Fit, tmp_path: Path) -> None:
     grades.export("deepeval", tmp_path / "g.json")
     found = {one["input"]: one for one in json.loads((tmp_path / "g.json").read_text())}
     assert found["s0/org/model/1"]["expected_output"] == "I"
@@ -114,18 +112,13 @@ def test_openai_evals_gets_samples_whose_ideal_is_the_label(grades: Fit, votes: 
 @pytest.mark.parametrize("to", ["csv", "parquet"])
 def test_tables_are_written_by_the_command(votes: Fit, tmp_path: Path, to: str) -> None:
     votes.save(tmp_path / "run")
-    done = CliRunner().invoke(
-        app, ["export", str(tmp_path / "run"), "--to", to, "--out", str(tmp_path / "out")]
-    )
+    done = CliRunner().invoke(app, ["export", str(tmp_path / "run"), "--to", to, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     read = pd.read_csv if to == "csv" else pd.read_parquet
     found = read(tmp_path / "out" / f"items.{to}")  # type: ignore[operator]
     assert found["item"].tolist() == votes.ranking()["item"].tolist()
     assert np.allclose(found["sd"], votes.ranking()["sd"])
-    assert (
-        CliRunner().invoke(app, ["export", str(tmp_path / "run"), "--to", "excel", "--out", "x"]).exit_code
-        == 1
-    )
+    assert CliRunner().invoke(app, ["export", str(tmp_path / "run"), "--to", "excel", "--out", "x"]).exit_code == 1
 
 
 @pytest.mark.slow
@@ -140,11 +133,7 @@ def test_the_container_of_draws_holds_log_likelihoods(votes: Fit) -> None:
     assert np.isfinite(log).all()
     assert (log < 0).all()
     assert np.isfinite(
-        float(
-            az.loo(votes.idata).elpd_loo
-            if hasattr(az.loo(votes.idata), "elpd_loo")
-            else az.loo(votes.idata).elpd
-        )
+        float(az.loo(votes.idata).elpd_loo if hasattr(az.loo(votes.idata), "elpd_loo") else az.loo(votes.idata).elpd)
     )
 
 
@@ -157,9 +146,7 @@ def test_log_likelihoods_are_those_of_the_density() -> None:
     fit = voirdire.fit(pd.DataFrame(rows), method="laplace")
     log = np.asarray(fit.idata["log_likelihood"]["answers"]).sum(axis=-1).ravel()
     values = fit.problem.density.values(fit.posterior.draws, np)  # type: ignore[arg-type]
-    flat = [
-        {name: value.reshape(-1, *value.shape[2:])[at] for name, value in values.items()} for at in range(5)
-    ]
+    flat = [{name: value.reshape(-1, *value.shape[2:])[at] for name, value in values.items()} for at in range(5)]
     want = [float(fit.problem.density.log_likelihood(one, fit.problem.data, np)) for one in flat]
     assert np.allclose(np.diff(log[:5]), np.diff(want), atol=1e-8)
     assert fit.to_dict() == fit.as_dict()

@@ -42,9 +42,7 @@ def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
     fit = voirdire.fit(votes, method="map")
     page = fit_page(fit)
     assert page.tiles[0][0] == "Checks"
-    assert (
-        page.title == "Report of a judge panel: \u2068u\u2069, \u2068v\u2069, \u2068w\u2069 and 2 more items"
-    )
+    assert page.title == "Report of a judge panel: \u2068u\u2069, \u2068v\u2069, \u2068w\u2069 and 2 more items"
     object.__setattr__(
         fit,
         "method_checks",
@@ -71,9 +69,7 @@ def test_what_may_be_turned_round_is_said_where_it_is_claimed(table: pd.DataFram
     page = fit_page(fit)
     assert page.tiles[1][2] == f"not to be relied on: {doubt}"
     leads = [section.blocks[0] for section in page.sections if section.name in ("best", "classes", "judges")]
-    assert all(
-        lead.text.endswith(f"But {doubt}: see what the checks say before trusting this.") for lead in leads
-    )
+    assert all(lead.text.endswith(f"But {doubt}: see what the checks say before trusting this.") for lead in leads)
 
 
 def test_titles_name_the_data(tmp_path: Path) -> None:

@@ -21,9 +21,7 @@ def gallery(project: Path) -> Any:
     for needed in ("nbclient", "nbformat", "ipykernel"):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed: make docs installs it")
-    spec = importlib.util.spec_from_file_location(
-        "voirdire_gallery", project / "docs" / "tools" / "gallery.py"
-    )
+    spec = importlib.util.spec_from_file_location("voirdire_gallery", project / "docs" / "tools" / "gallery.py")
     assert spec is not None
     assert spec.loader is not None
     sys.modules["voirdire_gallery"] = module = importlib.util.module_from_spec(spec)

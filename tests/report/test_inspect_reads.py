@@ -25,17 +25,13 @@ PROGRAM = Path(__file__).with_name("inspect_log.py")
 def python() -> str:
     named = os.environ.get("VOIRDIRE_INSPECT")
     if named is None and importlib.util.find_spec("inspect_ai") is None:
-        pytest.skip(
-            "no inspect_ai: install it in an environment of its own and name its python in VOIRDIRE_INSPECT"
-        )
+        pytest.skip("no inspect_ai: install it in an environment of its own and name its python in VOIRDIRE_INSPECT")
     return named or sys.executable
 
 
 def run(python: str, *words: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [python, str(PROGRAM), *words], capture_output=True, text=True, check=False, env=environment
-    )
+    done = subprocess.run([python, str(PROGRAM), *words], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
 

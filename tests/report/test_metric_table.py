@@ -66,8 +66,7 @@ class Cells(HTMLParser):
 def test_every_form_holds_every_figure_with_its_mark(scores: pd.DataFrame, tmp_path: Path) -> None:
     found = metaeval(scores, "human", measures=list(NAMES), resamples=200)
     text = {
-        form: write_metric_table(found, tmp_path / f"t.{form}").read_text()
-        for form in ("html", "tex", "md", "csv")
+        form: write_metric_table(found, tmp_path / f"t.{form}").read_text() for form in ("html", "tex", "md", "csv")
     }
     page = Cells()
     page.feed(text["html"])

@@ -35,9 +35,7 @@ class Seen(HTMLParser):
 
 
 def test_a_fit_is_shown_and_names_are_nothing_but_text() -> None:
-    table = pd.DataFrame(
-        {"judge": EVIL, "first": [EVIL] * 6, "second": "plain", "winner": ["first"] * 5 + ["second"]}
-    )
+    table = pd.DataFrame({"judge": EVIL, "first": [EVIL] * 6, "second": "plain", "winner": ["first"] * 5 + ["second"]})
     made = voirdire.fit(table, model="crowd-bt", method="map")._repr_html_()
     seen = Seen()
     seen.feed(made)

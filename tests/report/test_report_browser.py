@@ -83,15 +83,11 @@ def made(run: Any, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", most_are_slow(PAGES))
-def test_a_page_is_quiet_keeps_to_itself_and_fits(
-    name: str, page: Path, browser: Any, artefacts: Path
-) -> None:
+def test_a_page_is_quiet_keeps_to_itself_and_fits(name: str, page: Path, browser: Any, artefacts: Path) -> None:
     for width in (1280, 390):
         for dark in (False, True):
             browser.open(page, width=width, dark=dark)
-            size = browser.run(
-                "[document.documentElement.scrollWidth, document.body.scrollWidth, innerWidth]"
-            )
+            size = browser.run("[document.documentElement.scrollWidth, document.body.scrollWidth, innerWidth]")
             assert max(size[:2]) <= size[2] == width
             assert browser.errors == []
             sent = [address for address in browser.requests if not address.startswith("data:")]
@@ -106,9 +102,7 @@ def test_axe_finds_nothing_serious(name: str, page: Path, browser: Any, axe: str
     for dark in (False, True):
         browser.open(page, dark=dark)
         browser.run(f"{axe}; 0")
-        found = browser.run(
-            "axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.html)]))"
-        )
+        found = browser.run("axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.html)]))")
         assert [one for one in found if one[0] in ("serious", "critical")] == []
 
 
@@ -151,9 +145,7 @@ def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: py
         name_ = judges["judge"].iloc[5]
         code = "const f = document.querySelector('#t-judges').closest('.block').querySelector('input');"
         browser.run(f"{code} f.value = {name_!r}; f.dispatchEvent(new Event('input'))")
-        left = browser.run(
-            "[...document.querySelectorAll('#t-judges tbody tr')].filter(r => !r.hidden).length"
-        )
+        left = browser.run("[...document.querySelectorAll('#t-judges tbody tr')].filter(r => !r.hidden).length")
         # a row may name another judge, such as the one that it is a copy of
         texts = ["".join(row).lower() for row in rows(browser, "judges")]
         assert left == sum(all(word in text for word in name_.lower().split()) for text in texts) >= 1
@@ -166,9 +158,7 @@ def test_a_copy_holds_every_digit_and_no_formula(
     fit = request.getfixturevalue(name)
     ranking = fit.ranking().assign(rank_low=[row["rank_low"] for row in fit.as_dict()["items"]])
     browser.open(page)
-    found = list(
-        csv.DictReader(io.StringIO(browser.run("document.getElementById('t-ranking').csv()"), newline=""))
-    )
+    found = list(csv.DictReader(io.StringIO(browser.run("document.getElementById('t-ranking').csv()"), newline="")))
     assert len(found) == len(ranking)
     for row, (_, asked) in zip(found, ranking.iterrows(), strict=True):
         for key in ("score", "sd", "low", "high", "rank_low", "p_best"):
@@ -244,9 +234,7 @@ def test_marks_of_the_best_metric(browser: Any, metaeval: Path, tmp_path: Path) 
     )
     assert best == ["good", "good"]
     assert all(cell.startswith("–") for cell in shown["constant"])
-    foot = browser.run(
-        "document.querySelector('#t-by-spearman').closest('.block').querySelector('.foot').textContent"
-    )
+    foot = browser.run("document.querySelector('#t-by-spearman').closest('.block').querySelector('.foot').textContent")
     assert "constant" in foot
 
 
@@ -259,9 +247,7 @@ def engine() -> str:
 
 
 @pytest.mark.slow
-def test_tables_with_hostile_names_compile(
-    engine: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_tables_with_hostile_names_compile(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     parts = (*HOSTILE, "many")
     for name in parts:
         made(request.getfixturevalue(name), tmp_path / f"{name.replace('_', '-')}.tex")
@@ -276,9 +262,7 @@ def test_tables_with_hostile_names_compile(
 
 
 @pytest.mark.parametrize("name", most_are_slow(HOSTILE))
-def test_hostile_names_are_escaped_everywhere(
-    name: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_hostile_names_are_escaped_everywhere(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     hostile = request.getfixturevalue(name)
     html = made(hostile, tmp_path / "a.html").read_text(encoding="utf-8")
     assert "<script>window" not in html

@@ -54,8 +54,7 @@ def test_loo_is_that_of_arviz_on_single_votes(small: Fit, plain: Fit) -> None:
         import arviz as az
     fits = {"small": small, "plain": plain}
     rows = {
-        row["run"]: row
-        for row in loo.comparison_rows({name: loo.pointwise_loo(one) for name, one in fits.items()})
+        row["run"]: row for row in loo.comparison_rows({name: loo.pointwise_loo(one) for name, one in fits.items()})
     }
     data = {name: direct(one) for name, one in fits.items()}
     old = az.__version__.startswith("0.")
@@ -110,9 +109,7 @@ def test_a_fit_against_itself_does_not_differ(small: Fit) -> None:
 
 
 def test_what_cannot_be_compared_is_said(small: Fit, mode: Fit) -> None:
-    other = pd.DataFrame(
-        {"judge": "z", "first": ["item 00"] * 3, "second": ["item 01"] * 3, "winner": "first"}
-    )
+    other = pd.DataFrame({"judge": "z", "first": ["item 00"] * 3, "second": ["item 01"] * 3, "winner": "first"})
     found = compare_fits({"small": small, "mode": mode, "other": fit(other, model="bradley-terry")})
     assert found.loo == []
     text = " ".join(found.notes)

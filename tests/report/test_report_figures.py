@@ -103,9 +103,7 @@ def test_a_figure_of_its_own_grows_with_its_rows() -> None:
 
 
 def test_an_unknown_kind_is_answered_with_the_nearest(small: Fit) -> None:
-    with pytest.raises(
-        InputError, match=r"kind 'rankin' \(did you mean 'ranking'\?\) is none of ranking, judges"
-    ):
+    with pytest.raises(InputError, match=r"kind 'rankin' \(did you mean 'ranking'\?\) is none of ranking, judges"):
         small.plot("rankin")
 
 
@@ -155,9 +153,7 @@ def test_rank_probabilities_are_those_of_the_draws(small: Fit) -> None:
 def test_position_marks_are_the_two_coins(small: Fit) -> None:
     _, ax = plt.subplots()
     small.plot("position", ax=ax)
-    first, second = (
-        line.get_xdata() for line in ax.lines if line.get_marker() in "os" and len(line.get_xdata())
-    )
+    first, second = (line.get_xdata() for line in ax.lines if line.get_marker() in "os" and len(line.get_xdata()))
     judges = small.judges()
     np.testing.assert_allclose(sorted(first + second), sorted(2 * judges["reliability"]))
     np.testing.assert_allclose(sorted(abs(first - second)), sorted(2 * judges["position_bias"].abs()))
@@ -179,9 +175,7 @@ def test_common_votes_are_counted_once() -> None:
         "first": ["x"] * 5 + ["y"] * 2,
         "second": ["y"] * 5 + ["z"] * 2,
     }
-    found = observed_over_expected(
-        fit(pd.DataFrame(rows | {"winner": "first"}), model="crowd-bt", method="map")
-    )
+    found = observed_over_expected(fit(pd.DataFrame(rows | {"winner": "first"}), model="crowd-bt", method="map"))
     assert found.common[0, 1] == 3
     assert found.observed[0, 1] == 1.0
 
@@ -198,9 +192,7 @@ def test_agreement_is_that_of_every_pair_of_votes(mode: Fit) -> None:
     key = np.minimum(first, second) * 100 + np.maximum(first, second)
     judge = votes.judge[cell]
     for a, b in combinations(range(len(votes.judges)), 2):
-        pairs = [
-            (i, j) for i in np.flatnonzero(judge == a) for j in np.flatnonzero(judge == b) if key[i] == key[j]
-        ]
+        pairs = [(i, j) for i in np.flatnonzero(judge == a) for j in np.flatnonzero(judge == b) if key[i] == key[j]]
         once = [min((key[judge == k] == unit).sum() for k in (a, b)) for unit in np.unique(key)]
         assert found.common[a, b] == sum(once)
         observed = np.mean([outcome[i] == outcome[j] for i, j in pairs])
@@ -214,9 +206,7 @@ def test_a_copy_stands_out() -> None:
     rows = 400
     first = rng.integers(6, size=rows)
     second = (first + rng.integers(1, 6, size=rows)) % 6
-    winner = {
-        name: np.where((first < second) == (rng.random(rows) < 0.75), "first", "second") for name in "abcd"
-    }
+    winner = {name: np.where((first < second) == (rng.random(rows) < 0.75), "first", "second") for name in "abcd"}
     winner["copy"] = np.where(rng.random(rows) < 0.95, winner["c"], winner["a"])
     parts = [
         pd.DataFrame({"judge": name, "first": first.astype(str), "second": second.astype(str), "winner": one})
@@ -316,9 +306,7 @@ def test_bars_of_two_phases_stand_side_by_side() -> None:
 
 def test_an_svg_asks_for_nothing_and_clashes_with_no_other() -> None:
     names = ["<script>x</script>", "$x_1$ & $y", "\u65e5\u672c", "\u05d0\u05d1 \u202e", "tab\tand\x07bell"]
-    table = pd.DataFrame(
-        {"judge": "a", "first": names, "second": "z", "winner": ["first", "second"] * 2 + ["first"]}
-    )
+    table = pd.DataFrame({"judge": "a", "first": names, "second": "z", "winner": ["first", "second"] * 2 + ["first"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ax = fit(table, model="bradley-terry", method="map").plot("ranking")

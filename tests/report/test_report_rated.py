@@ -63,9 +63,7 @@ def test_shares_of_scores_are_those_of_the_table(scored: Fit) -> None:
 def test_shares_of_labels_are_those_of_the_table(labelled: Fit) -> None:
     found, _ = replicated_shares(labelled)
     table = labelled.problem.table
-    said = pd.crosstab(
-        np.array(table.judges)[table.judge], np.array(table.labels)[table.label], normalize="index"
-    )
+    said = pd.crosstab(np.array(table.judges)[table.judge], np.array(table.labels)[table.label], normalize="index")
     assert found.columns == ["not safe", "safe", "<unsure>"]
     np.testing.assert_allclose(found.share[0], said.loc[found.rows, found.columns].to_numpy())
 
@@ -73,9 +71,7 @@ def test_shares_of_labels_are_those_of_the_table(labelled: Fit) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["alike", "repeated", "labelled"])
-def test_tables_drawn_have_the_shares_that_the_model_expects(
-    name: str, request: pytest.FixtureRequest
-) -> None:
+def test_tables_drawn_have_the_shares_that_the_model_expects(name: str, request: pytest.FixtureRequest) -> None:
     """The mean over replicates of a judge's shares is the mean of its answers' probabilities, within 4.5 errors."""
     found: Fit = request.getfixturevalue(name)
     problem: Any = found.problem
@@ -116,12 +112,8 @@ def test_a_judge_with_limits_of_its_own_stands_out_and_is_explained() -> None:
     assert "misses" not in drawn.caption
 
 
-@pytest.mark.parametrize(
-    "name", ["alike", pytest.param("repeated", marks=[pytest.mark.slow, pytest.mark.long])]
-)
-def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
-    name: str, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize("name", ["alike", pytest.param("repeated", marks=[pytest.mark.slow, pytest.mark.long])])
+def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(name: str, request: pytest.FixtureRequest) -> None:
     """Weighted draws against a fit to the other scores: 1,000 draws leave an error of about 0.01 in a probability."""
     found: Fit = request.getfixturevalue(name)
     problem: Any = found.problem
@@ -188,18 +180,12 @@ def test_a_label_left_out_is_predicted_by_bayes_rule(labelled: Fit) -> None:
 
 @pytest.mark.slow
 def test_known_classes_and_judges_taken_alike() -> None:
-    rows = [
-        (judge, f"item {i}", "yes" if (i + k) % 3 else "no")
-        for k, judge in enumerate("abcd")
-        for i in range(30)
-    ]
+    rows = [(judge, f"item {i}", "yes" if (i + k) % 3 else "no") for k, judge in enumerate("abcd") for i in range(30)]
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     people = pd.DataFrame({"item": ["item 0", "item 1"], "label": ["yes", "no"]})
     pooled = fit(table, model="dawid-skene-pooled", anchors=people, method="laplace")
     _, chance = labels_left_out(pooled.problem, thinned_draws(pooled.posterior, 5))
-    rate = np.mean(
-        [np.exp(pooled.problem.density.rates(v, np))[0] for v in thinned_draws(pooled.posterior, 5)], axis=0
-    )
+    rate = np.mean([np.exp(pooled.problem.density.rates(v, np))[0] for v in thinned_draws(pooled.posterior, 5)], axis=0)
     np.testing.assert_allclose(chance[0], rate[pooled.problem.labels.index("yes")])  # by its class alone
     assert replicated_shares(pooled)[0].share.shape == (1, 4, 2)
 
@@ -207,9 +193,7 @@ def test_known_classes_and_judges_taken_alike() -> None:
 def test_many_levels_and_labels_are_put_together() -> None:
     rng = np.random.default_rng(4)
     numbers = rng.integers(0, 21, 240)
-    table = pd.DataFrame(
-        {"judge": list("ab") * 120, "item": [f"i{k // 2}" for k in range(240)], "score": numbers}
-    )
+    table = pd.DataFrame({"judge": list("ab") * 120, "item": [f"i{k // 2}" for k in range(240)], "score": numbers})
     found, _ = replicated_shares(fit(table, levels=range(21), model="rating-severity", method="map"))
     assert found.columns[:2] == ["0\u20132", "3\u20134"]
     assert len(found.columns) == 10
@@ -306,9 +290,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
         assert ax.get_xlabel() == KINDS[of].page_words.probability
         plt.close(ax.figure)
     drawn = [
-        block
-        for block in (*calibration_blocks(both), *predictive_check_blocks(both))
-        if isinstance(block, Figure)
+        block for block in (*calibration_blocks(both), *predictive_check_blocks(both)) if isinstance(block, Figure)
     ]
     assert [block.title for block in drawn] == [
         "Are the probabilities of votes right?",

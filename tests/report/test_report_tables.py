@@ -80,17 +80,13 @@ def test_a_copy_names_columns_that_have_no_name_of_their_own() -> None:
 
 
 def test_a_column_without_a_value_is_left_out_and_named() -> None:
-    made = make_table(
-        "t", "A", [{"judge": "a", "position_bias": None}, {"judge": "b", "position_bias": math.nan}]
-    )
+    made = make_table("t", "A", [{"judge": "a", "position_bias": None}, {"judge": "b", "position_bias": math.nan}])
     assert [column.key for column in made.columns] == ["judge"]
     assert made.notes == ("Undefined here, so left out: position bias.",)
 
 
 def test_unknown_columns_appear_by_themselves() -> None:
-    made = make_table(
-        "t", "A", [{"judge": "a", "new_thing": 0.5, "new_thing_low": 0.4, "new_thing_high": 0.6}]
-    )
+    made = make_table("t", "A", [{"judge": "a", "new_thing": 0.5, "new_thing_low": 0.4, "new_thing_high": 0.6}])
     assert [(column.head, column.low) for column in made.columns] == [
         ("judge", None),
         ("new thing", "new_thing_low"),

@@ -164,9 +164,7 @@ def test_a_report_is_the_same_each_time(mode: Fit) -> None:
 def test_agreement_with_a_person_of_the_table(small: Fit, tmp_path: Path) -> None:
     text = report(small, tmp_path / "a.md", human=["judge 003"]).read_text(encoding="utf-8")
     part = text[text.index("## How well does it agree with people?") :]
-    assert re.search(
-        r"^\| judge 00[012] \| 0\.\d+(?:<sup>1</sup>)? \[0\.\d+, 0\.\d+\] \|", part, flags=re.MULTILINE
-    )
+    assert re.search(r"^\| judge 00[012] \| 0\.\d+(?:<sup>1</sup>)? \[0\.\d+, 0\.\d+\] \|", part, flags=re.MULTILINE)
     with pytest.raises(InputError, match="--human 'nobody' is none of the 4 judges of this fit; known are "):
         report(small, tmp_path / "b.md", human=["nobody"])
     assert not (tmp_path / "b.md").exists()
@@ -229,11 +227,7 @@ def test_outputs_that_cannot_be(saved: Path, tmp_path: Path) -> None:
 
 def test_agree_and_metaeval_keep_their_rows(tmp_path: Path) -> None:
     scores = pd.DataFrame(
-        [
-            (judge, item, (item * k) % 7)
-            for k, judge in enumerate(("human", "a", "b"), 1)
-            for item in range(12)
-        ],
+        [(judge, item, (item * k) % 7) for k, judge in enumerate(("human", "a", "b"), 1) for item in range(12)],
         columns=["judge", "item", "score"],
     )
     scores.to_csv(tmp_path / "scores.csv", index=False)
@@ -313,9 +307,7 @@ def test_a_calibration_study(tmp_path: Path) -> None:
         for quantity in ("all parameters", "strength")
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "results.csv", index=False)
-    (tmp_path / "run.json").write_text(
-        json.dumps({"study": "mine", "seed": 1, "replicates": 9, "versions": {}})
-    )
+    (tmp_path / "run.json").write_text(json.dumps({"study": "mine", "seed": 1, "replicates": 9, "versions": {}}))
     text = render_page(report_page(tmp_path), "html")
     assert "2 of 2 models and methods pass." in text
     assert "Coverage of 90% intervals, laplace" in text

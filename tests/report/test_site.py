@@ -107,9 +107,7 @@ def test_the_decision_picture_and_table_name_models_that_exist(project: Path) ->
 
 
 def test_the_reference_names_every_public_name(project: Path) -> None:
-    text = "".join(
-        page.read_text(encoding="utf-8") for page in sorted((project / "docs" / "api").glob("*.md"))
-    )
+    text = "".join(page.read_text(encoding="utf-8") for page in sorted((project / "docs" / "api").glob("*.md")))
     listed = {
         name
         for module, names in re.findall(r"<!-- api: voirdire((?:\.\w+)*)((?: \w+)*) -->", text)
@@ -143,13 +141,9 @@ def site(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_site_needs_no_other_host(site: Path) -> None:
     for page in sorted(site.rglob("*.html")):
         text = page.read_text(encoding="utf-8")
-        loaded = re.findall(
-            r'<(?:script|img|link|iframe|source)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]*)"', text
-        )
+        loaded = re.findall(r'<(?:script|img|link|iframe|source)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]*)"', text)
         assert loaded == [], page
-        assert [
-            tag for tag in re.findall(r"<img\b[^>]*>", text) if not re.search(r'alt="[^"]{10,}"', tag)
-        ] == []
+        assert [tag for tag in re.findall(r"<img\b[^>]*>", text) if not re.search(r'alt="[^"]{10,}"', tag)] == []
     for sheet in sorted(site.rglob("*.css")):
         assert re.findall(r"url\([\"']?(?:https?:)?//", sheet.read_text(encoding="utf-8")) == [], sheet
 
@@ -175,9 +169,7 @@ def test_every_link_within_the_site_leads_somewhere(site: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_page_keeps_nobody_out(
-    site: Path, browser: Any, axe: str, artefacts: Path, page: str, dark: bool
-) -> None:
+def test_a_page_keeps_nobody_out(site: Path, browser: Any, axe: str, artefacts: Path, page: str, dark: bool) -> None:
     browser.open(site / page, dark=dark)
     browser.run("localStorage.clear()")  # where the page keeps the colours of the last visit
     browser.open(site / page, dark=dark)

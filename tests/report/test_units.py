@@ -45,9 +45,7 @@ def test_points_are_named_in_every_table_figure_and_page(marks: Path, tmp_path: 
     assert (float(low) < 50, middle, float(high) > 60) == (True, "50", True)  # the middle of the scale
     assert float(low) + float(high) == pytest.approx(100, abs=0.11)
     plt.close("all")
-    done = CliRunner().invoke(
-        app, ["fit", str(marks), "--model", model, "--method", "map", "--levels", "0,100"]
-    )
+    done = CliRunner().invoke(app, ["fit", str(marks), "--model", model, "--method", "map", "--levels", "0,100"])
     assert re.search(r"^ *rank +item +points", done.stdout, re.M)
     # what the command calls its columns is not what tables have from then on
     assert "severity (points)" not in fit.judges()

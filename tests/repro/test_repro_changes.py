@@ -142,9 +142,7 @@ def test_what_is_transcribed_is_what_stands_there() -> None:
     for name in system_names():
         system = load_system(name)
         kept = json.loads((system.folder / FILE).read_text(encoding="utf-8"))
-        assert kept == system_digests(system), (
-            f"{name}: hold the changed rows against the paper, then make transcribed"
-        )
+        assert kept == system_digests(system), f"{name}: hold the changed rows against the paper, then make transcribed"
         assert not find_changes(system)
 
 
@@ -166,9 +164,7 @@ def test_a_difference_without_a_finding_is_not_explained(copy: Path) -> None:
     assert 'finding = "' in text
     path.write_text(re.sub(r'finding = ".*"\n', "", text), encoding="utf-8")
     system = load_system(copy / "paper_repro" / "mareval")
-    assert any(
-        "no finding says why" in one for one in unexplained_lines(system, judge_claims(system, fetch=False))
-    )
+    assert any("no finding says why" in one for one in unexplained_lines(system, judge_claims(system, fetch=False)))
 
 
 def test_what_cannot_be_fetched_is_tried_once(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:

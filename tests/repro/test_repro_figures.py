@@ -35,9 +35,7 @@ def reproduce(project: Path, system: str) -> ModuleType:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("system", FIGURES)
-def test_figures_are_drawn(
-    system: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_are_drawn(system: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: dict[str, str] = {}
 
     def keep(figure: object, path: Path, source: str) -> None:
@@ -132,9 +130,7 @@ def test_the_synthetic_panel_of_figures_1_and_4(project: Path) -> None:
     found = reproduce(project, "maple").synthetic()
     assert {len(values) for values in found.values()} == {20}
     means = {key: sum(values) / 20 for key, values in found.items()}
-    singles = {
-        panel: mean for (panel, model), mean in means.items() if model == "maple" and panel != "all models"
-    }
+    singles = {panel: mean for (panel, model), mean in means.items() if model == "maple" and panel != "all models"}
     assert len(singles) == 10
     # the sd over replicates is at most 0.08, so two standard errors of a difference are below 0.04
     assert means["all models", "maple"] - max(singles.values()) > 0.04

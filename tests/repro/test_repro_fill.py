@@ -70,10 +70,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, tables: Mapping[str, pd.DataFrame])
 
 
 def values(filled: Any, table: str = "table1") -> dict[tuple[str, ...], float]:
-    return {
-        tuple(str(one) for key, one in row.items() if key != "value"): row["value"]
-        for row in filled.tables[table]
-    }
+    return {tuple(str(one) for key, one in row.items() if key != "value"): row["value"] for row in filled.tables[table]}
 
 
 def test_coefficients_by_criterion_and_their_mean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,9 +125,7 @@ def test_stages_of_a_debate_and_the_best_of_them(tmp_path: Path, monkeypatch: py
     ):
         # the debate on the last item ended after the first iteration
         rows += [
-            ("m", f"i{k}", "overall", "1", phase, s)
-            for k, s in enumerate(said)
-            if k < 5 or phase != "iteration-3"
+            ("m", f"i{k}", "overall", "1", phase, s) for k, s in enumerate(said) if k < 5 or phase != "iteration-3"
         ]
     rows += [("m", f"i{k}", "overall", "1", "final", s) for k, s in enumerate(wrong)]
     answers(monkeypatch, {"part": scores(rows)})
@@ -204,9 +199,7 @@ def test_groups_alphas_and_gains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "coefficient": "spearman",
     }
     filled = STATISTICS["correlation"](job(tmp_path, [part], texts=[text]))
-    found = {
-        (row["group"], row["coefficient"], row["aspect"]): row["value"] for row in filled.tables["table1"]
-    }
+    found = {(row["group"], row["coefficient"], row["aspect"]): row["value"] for row in filled.tables["table1"]}
     assert found["all", "spearman", "overall"] == pytest.approx(-1)
     assert found["Readers", "spearman", "overall"] == pytest.approx(1)
     assert filled.texts == {"gains": 1.0}
@@ -240,9 +233,7 @@ def test_means_and_best_of_themes() -> None:
     less = {("a", 1): 0.8, ("a", 2): 0.8, ("b", 1): 0.9}
     values = {("table5", "variant", "full"): full, ("table5", "variant", "less"): less}
     found = _by_theme(values, {"from": "table5", "table": "table4"}).tables
-    assert {"theme": "a", "variant": "full", "statistic": "mean", "value": pytest.approx(0.85)} in found[
-        "table5"
-    ]
+    assert {"theme": "a", "variant": "full", "statistic": "mean", "value": pytest.approx(0.85)} in found["table5"]
     assert {"theme": "a", "variant": "less", "statistic": "sd", "value": 0.0} in found["table5"]
     # a tie is nobody's
     assert [row["value"] for row in found["table4"] if row["statistic"] == "top1"] == [1.0, 1.0]
@@ -348,9 +339,7 @@ def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.Monkey
         pd.concat(judges).to_csv(folder / "votes.csv", index=False)
         return folder
 
-    def index(
-        job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str, method: str = "map"
-    ) -> float:
+    def index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str, method: str = "map") -> float:
         """Who is fitted alone has a concordance by name; all together one between the second and the third."""
         known = {"good": 0.9, "fine": 0.8, "nice": 0.6, "leaning": 0.5}
         judges = votes["judge"].unique().tolist()
@@ -394,12 +383,8 @@ def test_the_printed_example(tmp_path: Path, unit: bool) -> None:
     }
     one = job(tmp_path, [{"name": "mine", "example": "Mine"}, {"name": "other"}], example=how)
     one.items["text"] = ["x"] * 4 + ["what do you use to cut hay?", "x"]
-    said = scores(
-        [(judge, "i4", "overall", "1", "final", score) for judge, score in (("a", 2.0), ("b", 5.0))]
-    )
-    more = scores(
-        [("a/agent", "i4", "overall", "1", "final", 1.0), ("a", "i3", "overall", "1", "final", 1.0)]
-    )
+    said = scores([(judge, "i4", "overall", "1", "final", score) for judge, score in (("a", 2.0), ("b", 5.0))])
+    more = scores([("a/agent", "i4", "overall", "1", "final", 1.0), ("a", "i3", "overall", "1", "final", 1.0)])
     every = {"mine": pd.concat([said, more]).assign(context="two"), "other": said.assign(context="two")}
     filled = Filled()
     fill_example(one, filled, every)

@@ -84,9 +84,7 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
                     options.get("criteria", {"none": ""}), range(1, options.get("runs", 1) + 1)
                 ):
                     own = {"item": item, "criterion": criterion, "run": run}
-                    for phase in (
-                        ("initial", "run", "final") if protocol == "mareval" else ("initial", "final")
-                    ):
+                    for phase in ("initial", "run", "final") if protocol == "mareval" else ("initial", "final"):
                         rows.append({**own, "judge": judge, "phase": phase, "score": rng.normal()})
                         if protocol == "maj-eval":
                             rows += [
@@ -122,11 +120,7 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
         if name == "maple":
             # the published themes, three essays each
             themes_of = sorted({cell.by["theme"] for cell in system.tables["table3"].cells})
-            rows = [
-                (f"{k}-{theme}", n, "text", theme, theme)
-                for k, theme in enumerate(themes_of)
-                for n in (1, 2, 3)
-            ]
+            rows = [(f"{k}-{theme}", n, "text", theme, theme) for k, theme in enumerate(themes_of) for n in (1, 2, 3)]
             own = tmp_path / "toy.csv"
             columns = ["essay_id", "score", "full_text", "assignment", "prompt_name"]
             pd.DataFrame(rows, columns=columns).assign(essay_id=lambda t: t.index).to_csv(own, index=False)

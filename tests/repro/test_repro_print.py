@@ -31,9 +31,7 @@ def test_layouts_of_the_papers() -> None:
     assert laid_out(maple.tables["table4"]).shape[0] == 1
     shares = laid_out(masa.tables["table2"])
     (average,) = shares[
-        (shares["judge"] == "GPT-4")
-        & (shares["summariser"] == "Llama-2-70B")
-        & (shares["dataset"] == "average")
+        (shares["judge"] == "GPT-4") & (shares["summariser"] == "Llama-2-70B") & (shares["dataset"] == "average")
     ]["win"]
     assert average == "41.02 ± 3.72"
     dimensions = laid_out(load_system("maj_eval").tables["table3"])

@@ -183,8 +183,7 @@ def plan(one: Asked) -> list[str]:
 def evaluations(one: Asked, number: int) -> list[str]:
     places = range(1, one.options["evaluators"] + 1)
     return [
-        said["reasoning"]
-        for said in one.earlier(*(("evaluate", number, place, *one.key[-3:]) for place in places))
+        said["reasoning"] for said in one.earlier(*(("evaluate", number, place, *one.key[-3:]) for place in places))
     ]
 
 
@@ -382,9 +381,7 @@ def options_of(protocol: str, given: Mapping[str, Any]) -> dict[str, Any]:
     from dataclasses import asdict
     from importlib import import_module
 
-    entries = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "entry-points"
-    ]
+    entries = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     module, cls = entries["voirdire.protocols"][protocol].split(":")
     return asdict(getattr(import_module(module), cls).Options(**given))
 
@@ -436,9 +433,7 @@ _PARAMS = [pytest.param(one, marks=_marks("/".join(one)), id="/".join(one)) for 
 
 
 @pytest.fixture(scope="module", params=_PARAMS)
-def recorded(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, Recorded]:
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Recorded]:
     """A run on its invented items, at full depth, answered by the recording server."""
     import voirdire.collect.run as collecting
 
@@ -448,9 +443,7 @@ def recorded(
     current: dict[str, Any] = {}
     collect, asked_for = collecting.collect, Asking._request
 
-    def collected(
-        panel: Any, items: pd.DataFrame, protocol: str, out: Path, *, options: dict[str, Any]
-    ) -> Any:
+    def collected(panel: Any, items: pd.DataFrame, protocol: str, out: Path, *, options: dict[str, Any]) -> Any:
         rows = {str(row["id"]): row for row in items.fillna("").to_dict("records")}
         current.update(options=options_of(protocol, options), items=rows, every={})
         return collect(panel, items, protocol, out, options=options)
@@ -459,9 +452,7 @@ def recorded(
         sent = asked_for(self, question, judge)
         said = current["every"].setdefault(judge.name, {})
         prompt = f"{sent.system}\n{sent.user}"
-        one = Asked(
-            f"{name}/{run}", question, prompt, current["options"], current["items"], said, current["every"]
-        )
+        one = Asked(f"{name}/{run}", question, prompt, current["options"], current["items"], said, current["every"])
         assert question.schema is not None
         said[question.key] = answer_to(sent.model, [sent.system, sent.user], question.schema)
         found.asked.append((one, json.dumps([sent.system, sent.user])))

@@ -91,9 +91,7 @@ def test_rows_of_summeval_by_download_and_by_hand(
         values = []
         for article in dict.fromkeys(one["doc_id"] for one in data):
             own = [one for one in data if one["doc_id"] == article]
-            values.append(
-                coefficient([metric(one) for one in own], [one["scores"][aspect] for one in own])[0]
-            )
+            values.append(coefficient([metric(one) for one in own], [one["scores"][aspect] for one in own])[0])
         return float(np.mean(values))
 
     for method, claim, metric in (
@@ -108,9 +106,7 @@ def test_rows_of_summeval_by_download_and_by_hand(
         assert rows[f"{claim}/SummEval, none, {method}, average, kendall"] == pytest.approx(np.mean(four))
 
 
-def test_bytes_of_a_commit_are_noted_and_must_stay(
-    served: tuple[str, Path, list[str]], tmp_path: Path
-) -> None:
+def test_bytes_of_a_commit_are_noted_and_must_stay(served: tuple[str, Path, list[str]], tmp_path: Path) -> None:
     address, folder, asked = served
     (folder / "data.json").write_text("[1]", encoding="utf-8")
     file = RemoteFile(f"{address}/data.json")

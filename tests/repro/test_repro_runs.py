@@ -255,9 +255,7 @@ def test_a_run_fills_its_claims(
     assert {row.verdict for row in own} == {"failed"}
 
 
-def test_a_part_of_the_items_is_no_result(
-    public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_of_the_items_is_no_result(public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Job, "collect_tables", lambda job, *_, **__: job.folder)
     folder = run(load_system("mareval"), "topical-chat", limit=6, out=tmp_path / "out")
     assert folder.name == "topical-chat-smoke"
@@ -287,9 +285,7 @@ def test_figures_of_the_text_are_summed_over_the_runs_of_a_claim(own: Path, tmp_
 def test_a_kept_smoke_test_is_of_the_run_as_it_is(system: str, name: str, project: Path) -> None:
     path = project / "paper_repro" / system / "runs" / name / "smoke.json"
     if not path.is_file():
-        pytest.skip(
-            f"no smoke test of {system}/{name} is kept; voirdire repro {system} --run {name} --smoke makes one"
-        )
+        pytest.skip(f"no smoke test of {system}/{name} is kept; voirdire repro {system} --run {name} --smoke makes one")
     found = json.loads(path.read_text(encoding="utf-8"))
     spec = read_run(load_system(system), name)
     parts = [part["name"] for part in spec["parts"] if not part.get("optional")]
@@ -356,9 +352,7 @@ def test_a_smoke_test_goes_through_everything(
             for k, item in enumerate(items["id"])
         ]
         pd.DataFrame(rows).to_csv(out / "scores.csv", index=False)
-        return collecting.Collected(
-            out, protocol, {"scores": len(rows), "missing": 0}, [{"requests": 7}], None, 0.0
-        )
+        return collecting.Collected(out, protocol, {"scores": len(rows), "missing": 0}, [{"requests": 7}], None, 0.0)
 
     monkeypatch.setattr(collecting, "collect", collect)
     folder = run(load_system("debate"), "topical-chat", smoke=True, out=tmp_path / "out")

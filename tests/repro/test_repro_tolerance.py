@@ -61,9 +61,7 @@ def test_a_score_drawn_from_its_scale_seldom_reproduces_an_example(tmp_path: Pat
     reproduced = 0
     for level in range(5):
         folder = tmp_path / str(level)
-        answered(
-            system, folder, lambda cell, level=level: level / 4 if "MSLR" in str(cell.keys) else 1 + level
-        )
+        answered(system, folder, lambda cell, level=level: level / 4 if "MSLR" in str(cell.keys) else 1 + level)
         rows = judge_claims(system, fetch=False, results=folder)
         own = [row for row in rows if row.claim.startswith("table5-runs")]
         assert len(own) == 6
@@ -94,8 +92,7 @@ def test_standard_errors_of_coefficients(n: int, r: float) -> None:
     drawn = {
         "pearson": [np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)],
         "spearman": [
-            np.corrcoef(a, b)[0, 1]
-            for a, b in zip(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1), strict=True)
+            np.corrcoef(a, b)[0, 1] for a, b in zip(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1), strict=True)
         ],
         "kendall": [stats.kendalltau(a, b).statistic for a, b in zip(x[:1000], y[:1000], strict=True)],
     }
@@ -107,9 +104,7 @@ def test_standard_errors_of_coefficients(n: int, r: float) -> None:
 
 def test_standard_errors_of_means_and_shares() -> None:
     keys = (("theme", "t"), ("method", "m"))
-    mean, sd = (
-        Cell("table3", (*keys, ("statistic", one)), text) for one, text in (("mean", "0.8"), ("sd", "0.05"))
-    )
+    mean, sd = (Cell("table3", (*keys, ("statistic", one)), text) for one, text in (("mean", "0.8"), ("sd", "0.05")))
     table = Table("table3", "", ("theme", "method", "statistic"), (mean, sd))
     rng = np.random.default_rng(6)
     ours, theirs = (0.8 + 0.05 * rng.standard_normal((20_000, 10)) for _ in range(2))
@@ -132,9 +127,7 @@ def test_standard_errors_of_spreads(share: float) -> None:
     value = share / np.sqrt(3)
     cell = Cell("t", (("criterion", "c"),), f"{value}")
     table = Table("t", "", ("criterion",), (cell,))
-    assert own_error({"spread": 360}, table, cell) == pytest.approx(
-        2 * np.std(spreads[0] - spreads[1]), rel=0.05
-    )
+    assert own_error({"spread": 360}, table, cell) == pytest.approx(2 * np.std(spreads[0] - spreads[1]), rel=0.05)
     average = Cell("t", (("criterion", "average"),), f"{value}")
     six = (average, *(Cell("t", (("criterion", str(k)),), f"{value}") for k in range(6)))
     found = own_error({"spread": 360}, Table("t", "", ("criterion",), six), average)

@@ -63,11 +63,7 @@ def test_inconsistencies_in_the_papers() -> None:
 
 def test_intervals_of_masa_are_within_one_item() -> None:
     rows = judge_claims(load_system("masa"), fetch=False)
-    of = [
-        row
-        for row in rows
-        if row.claim in ("table3-intervals", "table7-intervals", "table7-intervals-experts")
-    ]
+    of = [row for row in rows if row.claim in ("table3-intervals", "table7-intervals", "table7-intervals-experts")]
     assert len(of) == 88
     assert {row.verdict for row in of} == {"reproduced"}
     assert {round(row.tolerance or 0, 2) for row in of} == {
@@ -99,9 +95,7 @@ def test_the_columns_of_a_row_taken_over_are_told_by_their_ratio(public_data: Pa
     assert CHECKS["ratio-of-columns"].compute(context, claim.figures[0], settings).value == "rho / r"
 
 
-def test_data_that_cannot_be_fetched_fail_nothing(
-    fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_that_cannot_be_fetched_fail_nothing(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path))
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     result = CliRunner().invoke(app, ["repro", "debate", "--json"], catch_exceptions=False)

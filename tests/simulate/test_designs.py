@@ -293,7 +293,5 @@ def test_contexts_leave_the_rest_of_the_truth_as_it_was():
 
 
 def test_contexts_that_differ_need_a_design_with_contexts():
-    with pytest.raises(
-        InputError, match=r"strengths differ between contexts, but design 'all-pairs' has none"
-    ):
+    with pytest.raises(InputError, match=r"strengths differ between contexts, but design 'all-pairs' has none"):
         simulate_votes(["random"], items=6, truth=NormalTruth(context_sd=1.0))

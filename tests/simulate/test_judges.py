@@ -143,15 +143,11 @@ def test_answers_have_the_frequencies_of_the_closed_form(name):
             assert abs((outcomes[rows] == outcome).sum() - p.sum()) <= error + 1e-9
 
 
-@pytest.mark.parametrize(
-    "judge", [Accuracy(0.7), Accuracy(0.7, exact=False), Adversarial(0.2), Adversarial()]
-)
+@pytest.mark.parametrize("judge", [Accuracy(0.7), Accuracy(0.7, exact=False), Adversarial(0.2), Adversarial()])
 def test_without_a_gap_the_answer_is_a_coin_toss(judge):
     n = 40_000
     zero = np.zeros(n)
-    outcomes = judge.draw_answers(
-        Questions(zero, zero, zero, zero, np.arange(n)), np.random.default_rng(5), {}
-    )
+    outcomes = judge.draw_answers(Questions(zero, zero, zero, zero, np.arange(n)), np.random.default_rng(5), {})
     assert abs((outcomes == FIRST).sum() - n / 2) < 4 * np.sqrt(n / 4)
 
 
@@ -192,10 +188,7 @@ def test_exact_flips_vary_less_than_independent_ones():
     rng = np.random.default_rng(6)
 
     def variance(judge):
-        halves = [
-            ((judge.draw_answers(asked, rng, {}) == FIRST) != (asked.gap > 0))[:100].sum()
-            for _ in range(4000)
-        ]
+        halves = [((judge.draw_answers(asked, rng, {}) == FIRST) != (asked.gap > 0))[:100].sum() for _ in range(4000)]
         return np.var(halves)
 
     # The standard error of a variance from 4,000 near-Normal draws is 2.2% of it.

@@ -47,9 +47,7 @@ def test_a_record_makes_the_same_table_again() -> None:
 def test_rankings_come_as_often_as_luce_and_plackett_say() -> None:
     """All 24 orders of four items: chi-square of 23 degrees of freedom is below 49.7 in 99.9% of such samples."""
     w, count = np.array([4.0, 2.0, 1.0, 0.5]), 4000
-    made = simulate_rankings(
-        1, design={"kind": "rankings", "repeats": count}, truth=np.log(w)[None], seed=1
-    ).rankings
+    made = simulate_rankings(1, design={"kind": "rankings", "repeats": count}, truth=np.log(w)[None], seed=1).rankings
     seen = Counter(tuple(int(name[-1]) - 1 for name in one) for _, one in made.groupby("run")["item"])
     total = 0.0
     for order in itertools.permutations(range(4)):
@@ -70,9 +68,7 @@ def test_sharpness_is_how_well_a_judge_tells_items_apart() -> None:
     judges = {"fine": 2.0, "plain": 1.0, "blind": 0.0, "reversed": -1.0}
     made = simulate_rankings(judges, items=6, design={"kind": "rankings", "size": 2, "repeats": 400}, seed=2)
     worth = dict(zip(made.truth.items, made.truth.strengths[0], strict=True))
-    pairs = made.rankings.groupby(["judge", "run"])["item"].apply(
-        lambda one: worth[one.iloc[0]] > worth[one.iloc[1]]
-    )
+    pairs = made.rankings.groupby(["judge", "run"])["item"].apply(lambda one: worth[one.iloc[0]] > worth[one.iloc[1]])
     right = pairs.groupby("judge").mean()
     assert right["fine"] > right["plain"] > right["blind"] > right["reversed"]
     assert right["blind"] == pytest.approx(0.5, abs=0.1)

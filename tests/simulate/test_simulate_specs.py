@@ -318,9 +318,7 @@ def test_more_flips_than_votes():
     arguments = {"items": 4, "criteria": 2}
     assert len(simulate_counts({"a": Accuracy(flips=13)}, **arguments).votes.outcome) == 12
     (problem,) = _problems(simulate_votes, {"a": Accuracy(flips=14)}, **arguments)
-    assert problem == (
-        "judge 'a': flips is 14, but this judge gives only 13 votes; lower it or give accuracy"
-    )
+    assert problem == ("judge 'a': flips is 14, but this judge gives only 13 votes; lower it or give accuracy")
 
 
 def test_everything_wrong_is_said_at_once():

@@ -78,9 +78,7 @@ def _right(votes, truth):
     gap = np.array(
         [
             strength[criterion, first] - strength[criterion, second]
-            for criterion, first, second in zip(
-                votes["criterion"], votes["first"], votes["second"], strict=True
-            )
+            for criterion, first, second in zip(votes["criterion"], votes["first"], votes["second"], strict=True)
         ]
     )
     right = np.where(votes["winner"] == "first", gap > 0, gap < 0).astype(float)
@@ -152,22 +150,16 @@ def test_the_same_seed_gives_the_same_tables(seed):
 
 
 def test_the_record_makes_the_tables_again():
-    one = simulate_votes(
-        PANEL, 6, 3, SharePairs(0.6, order="random"), {"kind": "normal", "sd": 2}, seed=[5, 6]
-    )
+    one = simulate_votes(PANEL, 6, 3, SharePairs(0.6, order="random"), {"kind": "normal", "sd": 2}, seed=[5, 6])
     record = one.seed
-    other = simulate_votes(
-        **{key: record[key] for key in ("panel", "items", "criteria", "design", "truth", "seed")}
-    )
+    other = simulate_votes(**{key: record[key] for key in ("panel", "items", "criteria", "design", "truth", "seed")})
     assert record == other.seed
     for a, b in zip(_tables(one), _tables(other), strict=True):
         assert_frame_equal(a, b)
 
 
 def test_different_seeds_give_different_votes():
-    drawn = [
-        simulate_counts(["random"], items=20, seed=seed).votes.outcome for seed in (7, 8, (7, 0), (7, 8))
-    ]
+    drawn = [simulate_counts(["random"], items=20, seed=seed).votes.outcome for seed in (7, 8, (7, 0), (7, 8))]
     for a in range(4):
         for b in range(a):
             assert abs((drawn[a] == drawn[b]).mean() - 0.5) < 4 * np.sqrt(0.25 / len(drawn[a]))
@@ -211,9 +203,7 @@ def test_copies_name_the_same_winner_in_every_order(order):
     votes["chosen"] = votes["first"].where(votes["winner"] == "first", votes["second"])
     votes["pair"] = [" ".join(sorted(pair)) for pair in votes[["first", "second"]].to_numpy()]
     votes["turn"] = (votes["first"] < votes["second"]) & (order == "swap")
-    chosen = votes.pivot_table(
-        index=["criterion", "pair", "turn"], columns="judge", values="chosen", aggfunc="first"
-    )
+    chosen = votes.pivot_table(index=["criterion", "pair", "turn"], columns="judge", values="chosen", aggfunc="first")
     assert len(chosen) == 66 * 3 * (2 if order == "swap" else 1)
     assert (chosen["ada"] == chosen["echo"]).all()
 
@@ -337,9 +327,7 @@ def test_a_copy_of_a_position_bias_has_none_where_the_orders_differ():
 
 
 def test_undefined_reliability_is_nan():
-    judges = simulate_votes(
-        {"a": OneCoin(0.9), "b": Lazy(1.0, skips=True)}, truth=np.zeros((1, 3))
-    ).truth.judges
+    judges = simulate_votes({"a": OneCoin(0.9), "b": Lazy(1.0, skips=True)}, truth=np.zeros((1, 3))).truth.judges
     assert judges["reliability"].isna().all()
     assert judges["first_pick"].tolist()[0] == 0.5
     assert np.isnan(judges["first_pick"].tolist()[1])

@@ -27,8 +27,7 @@ def test_judges_see_what_items_are_worth_to_them(order):
     )
     votes, tastes, there = made.votes, made.truth.tastes, made.truth.in_contexts
     first, second = (
-        there[votes.context, votes.criterion, item] + tastes[votes.judge, item]
-        for item in (votes.first, votes.second)
+        there[votes.context, votes.criterion, item] + tastes[votes.judge, item] for item in (votes.first, votes.second)
     )
     assert ((first > second) == (votes.outcome == 0)).all()
 
@@ -37,9 +36,7 @@ def test_tastes_have_the_spread_that_was_asked_for():
     """Within four standard errors of a standard deviation of 400 x 100 normal values; sum zero for each judge."""
     panel = {f"judge-{k:03d}": "random" for k in range(400)}
     design = AllPairs(criteria_votes=False)
-    tastes = simulate_counts(
-        panel, items=100, criteria=1, design=design, truth=NormalTruth(taste_sd=1.5)
-    ).truth.tastes
+    tastes = simulate_counts(panel, items=100, criteria=1, design=design, truth=NormalTruth(taste_sd=1.5)).truth.tastes
     assert tastes.shape == (400, 100)
     assert tastes.std(ddof=1) / np.sqrt(0.99) == pytest.approx(1.5, rel=4 / np.sqrt(2 * 40_000))
     np.testing.assert_allclose(tastes.sum(axis=1), 0.0, atol=1e-10)

@@ -96,9 +96,7 @@ def test_the_caller_keeps_its_array():
 
 def test_overall_scores():
     """Softmax (MAPLE eq. 6), proportional and uniform weights, against sums written out."""
-    truth = Truth(
-        ("a", "b"), ("x", "y", "z"), np.array([[1.0, 0], [0, 1], [3, 3]]), np.array([1.0, 2, 3]), np.zeros(2)
-    )
+    truth = Truth(("a", "b"), ("x", "y", "z"), np.array([[1.0, 0], [0, 1], [3, 3]]), np.array([1.0, 2, 3]), np.zeros(2))
     e = np.exp([1.0, 2, 3]) / np.exp([1.0, 2, 3]).sum()
     np.testing.assert_allclose(truth.scores(), [e[0] + 3 * e[2], e[1] + 3 * e[2]])
     np.testing.assert_allclose(truth.scores("proportional"), [1 / 6 + 9 / 6, 2 / 6 + 9 / 6])
@@ -122,9 +120,7 @@ def test_overall_scores():
 
 def test_truth_does_not_depend_on_panel_or_design():
     one = simulate_votes(["random"], items=9, criteria=3, seed=5).truth
-    other = simulate_votes(
-        {"x": "always-first"}, items=9, criteria=3, seed=5, design={"kind": "referenced"}
-    ).truth
+    other = simulate_votes({"x": "always-first"}, items=9, criteria=3, seed=5, design={"kind": "referenced"}).truth
     np.testing.assert_array_equal(one.strengths, other.strengths)
     np.testing.assert_array_equal(one.weights, other.weights)
     np.testing.assert_array_equal(one.length, other.length)

@@ -63,9 +63,7 @@ def test_finds_and_silence_are_counted_by_table_and_bias(tmp_path: Path) -> None
         ("labels", "length", 1, False, 5, 3),
         ("labels", "none", 0, False, 6, 6),
     ]
-    found = aggregate(
-        study, pd.DataFrame(rows, columns=["table", "planted", "replicate", "found", "clean", "silent"])
-    )
+    found = aggregate(study, pd.DataFrame(rows, columns=["table", "planted", "replicate", "found", "clean", "silent"]))
     assert found[["planted", "measure", "n", "mean"]].to_numpy().tolist() == [
         ["length", "found", 2, 0.5],
         ["length", "clean judges silent", 2, 0.8],
@@ -96,13 +94,9 @@ def test_the_page_on_audits_says_what_the_study_found() -> None:
         (line,) = (one for one in page.splitlines() if one.startswith(f"| {NAMES[table]} |"))
         said = dict(part.rsplit(" ", 1) for part in line.split("|")[2].strip().split(", "))
         assert said == {
-            planted: f"{100 * shares[table, planted, 'found']:.0f}"
-            for planted in TABLES[table][1]
-            if planted != CLEAN
+            planted: f"{100 * shares[table, planted, 'found']:.0f}" for planted in TABLES[table][1] if planted != CLEAN
         }
-        silent = found[(found["table"] == table) & (found["measure"] == "clean judges silent")][
-            "mean"
-        ].astype(float)
+        silent = found[(found["table"] == table) & (found["measure"] == "clean judges silent")]["mean"].astype(float)
         assert line.split("|")[3].strip() == f"{100 * silent.mean():.1f}% ({100 * silent.min():.1f}%)"
     missed = {key[:2] for key, share in shares.items() if key[2] == "found" and share < 0.9}
     assert missed <= {("votes", "slide"), ("votes", "slide up"), ("labels", "own")}

@@ -52,9 +52,7 @@ def table(study: Study, simulated: Model, fitted: Model, method: str = "laplace"
     rows = [
         row
         for start in range(0, study.replicates, batch)
-        for row in calibration.calibrate_batch(
-            study, simulated, fitted, method, tuple(range(start, start + batch))
-        )
+        for row in calibration.calibrate_batch(study, simulated, fitted, method, tuple(range(start, start + batch)))
     ]
     frame = pd.DataFrame([{"model": simulated.name, "method": method, **row} for row in rows])
     return calibration.aggregate(study, frame).set_index("quantity")
@@ -97,8 +95,7 @@ STUDIES = [
 def test_every_generative_model_file_is_in_the_study() -> None:
     shipped = {path.stem for path in specification_folder("models").glob("*.toml")}
     studied, by_nuts = (
-        [model for study in studies for model in load_study(study).settings["models"]]
-        for studies in (STUDIES, BY_NUTS)
+        [model for study in studies for model in load_study(study).settings["models"]] for studies in (STUDIES, BY_NUTS)
     )
     assert sorted(studied) == sorted(shipped - COUNTED - NUTS_ALONE)
     assert len(by_nuts) == len(set(by_nuts))
@@ -113,9 +110,7 @@ def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
         panel = panel_of(model, study.settings["shape"], study.settings["ties"])
         drawn = [panel.draw_problem(model, np.random.default_rng([study.seed, table])) for table in range(3)]
         assert {problem.density for _, problem in drawn} == {panel.density}
-        shapes = [
-            [np.shape(x) for part in problem.data.values() for x in part.values()] for _, problem in drawn
-        ]
+        shapes = [[np.shape(x) for part in problem.data.values() for x in part.values()] for _, problem in drawn]
         assert shapes[0] == shapes[1] == shapes[2]
 
 
@@ -196,10 +191,7 @@ def test_a_study_resumes_to_the_same_table(study: Study, tmp_path) -> None:
     lines = (tmp_path / "whole" / JOURNAL).read_text().split("\n")
     (part / JOURNAL).write_text("\n".join(lines[:2]) + "\n" + lines[2][:40])  # stopped in the second batch
     pd.testing.assert_frame_equal(run_study(few, out=part).table, whole)
-    assert (
-        json.loads((part / JOURNAL).read_text().split("\n")[1])["unit"]
-        == '["bradley-terry", "laplace", [0, 1]]'
-    )
+    assert json.loads((part / JOURNAL).read_text().split("\n")[1])["unit"] == '["bradley-terry", "laplace", [0, 1]]'
 
 
 def test_votes_on_criteria_and_ties_come_from_the_model() -> None:
@@ -227,9 +219,7 @@ def test_prior_draws_have_the_prior_s_moments() -> None:
     panel = PriorPanel(load_model("crowd-bt"), judges=20_000, items=2, criteria=1, ties=False)
     numbers = panel.model.reliability.numbers
     a, b, r = numbers["a"], numbers["b"], numbers["reversed"]
-    x = draw_from_prior(panel.density, np.random.default_rng(0))[
-        panel.density.parameter_slices["reliability"]
-    ]
+    x = draw_from_prior(panel.density, np.random.default_rng(0))[panel.density.parameter_slices["reliability"]]
     eta = 1 / (1 + np.exp(-x))
     assert eta.mean() == pytest.approx(((1 - r) * a + r * b) / (a + b), abs=4 * eta.std() / np.sqrt(20_000))
     share = (eta < 0.1).mean()
@@ -241,9 +231,7 @@ def test_prior_draws_have_the_prior_s_moments() -> None:
 
 def test_prior_draws_of_a_learned_population_are_skewed() -> None:
     """20,000 judges: the share of coins below one half is that of the density by quadrature."""
-    panel = PriorPanel(
-        load_model("learned-crowd-bt-position"), judges=20_000, items=2, criteria=1, ties=False
-    )
+    panel = PriorPanel(load_model("learned-crowd-bt-position"), judges=20_000, items=2, criteria=1, ties=False)
     values = panel.density.values(draw_from_prior(panel.density, np.random.default_rng(1)), np)
     m, t = np.exp(values["log_coin_mean"]), np.exp(values["log_coin_spread"])
     r, x = panel.model.reliability.numbers["reversed"], np.linspace(m - 12 * t, m + 12 * t, 400_001)

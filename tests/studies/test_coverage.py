@@ -119,9 +119,7 @@ def test_votes_are_spread_over_criteria_that_share_what_items_are_worth() -> Non
     made = simulate_panel(load_model("maple-tastes"), panel, np.random.default_rng(1))
     fit = voirdire.fit(made["table"], made["criteria"], model="maple-tastes", method="laplace")
     spreads = {one["name"]: one["value"] for one in fit.as_dict()["spreads"]}
-    apart = [
-        np.hypot(value, spreads["general"]) for name, value in spreads.items() if name.startswith("item:")
-    ]
+    apart = [np.hypot(value, spreads["general"]) for name, value in spreads.items() if name.startswith("item:")]
     assert len(apart) == 3
     assert np.mean(apart) == pytest.approx(2.0, rel=0.35)  # of eight items: error 0.25 each
     items = fit.ranking()
@@ -137,9 +135,9 @@ def test_the_variance_of_strengths_is_divided_between_what_criteria_share_and_wh
     sd = {
         share: np.std(
             list(
-                simulate_panel(
-                    load_model("maple-tastes"), panel | {"general_share": share}, np.random.default_rng(2)
-                )["strength"].values()
+                simulate_panel(load_model("maple-tastes"), panel | {"general_share": share}, np.random.default_rng(2))[
+                    "strength"
+                ].values()
             )
         )
         for share in (0.0, 0.6, 1.0)
@@ -152,9 +150,7 @@ def test_the_variance_of_strengths_is_divided_between_what_criteria_share_and_wh
 @pytest.mark.slow
 def test_what_good_judges_of_items_far_apart_claim_is_right(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
-    given = (
-        "sd = 3.0\ncoin_mean = 3.0\ncoin_sd = 0.1\ncriteria = 2\ngeneral_share = 0.5\ncriteria_votes = 30\n"
-    )
+    given = "sd = 3.0\ncoin_mean = 3.0\ncoin_sd = 0.1\ncriteria = 2\ngeneral_share = 0.5\ncriteria_votes = 30\n"
     text = SMALL.replace("right = 0.5\n", given).replace("votes = 60", "votes = 1000")
     path.write_text(text.replace("crowd-bt-position", "maple-tastes"), encoding="utf-8")
     rows = run_study(load_study(path)).replicates
@@ -182,9 +178,7 @@ def test_the_learned_spread_is_looked_at(tmp_path: Path) -> None:
 
 def test_models_are_held_against_one_that_is_told_the_sd(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
-    text = SMALL.replace("right = 0.5", "sd = 1.0").replace(
-        "replicates = 2", "replicates = 1\nknown_sd = true"
-    )
+    text = SMALL.replace("right = 0.5", "sd = 1.0").replace("replicates = 2", "replicates = 1\nknown_sd = true")
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="known_sd needs drawn_from"):
         load_study(path)

@@ -66,18 +66,14 @@ def test_definitions_that_fit_are_within_sds_of_a_run_and_ranks_are_the_likelies
             if row["optimiser"] == "adam"
         }
     off = {
-        name: {
-            panel: abs(rows[name, panel][0] - value) / rows[name, panel][1]
-            for panel, value in published.items()
-        }
+        name: {panel: abs(rows[name, panel][0] - value) / rows[name, panel][1] for panel, value in published.items()}
         for name in ("items", "items-first", "items-ranked")
     }
     assert max(off["items-first"].values()) < 1
     assert max(off["items-ranked"]["60-100"], off["items-ranked"]["10-100"]) < 0.35
     assert off["items-ranked"]["0-90"] < 1.3
     likely = {
-        name: sum(-np.log(rows[name, panel][1]) - z**2 / 2 for panel, z in by.items())
-        for name, by in off.items()
+        name: sum(-np.log(rows[name, panel][1]) - z**2 / 2 for panel, z in by.items()) for name, by in off.items()
     }
     assert max(likely, key=likely.__getitem__) == "items-ranked"
 
@@ -158,23 +154,15 @@ def test_what_the_defaults_survive_is_what_is_said() -> None:
         held, wrong = (found[f"{table}-shared-bias", "panel", m] for m in ("coverage", "wrong claims"))
         assert f"{held:.2f} and {wrong:.0%} {rest}" in text
     claims = [
-        10 * found[f"{t}-shared-bias", about, "claims"]
-        for about in ("target", "panel")
-        for t in ("votes", "scores")
+        10 * found[f"{t}-shared-bias", about, "claims"] for about in ("target", "panel") for t in ("votes", "scores")
     ]
-    assert (
-        "there are {:.0f} claims of votes and {:.0f} of scores instead of {:.0f} and {:,.0f}".format(*claims)
-        in text
-    )
+    assert "there are {:.0f} claims of votes and {:.0f} of scores instead of {:.0f} and {:,.0f}".format(*claims) in text
     mistakes = [
-        found[f"{t}-shared-bias", "target", "wrong claims"] * claims[at]
-        for at, t in enumerate(("votes", "scores"))
+        found[f"{t}-shared-bias", "target", "wrong claims"] * claims[at] for at, t in enumerate(("votes", "scores"))
     ]
     assert sum(mistakes) == pytest.approx(1.0)
     most = [found["scores-copies", "panel", m] for m in ("coverage", "wrong claims", "says dependence")]
-    assert (
-        f"({most[0]:.2f}, {most[1]:.0%} wrong claims); dependence speaks in {10 * most[2]:.0f} of 10" in text
-    )
+    assert f"({most[0]:.2f}, {most[1]:.0%} wrong claims); dependence speaks in {10 * most[2]:.0f} of 10" in text
     assert found["scores-of-noise", "panel", "claims"] == 0.0
     assert found["scores-of-noise", "panel", "says reliability"] == 1.0
     labels = [name for name in truths if name.startswith("labels-")]
@@ -189,9 +177,7 @@ def test_what_the_defaults_survive_is_what_is_said() -> None:
         found["labels-look-alike", "panel", "log_loss"],
     )
     wrong = found["labels-look-alike", "panel", "wrong claims"]
-    assert (
-        f"it is {drawn:.2f} where judges are as drawn, and {alike:.2f} with {wrong:.0%} wrong claims" in text
-    )
+    assert f"it is {drawn:.2f} where judges are as drawn, and {alike:.2f} with {wrong:.0%} wrong claims" in text
 
 
 def test_the_map_of_reliability_and_distance_is_as_it_is_said() -> None:
@@ -224,18 +210,12 @@ def test_what_weights_of_few_votes_come_to_is_what_is_said() -> None:
     text = finding(folder)
     for panel in dict.fromkeys(panel for panel, *_ in found):
         adam, bayes = (
-            {m: found[panel, o, m] for p, o, m in found if (p, o) == (panel, how)}
-            for how in ("adam", "laplace")
+            {m: found[panel, o, m] for p, o, m in found if (p, o) == (panel, how)} for how in ("adam", "laplace")
         )
         assert adam["top-weight"] > bayes["top-weight"] + (0.1 if panel in ("2 judges", "4 judges") else 0.0)
         assert adam["weight-error"] > bayes["weight-error"]
-        assert (
-            f"largest weight {adam['top-weight']:.2f} by Adam and {bayes['top-weight']:.2f} by Bayes" in text
-        )
+        assert f"largest weight {adam['top-weight']:.2f} by Adam and {bayes['top-weight']:.2f} by Bayes" in text
         assert f"error of weights {adam['weight-error']:.3f} and {bayes['weight-error']:.3f}" in text
         assert f"scores {adam['items']:.3f} and {bayes['items']:.3f}" in text
         assert f"of weights {adam['criteria']:.3f} and {bayes['criteria']:.3f}" in text
-        assert (
-            f"hold {bayes['weights-held']:.2f} of the weights and {bayes['scores-held']:.2f} of the scores"
-            in text
-        )
+        assert f"hold {bayes['weights-held']:.2f} of the weights and {bayes['scores-held']:.2f} of the scores" in text

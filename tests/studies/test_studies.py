@@ -33,13 +33,9 @@ def test_a_small_study_measures_what_it_says(small):
     table = result.table.set_index(["model", "measure"])
     assert table.loc[("maple", "items"), "n"] == 4
     assert table.loc[("maple", "votes"), "mean"] == 3 * (2 * 15 + 1)
-    of_items = result.replicates.query("measure == 'items'").pivot(
-        index="replicate", columns="model", values="value"
-    )
+    of_items = result.replicates.query("measure == 'items'").pivot(index="replicate", columns="model", values="value")
     assert table.loc[("maple", "items"), "mean"] == pytest.approx(of_items["maple"].mean(), abs=1e-15)
-    assert table.loc[("maple", "items"), "mcse"] == pytest.approx(
-        of_items["maple"].std(ddof=1) / 2, abs=1e-15
-    )
+    assert table.loc[("maple", "items"), "mcse"] == pytest.approx(of_items["maple"].std(ddof=1) / 2, abs=1e-15)
     alone = (of_items["maple"] > of_items["majority-vote"]).mean()
     assert table.loc[("maple", "items"), "best_share"] == alone
     assert ("majority-vote", "reliability") not in table.index  # it knows no reliability
@@ -49,9 +45,7 @@ def test_a_small_study_measures_what_it_says(small):
 def test_a_panel_may_have_a_truth_of_its_own(small):
     """The same judges and seeds; only how far items are apart differs."""
     text = SMALL.replace('{ kind = "ranks" }', '{ kind = "normal", sd = 1.0, sd_w = 1.0, correlation = 0.3 }')
-    text = text.replace('kind = "accuracy", accuracy', 'kind = "one-coin", eta').replace(
-        "sd = 1.0,", "sd = 0.1,"
-    )
+    text = text.replace('kind = "accuracy", accuracy', 'kind = "one-coin", eta').replace("sd = 1.0,", "sd = 0.1,")
     text = text.replace("eta = 1.0", "eta = 0.99")
     panel = text[text.index("[[panels]]") :]
     apart = panel.replace(
@@ -66,9 +60,7 @@ def test_a_panel_may_have_a_truth_of_its_own(small):
 
 
 def test_intervals_and_weights_of_both_estimators(small):
-    text = SMALL.replace(
-        '"votes"]', '"weight-error", "top-weight", "weights-held", "scores-held", "items-ranked"]'
-    )
+    text = SMALL.replace('"votes"]', '"weight-error", "top-weight", "weights-held", "scores-held", "items-ranked"]')
     small.write_text(text.replace('"maple", "majority-vote"]', '"maple"]\noptimisers = ["laplace", "adam"]'))
     rows = run_study(small, replicates=2).replicates
     by = {key: of["value"] for key, of in rows.groupby(["optimiser", "measure"])}
@@ -169,6 +161,4 @@ def test_requests_that_make_no_sense(small, tmp_path):
 def test_the_page_of_the_studies_is_current(project):
     from voirdire_studies.readme import studies_page
 
-    assert (project / "simulations" / "README.md").read_text(encoding="utf-8") == studies_page(), (
-        "run make pages"
-    )
+    assert (project / "simulations" / "README.md").read_text(encoding="utf-8") == studies_page(), "run make pages"

@@ -43,9 +43,7 @@ def test_a_truth_is_a_table_of_its_kind_and_the_same_for_a_seed(name: str) -> No
 
 def test_copies_repeat_and_items_in_a_circle_beat_each_other() -> None:
     votes = TRUTHS["votes-copies"](np.random.default_rng(0)).table
-    wide = votes.assign(pair=votes.groupby("judge").cumcount()).pivot(
-        index="pair", columns="judge", values="winner"
-    )
+    wide = votes.assign(pair=votes.groupby("judge").cumcount()).pivot(index="pair", columns="judge", values="winner")
     alike = [float((wide["j0"] == wide[name]).mean()) for name in ("j1", "j2", "j3", "j4", "j5", "j6")]
     assert min(alike[:3]) > 0.88
     assert max(alike[3:]) < 0.88
@@ -65,9 +63,7 @@ def test_classes_are_held_against_probabilities_counted_by_hand() -> None:
     table = pd.DataFrame({"judge": list("jkjj"), "item": list("xxyz"), "label": list("abab")})
     found = ClassTruth(table, {"x": "b", "y": "a", "z": "b"}).compare(Found())
     assert (found["claims"], found["wrong"]) == (1, 1)
-    assert found["coverage"] == pytest.approx(
-        2 / 3
-    )  # {a} holds 0.97 of x, whose class is b; {a, b} is the set of y, z
+    assert found["coverage"] == pytest.approx(2 / 3)  # {a} holds 0.97 of x, whose class is b; {a, b} is the set of y, z
     assert found["correlation"] == pytest.approx(1 / 3)  # the share that is right
     assert found["log_loss"] == pytest.approx(-(np.log(0.03) + np.log(0.6) + np.log(0.4)) / 3)
     assert found["shares_loss"] == pytest.approx(-(np.log(1.5 / 3) + 2 * np.log(1.5 / 2)) / 3)

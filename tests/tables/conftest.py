@@ -107,9 +107,7 @@ def tool_files() -> dict[str, list[tuple[str, str]]]:
     errors = ["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]
     return {
         "judgebench-people": [("d.json", json.dumps(people))],
-        "ultrafeedback": [
-            ("u.jsonl", lines([{"instruction": "q", "models": ["m1"], "completions": [completion]}]))
-        ],
+        "ultrafeedback": [("u.jsonl", lines([{"instruction": "q", "models": ["m1"], "completions": [completion]}]))],
         "prodigy": [("p.jsonl", lines([prodigy("ann", 0, options=options, accept=["GOOD"])]))],
         "doccano": [
             ("ann.csv", table([["id", "text", "label"], [7, "a text", "good"]])),
@@ -133,9 +131,7 @@ def tool_files() -> dict[str, list[tuple[str, str]]]:
                 ),
             )
         ],
-        "toloka": [
-            ("pool.tsv", table([TOLOKA, ["i.png", "cat", "cat", "", "", "a1", "w1", "APPROVED", ""]], "\t"))
-        ],
+        "toloka": [("pool.tsv", table([TOLOKA, ["i.png", "cat", "cat", "", "", "a1", "w1", "APPROVED", ""]], "\t"))],
         "mlflow": [
             (
                 "table.json",
@@ -147,9 +143,7 @@ def tool_files() -> dict[str, list[tuple[str, str]]]:
             ),
         ],
         "every-eval-ever": [("r.json", json.dumps(results)), ("r.jsonl", lines([sample]))],
-        "openai-evals": [
-            ("log.jsonl", lines([{"spec": spec}, event | {"type": "metrics", "data": {"choice": "A"}}]))
-        ],
+        "openai-evals": [("log.jsonl", lines([{"spec": spec}, event | {"type": "metrics", "data": {"choice": "A"}}]))],
         "openai-platform": [("items.jsonl", lines([output_item]))],
         "mqm": [
             (

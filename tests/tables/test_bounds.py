@@ -89,9 +89,7 @@ def archive(path: Path, members: dict[str, tuple[bytes, int, int]]) -> Path:
         place = struct.pack("<5H2L", len(name), 0, 0, 0, 0, 0, len(whole))
         directory += b"PK\x01\x02" + struct.pack("<H", 20) + about + place + name.encode()
         whole += b"PK\x03\x04" + about + struct.pack("<2H", len(name), 0) + name.encode() + data
-    end = struct.pack(
-        "<4s4H2LH", b"PK\x05\x06", 0, 0, len(members), len(members), len(directory), len(whole), 0
-    )
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, len(members), len(members), len(directory), len(whole), 0)
     path.write_bytes(whole + directory + end)
     return path
 
@@ -133,9 +131,7 @@ def parquet(path: Path, cells: str, rows: int) -> Path:
 BINARY: dict[str, Callable[[Path], Path]] = {
     "log.eval": log,
     "false sizes.eval": lambda path: log(path, 1000),
-    "cells.xlsx": lambda path: workbook(
-        path, SHEET, b"<worksheet><sheetData><row>", repeated(b"<c/>"), b"</row>"
-    ),
+    "cells.xlsx": lambda path: workbook(path, SHEET, b"<worksheet><sheetData><row>", repeated(b"<c/>"), b"</row>"),
     "blanks.xlsx": lambda path: workbook(path, SHEET, b"<worksheet>", repeated(b" "), b"</worksheet>"),
     "false.xlsx": lambda path: workbook(path, SHEET, b"<worksheet>", repeated(b" "), b"</worksheet>", 1000),
     "styles.xlsx": lambda path: workbook(path, "xl/styles.xml", b"<styles>", repeated(b"<a/>"), b"</styles>"),
@@ -231,9 +227,7 @@ def test_the_bound_is_named_and_can_be_set(tmp_path: Path, monkeypatch: pytest.M
 def test_a_table_that_packs_a_hundred_times_is_read(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     wins = rng.random(300_000) < 0.5
-    lines = [
-        b"a judge with quite a long name,a model that is called so by its makers,%d\n" % win for win in wins
-    ]
+    lines = [b"a judge with quite a long name,a model that is called so by its makers,%d\n" % win for win in wins]
     text = HEADER + b"".join(lines)
     for name, packed in (
         ("s.csv.gz", gzip.compress(text, 9)),
@@ -255,9 +249,7 @@ def test_a_table_that_packs_a_hundred_times_is_read(tmp_path: Path) -> None:
         ("s.json", '[{"judge": "a", "item": "x", "score": 1}, {"judge": "' + "a" * 50_000 + '"}]'),
     ],
 )
-def test_lines_and_records_are_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
-) -> None:
+def test_lines_and_records_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     from voirdire.tables.formats import json_text, streams
 
     monkeypatch.setattr(json_text, "_CHUNK_CHARACTERS", 100)

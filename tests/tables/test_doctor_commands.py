@@ -19,9 +19,7 @@ RUN = CliRunner()
 def log(values: list[dict[str, Any]]) -> str:
     """A log of Inspect, each of whose samples has one score of several parts."""
     head = {"status": "success", "eval": {"task": "t", "model": "m", "scorers": [{"name": "rubric"}]}}
-    samples = [
-        {"id": n, "epoch": 1, "scores": {"rubric": {"value": value}}} for n, value in enumerate(values)
-    ]
+    samples = [{"id": n, "epoch": 1, "scores": {"rubric": {"value": value}}} for n, value in enumerate(values)]
     return json.dumps(head | {"samples": samples})
 
 

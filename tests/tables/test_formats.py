@@ -68,9 +68,7 @@ def test_every_file_gives_its_exact_tables_by_what_is_in_it(shared: Path) -> Non
                 continue
             columns, want = rows_of(folder / "expected" / f"{table}.csv")
             unknown = {"order"} if table == "votes" and case["position"] == "unknown" else set()
-            systems = (
-                {"system"} if table == "labels" else set()
-            )  # whose answers they are, where a file says so
+            systems = {"system"} if table == "labels" else set()  # whose answers they are, where a file says so
             further = set(got.columns) - {*columns, *unknown, *systems}
             assert set(got.columns) >= {*columns, *unknown}, (name, table)
             assert not further or case["tool"] in BY_OPTIONS, (name, table)  # a table's further columns stay
@@ -96,9 +94,7 @@ def test_degrees_are_those_of_the_files(shared: Path) -> None:
         path = next((shared / "formats" / "arenahard" / folder).glob("*.jsonl"))
         games = [game for line in path.read_text().splitlines() for game in json.loads(line)["games"]]
         verdicts = [game["score"] for game in games if game and game["score"]]
-        votes = read(
-            path, set={"baseline": "gpt-4-0314"} if key == "question_id" else None, degrees=True
-        ).votes
+        votes = read(path, set={"baseline": "gpt-4-0314"} if key == "question_id" else None, degrees=True).votes
         assert votes is not None
         want = [0.75 if len(verdict) == 3 and "=" not in verdict else 1.0 for verdict in verdicts]
         assert votes["degree"].fillna(1.0).tolist() == want
@@ -150,9 +146,7 @@ def test_a_file_that_lacks_a_key_is_refused_in_part_or_whole(shared: Path, tmp_p
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("expected", "case.json"))
         whole = imported(folder, case)
         for key in list(rows[1])[:12]:
-            changed = [
-                row if at != 1 else {k: v for k, v in row.items() if k != key} for at, row in enumerate(rows)
-            ]
+            changed = [row if at != 1 else {k: v for k, v in row.items() if k != key} for at, row in enumerate(rows)]
             text = "\n".join(map(json.dumps, changed)) if path.suffix == ".jsonl" else json.dumps(changed)
             (copy / path.name).chmod(0o644)
             (copy / path.name).write_text(text)
@@ -165,9 +159,7 @@ def test_a_file_that_lacks_a_key_is_refused_in_part_or_whole(shared: Path, tmp_p
 def test_unknown_winners_are_refused_by_name(tmp_path: Path) -> None:
     good = {"id": "1", "model_a": "x", "model_b": "y", "winner": "model_a", "tstamp": 1.0}
     path = tmp_path / "arena.jsonl"
-    path.write_text(
-        "\n".join(json.dumps(good | {"winner": said}) for said in ("model_a", "modelA", None, "tie"))
-    )
+    path.write_text("\n".join(json.dumps(good | {"winner": said}) for said in ("model_a", "modelA", None, "tie")))
     found = read(path)
     assert found.votes is not None
     assert found.votes["winner"].tolist() == ["first", "tie"]
@@ -299,9 +291,7 @@ def test_options_that_say_nothing_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "rows", [["1,2,2", "3,3,4", "1,1,2"], ["1.5,2,1", "3,4,4"], ["y,n,y", "y,y,n"], ["2,1,", "2,,3", ",1,1"]]
 )
-def test_a_first_column_that_holds_answers_is_not_taken_for_names_of_items(
-    tmp_path: Path, rows: list[str]
-) -> None:
+def test_a_first_column_that_holds_answers_is_not_taken_for_names_of_items(tmp_path: Path, rows: list[str]) -> None:
     path = tmp_path / "matrix.csv"
     path.write_text("\n".join(["anna,bob,carl", *rows]) + "\n")
     with pytest.raises(InputError, match="the first, 'anna', holds answers as the others do") as caught:
@@ -313,9 +303,7 @@ def test_a_first_column_that_holds_answers_is_not_taken_for_names_of_items(
     assert table["item"].nunique() == len(rows)
 
 
-@pytest.mark.parametrize(
-    "means", [["1.5", "3.5", "4"], ["1.5", "3.5", ""], ["1.50", "4", "4"], ["2", "4", "4"]]
-)
+@pytest.mark.parametrize("means", [["1.5", "3.5", "4"], ["1.5", "3.5", ""], ["1.50", "4", "4"], ["2", "4", "4"]])
 def test_the_mean_of_judges_is_no_judge(tmp_path: Path, means: list[str]) -> None:
     path = tmp_path / "table.csv"
     last = "4,4" if means[2] else ","
@@ -324,9 +312,7 @@ def test_the_mean_of_judges_is_no_judge(tmp_path: Path, means: list[str]) -> Non
     if means[0] == "2":  # whole numbers, as of any judge
         assert set(read(path, wide="judge").scores["judge"]) == {"anna", "bob", "mean"}
         return
-    with pytest.raises(
-        InputError, match="'mean' is the mean of the others, no judge of its own; leave it out: --col"
-    ):
+    with pytest.raises(InputError, match="'mean' is the mean of the others, no judge of its own; leave it out: --col"):
         read(path, wide="judge")
     assert set(read(path, wide="judge", columns=["anna", "bob"]).scores["judge"]) == {"anna", "bob"}
 
@@ -359,9 +345,7 @@ def test_no_bar_of_progress_goes_to_standard_output(tmp_path: Path) -> None:
         "    found = connection.execute(\"select current_setting('enable_progress_bar')\").fetchone()\n"
         "print(found[0])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 
@@ -370,9 +354,8 @@ def test_a_table_of_which_nothing_is_read_names_places(tmp_path: Path) -> None:
     path.write_text("judge;item;score\nann;x;3,5\nann;y;3,5\nbob;x;2,5\n")
     with pytest.raises(InputError) as told:
         read(path)
-    assert (
-        "3 answers are refused: score '3,5' is no number; write a point for the comma (t.csv:2 and 1 more); "
-        in str(told.value)
+    assert "3 answers are refused: score '3,5' is no number; write a point for the comma (t.csv:2 and 1 more); " in str(
+        told.value
     )
     assert str(told.value).endswith("(t.csv:4)")
 

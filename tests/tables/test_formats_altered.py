@@ -97,22 +97,16 @@ def answers(found: Imported) -> Counter[tuple[str, ...]]:
         table = getattr(found, name)
         if table is not None:
             # which repetition it is may change where one before it is refused
-            table = table.drop(columns="run", errors="ignore").reindex(
-                sorted({*table.columns} - {"run"}), axis=1
-            )
+            table = table.drop(columns="run", errors="ignore").reindex(sorted({*table.columns} - {"run"}), axis=1)
             columns = list(table.columns)
             for row in table.astype(str).values.tolist():
                 pairs = zip(columns, row, strict=True)
-                rows[
-                    (name, *(f"{column}={cell}" for column, cell in pairs if cell not in ("", "nan", "None")))
-                ] += 1
+                rows[(name, *(f"{column}={cell}" for column, cell in pairs if cell not in ("", "nan", "None")))] += 1
     return rows
 
 
 @pytest.mark.parametrize("case", ALTERED)
-def test_an_answer_that_is_none_is_refused_and_nothing_else_changes(
-    shared: Path, tmp_path: Path, case: str
-) -> None:
+def test_an_answer_that_is_none_is_refused_and_nothing_else_changes(shared: Path, tmp_path: Path, case: str) -> None:
     folder = shared / "formats" / case
     if not folder.is_dir():
         pytest.skip("no files of tools in VOIRDIRE_SHARED")
@@ -174,9 +168,7 @@ def _odd_in_the_middle() -> dict[str, tuple[Any, list[str]]]:
     }
     metrics = [{"name": "a", "score": 1}, {"score": 1}, {"name": "b", "score": 1}]
     deepeval = {"testCases": [{"name": "case", "metricsData": metrics}]}
-    assertions = [
-        {"assertion": {"type": "pi"}} | ({"score": 1} if good else {}) for good in (True, False, True)
-    ]
+    assertions = [{"assertion": {"type": "pi"}} | ({"score": 1} if good else {}) for good in (True, False, True)]
     result = {
         "testIdx": 0,
         "promptIdx": 0,

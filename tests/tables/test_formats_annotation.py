@@ -180,9 +180,7 @@ class TestDoccano:
         done = RUN.invoke(app, ["import", "-", "--out", str(tmp_path / "a")], input=text)
         assert done.exit_code == 1
         assert "it names no judge; say --set judge=NAME" in done.stderr
-        done = RUN.invoke(
-            app, ["import", "-", "--out", str(tmp_path / "a"), "--set", "judge=ann"], input=text
-        )
+        done = RUN.invoke(app, ["import", "-", "--out", str(tmp_path / "a"), "--set", "judge=ann"], input=text)
         assert done.exit_code == 0, done.output
         assert (tmp_path / "a" / "labels.csv").read_text() == "judge,item,label\nann,1,x\n"
 
@@ -353,9 +351,7 @@ class TestToloka:
         assert reasons["pool.tsv:10"].startswith("status 'LOST' is none of APPROVED, ")
         assert reasons["pool.tsv:11"] == "the status of the assignment is missing"
         assert reasons["pool.tsv:13 result"] == "no answer"
-        assert (
-            reasons["pool.tsv:14 known result"] == "the known answer for 'a' is 'dög' here and 'cat' before"
-        )
+        assert reasons["pool.tsv:14 known result"] == "the known answer for 'a' is 'dög' here and 'cat' before"
         assert len(reasons) == 8
         assert found.notes == (
             "pool.tsv: 1 assignments are submitted and not yet reviewed",
@@ -510,10 +506,7 @@ def test_comparisons_in_several_tasks_are_of_several_contexts(
 ) -> None:
     head = [*TURK_PAIR, *inputs, "Answer.better"]
     work = [("H1", "w1", "q1", "gpt"), ("H2", "w1", "q2", "llama"), ("H1", "w2", "q1", "tie")]
-    lines = [
-        [task, who, "Approved", "gpt", "llama", *[shown] * len(inputs), said]
-        for task, who, shown, said in work
-    ]
+    lines = [[task, who, "Approved", "gpt", "llama", *[shown] * len(inputs), said] for task, who, shown, said in work]
     votes = read(table(tmp_path / "Batch.csv", [head, *lines])).votes
     assert votes is not None
     assert votes["winner"].tolist() == ["first", "second", "tie"]
@@ -531,16 +524,12 @@ def test_a_word_for_an_item_is_refused_with_the_option_that_says_it(tmp_path: Pa
 
 def potato(path: Path, labels: list[dict[str, dict[str, Any]]]) -> Path:
     """An export of Potato by line, of one person."""
-    return jsonl(
-        path, [{"instance_id": f"r{n}", "user_id": "ann", "labels": of} for n, of in enumerate(labels)]
-    )
+    return jsonl(path, [{"instance_id": f"r{n}", "user_id": "ann", "labels": of} for n, of in enumerate(labels)])
 
 
 class TestPotato:
     def test_sliders_and_numbers_are_scores(self, tmp_path: Path) -> None:
-        path = potato(
-            tmp_path / "a.jsonl", [{"q": {"slider": "7"}}, {"q": {"number": "2.5"}}, {"q": {"slider": "x"}}]
-        )
+        path = potato(tmp_path / "a.jsonl", [{"q": {"slider": "7"}}, {"q": {"number": "2.5"}}, {"q": {"slider": "x"}}])
         found = read(path)
         assert rows(found.scores) == [["ann", "r0", 7, "q"], ["ann", "r1", 2.5, "q"]]
         assert found.refused["reason"].tolist() == ["slider 'x' is no number"]

@@ -41,9 +41,7 @@ class TestUltraFeedback:
         assert named.notes == ()
 
     def test_ratings_of_all_shapes(self, tmp_path: Path) -> None:
-        first = completion(
-            "m1", honesty={"Rating": "4"}, truth=[{"Rating": 5, "Type": ["1"]}, {"Rating": "3"}], help=2
-        )
+        first = completion("m1", honesty={"Rating": "4"}, truth=[{"Rating": 5, "Type": ["1"]}, {"Rating": "3"}], help=2)
         second = completion(None, honesty={"Rating": "N/A"}, truth=[], help={"rating": None}, tone={"x": 1})
         second |= {"overall_score": 8.5, "fine-grained_score": 4.25}
         records = [
@@ -198,12 +196,8 @@ class TestMlflow:
         assert reasons[6].startswith("not as the tool writes it")
         assert reasons[7] == "the trace has no assessments"
         assert found.counts["anchors_labels"] == found.counts["anchors_scores"] == 1
-        assert rows(read(path, set={"questions": ["correctness"]}).anchors) == [
-            ["tr-1", "yes", "correctness"]
-        ]
-        assert (
-            "assessments without the name of who made them are those of 'code', 'llm_judge'" in found.notes[0]
-        )
+        assert rows(read(path, set={"questions": ["correctness"]}).anchors) == [["tr-1", "yes", "correctness"]]
+        assert "assessments without the name of who made them are those of 'code', 'llm_judge'" in found.notes[0]
 
     def test_traces_in_other_wrappings_are_the_same(self, tmp_path: Path) -> None:
         made = [assessment("tone", 3)]
@@ -312,9 +306,7 @@ class TestEveryEvalEver:
 
 
 class TestOpenaiEvals:
-    SPEC: ClassVar[dict[str, Any]] = {
-        "spec": {"completion_fns": ["m"], "eval_name": "e.dev.v0", "run_id": "r"}
-    }
+    SPEC: ClassVar[dict[str, Any]] = {"spec": {"completion_fns": ["m"], "eval_name": "e.dev.v0", "run_id": "r"}}
 
     def event(self, number: int, kind: str, data: Any, sample: Any = "e.dev.0") -> dict[str, Any]:
         return {"run_id": "r", "event_id": number, "sample_id": sample, "type": kind, "data": data}
@@ -371,9 +363,7 @@ class TestOpenaiEvals:
         own = read(jsonl(tmp_path / "own.jsonl", [self.SPEC, *events[:1]]))
         assert own.labels["judge"].tolist() == ["m"]
         assert "the evaluated model graded itself" in own.notes[0]
-        assert read(tmp_path / "own.jsonl", set={"judge": "gpt-4", "system": "x"}).labels[
-            "judge"
-        ].tolist() == ["gpt-4"]
+        assert read(tmp_path / "own.jsonl", set={"judge": "gpt-4", "system": "x"}).labels["judge"].tolist() == ["gpt-4"]
 
     def test_other_metrics_are_programs(self, tmp_path: Path) -> None:
         records = [
@@ -479,14 +469,10 @@ class TestMqm:
         path = tmp_path / "b.csv"
         path.write_text("system,seg_id,rater,category,severity\nS,3,r,Style,Minor\n")
         assert rows(read(path).scores) == [["r", "3/S", -1, "3", "S"]]
-        path = jsonl(
-            tmp_path / "c", [{"system": "S", "seg_id": 3, "rater": "r", "category": "x", "severity": "Major"}]
-        )
+        path = jsonl(tmp_path / "c", [{"system": "S", "seg_id": 3, "rater": "r", "category": "x", "severity": "Major"}])
         assert rows(read(path).scores) == [["r", "3/S", -5, "3", "S"]]
 
-    def test_segments_numbered_within_documents_are_apart_whichever_column_names_these(
-        self, tmp_path: Path
-    ) -> None:
+    def test_segments_numbered_within_documents_are_apart_whichever_column_names_these(self, tmp_path: Path) -> None:
         head = "system\tdoc_id\tseg_id\trater\tcategory\tseverity"
         path = sheet(tmp_path / "a.tsv", ["S\tx\t1\tr\tStyle\tMajor", "S\ty\t1\tr\tStyle\tMinor"], head)
         assert rows(read(path).scores) == [["r", "x/1/S", -5, "x/1", "S"], ["r", "y/1/S", -1, "y/1", "S"]]
@@ -517,9 +503,7 @@ def test_results_of_promptfoo_by_line_are_those_of_its_json(tmp_path: Path) -> N
         }
         return about | {"failureReason": 0, "gradingResult": None if score is None else graded}
 
-    results = [result(test, prompt, 0.1 * test) for test in range(2) for prompt in range(2)] + [
-        result(2, 0, None)
-    ]
+    results = [result(test, prompt, 0.1 * test) for test in range(2) for prompt in range(2)] + [result(2, 0, None)]
     whole = tmp_path / "r.json"
     whole.write_text(json.dumps({"results": {"version": 3, "results": results}, "config": {}}))
     found, lines = read(whole), read(jsonl(tmp_path / "r.jsonl", results))
@@ -544,9 +528,7 @@ def test_fresh_draws_of_cje_are_answers_of_their_own(tmp_path: Path) -> None:
     assert found.scores is not None
     assert found.scores["item"].drop_duplicates().tolist() == ["0/b/0", "0/b/1", "1/b/0", "1/b/1"]
     assert found.scores["context"].tolist()[:4] == ["0"] * 4
-    old = [
-        {"prompt_id": n, "response": "r", "metadata": {"judge_score": 0.5}, "draw_idx": n} for n in range(2)
-    ]
+    old = [{"prompt_id": n, "response": "r", "metadata": {"judge_score": 0.5}, "draw_idx": n} for n in range(2)]
     found = read(jsonl(tmp_path / "c_responses.jsonl", old))
     assert found.scores is not None
     assert found.scores["item"].tolist() == ["0/c/0", "1/c/1"]

@@ -112,9 +112,7 @@ def structural(rng: Rng, data: bytes) -> bytes:
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(len(values)))
         values[at] = changed(rng, values[at])
-    whole = _NESTED.sub(
-        lambda found: "[" * int(found[1]) + "]" * int(found[1]), "\n".join(map(json.dumps, values))
-    )
+    whole = _NESTED.sub(lambda found: "[" * int(found[1]) + "]" * int(found[1]), "\n".join(map(json.dumps, values)))
     if rng.random() < 0.1:  # a key twice
         whole = whole.replace("{", '{"id": 1, "id": 2, ', 1)
     return (whole if lines else whole + "\n").encode("utf-8", "surrogatepass")
@@ -128,9 +126,7 @@ def cells(rng: Rng, text: str) -> bytes:
         row = lines[at].split(mark)
         place = int(rng.integers(len(row)))
         odd = ODD[int(rng.integers(len(ODD)))]
-        row[place] = [row[place - 1], "", '"', "1_0", str(odd), "<<<<<<< HEAD", "=cmd()"][
-            int(rng.integers(7))
-        ]
+        row[place] = [row[place - 1], "", '"', "1_0", str(odd), "<<<<<<< HEAD", "=cmd()"][int(rng.integers(7))]
         lines[at] = mark.join(row)
     return "\n".join(lines).encode("utf-8", "surrogatepass")
 

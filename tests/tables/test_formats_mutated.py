@@ -54,9 +54,7 @@ def changed(text: str, chance: random.Random) -> str:
 
 
 @pytest.mark.parametrize("forced", [False, True])
-def test_rows_or_one_error(
-    tool_files: dict[str, list[tuple[str, str]]], tmp_path: Path, forced: bool
-) -> None:
+def test_rows_or_one_error(tool_files: dict[str, list[tuple[str, str]]], tmp_path: Path, forced: bool) -> None:
     chance = random.Random(42)
     for tool, files in tool_files.items():
         for name, text in files:

@@ -46,9 +46,7 @@ def test_every_format_is_imported_by_one_command(tool_files: Files, tmp_path: Pa
             path.write_text(text, encoding="utf-8")
             out = tmp_path / f"{tool}-{number}"
             for more in ([], ["--from", tool]):
-                done = RUN.invoke(
-                    app, ["import", str(path), "--out", str(out), "--json", "--overwrite", *more]
-                )
+                done = RUN.invoke(app, ["import", str(path), "--out", str(out), "--json", "--overwrite", *more])
                 assert done.exit_code == 0, (tool, done.output)
                 found = json.loads(done.stdout)
                 assert found["formats"] == {str(path): tool}

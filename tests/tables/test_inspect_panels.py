@@ -39,9 +39,7 @@ def test_votes_of_a_panel(tmp_path, panel, options, roles, judges) -> None:
     found = voirdire.read(path)
     assert found.scores is None
     assert found.labels[["judge", "label", "context"]].to_numpy().tolist() == [
-        [judge, label, sample]
-        for sample in ("q1", "q2")
-        for judge, label in zip(judges, ["C", "I"], strict=True)
+        [judge, label, sample] for sample in ("q1", "q2") for judge, label in zip(judges, ["C", "I"], strict=True)
     ]
     assert found.refused["reason"].tolist() == ["unscored (NaN)"] * 2
 

@@ -67,9 +67,7 @@ IN_PARTS = [name for name in BROKEN if name != "nesting without end"]  # of whic
     ("name", "chunk"),
     [(name, json_text._CHUNK_CHARACTERS) for name in BROKEN] + [(name, 7) for name in IN_PARTS],
 )
-def test_broken_lists_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
-) -> None:
+def test_broken_lists_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int) -> None:
     text, said = BROKEN[name]
     monkeypatch.setattr(json_text, "_CHUNK_CHARACTERS", chunk)
     refused(tmp_path / "scores.json", text, said)
@@ -123,9 +121,7 @@ def wrapped(folder: Path, rows: list[dict[str, Any]], wrapping: str) -> Path:
 
 @pytest.mark.parametrize("wrapping", ["json", "jsonl", "json.gz", "jsonl.gz"])
 def test_columns_that_appear_late_are_read(tmp_path: Path, wrapping: str) -> None:
-    rows: list[dict[str, Any]] = [
-        {"judge": "a", "first": "x", "second": "y", "winner": "x"} for _ in range(3)
-    ]
+    rows: list[dict[str, Any]] = [{"judge": "a", "first": "x", "second": "y", "winner": "x"} for _ in range(3)]
     rows[2] |= {"context": "p", "criterion": "tone", "order": "unknown", "run": 2, "time": "2026-01-31"}
     path = wrapped(tmp_path, rows, wrapping)
     with open_source(path) as source:

@@ -198,9 +198,7 @@ def test_rows_that_contradict_each_other_are_refused_all_at_once() -> None:
 
 
 def test_further_columns_of_rows_stay_where_they_are_alike() -> None:
-    table = pd.DataFrame(
-        {"judge": "ann", "item": "x", "label": ["a", "b"], "topic": "maths", "note": ["one", "two"]}
-    )
+    table = pd.DataFrame({"judge": "ann", "item": "x", "label": ["a", "b"], "topic": "maths", "note": ["one", "two"]})
     found = read(table, label_sets="rows")
     assert found.labels is not None
     assert found.labels["topic"].tolist() == ["maths"]
@@ -209,8 +207,6 @@ def test_further_columns_of_rows_stay_where_they_are_alike() -> None:
 
 def test_tools_that_write_no_sets_say_so(tmp_path: Path) -> None:
     path = tmp_path / "crowd.json"
-    path.write_text(
-        json.dumps([{"_task_hash": 1, "answer": "accept", "accept": ["a", "b"], "_annotator_id": "ann"}])
-    )
+    path.write_text(json.dumps([{"_task_hash": 1, "answer": "accept", "accept": ["a", "b"], "_annotator_id": "ann"}]))
     with pytest.raises(InputError, match="label_sets: says nothing to files of Prodigy"):
         voirdire.read(path, label_sets="lists")

@@ -66,13 +66,9 @@ def test_raters_whom_nobody_named_look_alike(crowd: pd.DataFrame, layout: str) -
 
 def test_one_command_without_options(tmp_path: Path) -> None:
     COUNTS.to_csv(tmp_path / "counts.csv", index=False)
-    result = CliRunner().invoke(
-        app, ["agree", str(tmp_path / "counts.csv"), "--measures", "fleiss_kappa", "--json"]
-    )
+    result = CliRunner().invoke(app, ["agree", str(tmp_path / "counts.csv"), "--measures", "fleiss_kappa", "--json"])
     assert result.exit_code == 0
-    expected = voirdire.agreement.agreement(
-        voirdire.read(COUNTS, wide=None).table, measures="fleiss_kappa", seed=0
-    )
+    expected = voirdire.agreement.agreement(voirdire.read(COUNTS, wide=None).table, measures="fleiss_kappa", seed=0)
     assert json.loads(result.stdout)["rows"][0]["value"] == pytest.approx(expected["value"].iloc[0])
 
 
@@ -87,9 +83,7 @@ def test_what_is_no_count_is_refused_with_its_place(tmp_path: Path, count: str) 
 def test_counts_are_not_those_of_one_judge(tmp_path: Path) -> None:
     file = tmp_path / "counts.csv"
     COUNTS.to_csv(file, index=False)
-    with pytest.raises(
-        InputError, match="column 'count' counts the answers of several: leave --set judge out"
-    ):
+    with pytest.raises(InputError, match="column 'count' counts the answers of several: leave --set judge out"):
         voirdire.read(file, set={"judge": "panel"})
 
 
@@ -132,13 +126,9 @@ def test_a_first_column_of_counts_that_number_the_rows_by_chance_is_a_label(tmp_
     assert set(voirdire.read(path, wide="counts").labels["label"]) == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize(
-    ("wide", "column"), [("criterion", "criterion"), ("judge", "judge"), ("counts", "label")]
-)
+@pytest.mark.parametrize(("wide", "column"), [("criterion", "criterion"), ("judge", "judge"), ("counts", "label")])
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "index"])
-def test_an_index_that_was_written_holds_no_answers(
-    tmp_path: Path, wide: Any, column: str, name: str
-) -> None:
+def test_an_index_that_was_written_holds_no_answers(tmp_path: Path, wide: Any, column: str, name: str) -> None:
     path = tmp_path / "table.csv"
     path.write_text(f"{name},item,one,other\n0,x,3,2\n1,y,0,5\n")
     found = voirdire.read(path, wide=wide)

@@ -67,9 +67,7 @@ def test_who_judged_is_what_is_said_and_not_a_column_that_may_be_it(tmp_path: Pa
         ("judge,ranking,rank\na,x>y,1\n", {"map": {"rank": "ranking"}}, "'rank'"),
     ],
 )
-def test_a_column_that_is_in_no_table_is_named(
-    tmp_path: Path, text: str, options: dict[str, Any], lost: str
-) -> None:
+def test_a_column_that_is_in_no_table_is_named(tmp_path: Path, text: str, options: dict[str, Any], lost: str) -> None:
     notes = read(written(tmp_path, text), **options).notes
     assert any(f"column {lost} is left out" in note for note in notes), notes
 
@@ -87,9 +85,7 @@ def test_a_column_that_is_in_no_table_is_named(
         ("item,ts,gpt,llama\ni,7,x,y\n", {"wide": "judge", "map": {"time": "ts"}}, {"time": "7"}),
     ],
 )
-def test_further_columns_stay(
-    tmp_path: Path, text: str, options: dict[str, Any], columns: dict[str, str]
-) -> None:
+def test_further_columns_stay(tmp_path: Path, text: str, options: dict[str, Any], columns: dict[str, str]) -> None:
     found = read(written(tmp_path, text), **options)
     frame = getattr(found, found.kinds[0])
     assert {name: frame[name].iloc[0] for name in columns} == columns
@@ -163,9 +159,10 @@ def test_a_file_without_the_column_of_where_is_not_dropped(tmp_path: Path) -> No
 def test_columns_of_a_dataframe_whose_names_are_numbers() -> None:
     frame = pd.DataFrame({0: ["a", "b"], 1: ["i", "i"], 2: [1, 2]})
     assert read(frame, map={"judge": "0", "item": "1", "score": "2"}).counts == {"scores": 2}
-    assert set(
-        read(pd.DataFrame({"item": ["i", "j"], 7: [1, 2], 8: [2, 2]}), wide="judge").scores["judge"]
-    ) == {"7", "8"}
+    assert set(read(pd.DataFrame({"item": ["i", "j"], 7: [1, 2], 8: [2, 2]}), wide="judge").scores["judge"]) == {
+        "7",
+        "8",
+    }
     with pytest.raises(InputError, match="occurs"):
         read(pd.DataFrame([["a", "i", 1, 2, 3]], columns=["judge", "item", "score", "3", 3]))
     with pytest.raises(InputError, match="several levels"):
@@ -256,9 +253,7 @@ def test_a_table_of_two_answers_says_how_one_is_chosen(tmp_path: Path) -> None:
 
 
 def test_texts_that_are_judged_are_no_judges(tmp_path: Path) -> None:
-    path = written(
-        tmp_path, "id,judge_passed,human_passed,model_answer\n1,true,false,Paris\n2,true,true,Rome\n"
-    )
+    path = written(tmp_path, "id,judge_passed,human_passed,model_answer\n1,true,false,Paris\n2,true,true,Rome\n")
     assert set(read(path).labels["judge"]) == {"judge_passed", "human_passed"}
     with pytest.raises(InputError, match="are those of scores, but lack judge"):
         read(written(tmp_path, "question,gold_answer,model_answer,score\nq,4,5,0\n", "u.csv"))
@@ -271,14 +266,10 @@ def test_a_comma_in_a_number_is_named(tmp_path: Path) -> None:
 
 def test_a_column_of_texts_is_no_judge_of_scores(tmp_path: Path) -> None:
     path = written(tmp_path, "prompt_id,judge_score,oracle_label,human_score\n1,1,good,2\n2,2,bad,3\n")
-    with pytest.raises(
-        InputError, match=r"'oracle_label' holds no numbers.*--columns judge_score,human_score"
-    ):
+    with pytest.raises(InputError, match=r"'oracle_label' holds no numbers.*--columns judge_score,human_score"):
         read(path)
     assert read(path, wide="judge", columns="judge_score,human_score").counts == {"scores": 4}
-    assert read(path, wide="judge", columns="judge_score,oracle_label", table="labels").counts == {
-        "labels": 4
-    }
+    assert read(path, wide="judge", columns="judge_score,oracle_label", table="labels").counts == {"labels": 4}
 
 
 def test_answers_of_two_systems_to_one_example_are_two_items(tmp_path: Path) -> None:

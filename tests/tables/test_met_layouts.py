@@ -48,9 +48,7 @@ def test_a_text_of_its_own_for_each_item_is_no_label(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="labels under several criteria"):
         read(path)
     labels = read(path, **proposed(path)).labels
-    assert labels["criterion"].value_counts().to_dict() == dict.fromkeys(
-        ("Q1", "Q2"), len(JUDGES) * len(ITEMS)
-    )
+    assert labels["criterion"].value_counts().to_dict() == dict.fromkeys(("Q1", "Q2"), len(JUDGES) * len(ITEMS))
 
 
 def test_one_label_of_each_item_is_proposed_not_what_describes_raters(tmp_path: Path) -> None:
@@ -104,8 +102,7 @@ def test_pairs_may_be_counted_from_zero(tmp_path: Path) -> None:
 def test_labels_of_systems_are_about_the_column_that_each_judge_meets_once(tmp_path: Path) -> None:
     rows = [(doc, system, judge) for doc in (101, 102, 103) for system in ("m1", "m2") for judge in JUDGES]
     text = "bbcid,system,is_factual,worker\n" + "".join(
-        f"{doc},{system},{('yes', 'no')[(doc + at) % 2]},{judge}\n"
-        for at, (doc, system, judge) in enumerate(rows)
+        f"{doc},{system},{('yes', 'no')[(doc + at) % 2]},{judge}\n" for at, (doc, system, judge) in enumerate(rows)
     )
     path = written(tmp_path, text)
     assert proposed(path) == {"map": {"label": "is_factual", "context": "bbcid"}}
@@ -241,9 +238,7 @@ def test_systems_of_tasks_are_what_is_ranked(tmp_path: Path) -> None:
 
 
 def test_a_column_that_alone_tells_answers_apart_is_told(tmp_path: Path) -> None:
-    rows = "".join(
-        f"d{doc},{who},{judge},{1 + doc}\n" for doc in range(3) for who in ("bart", "t5") for judge in "ab"
-    )
+    rows = "".join(f"d{doc},{who},{judge},{1 + doc}\n" for doc in range(3) for who in ("bart", "t5") for judge in "ab")
     path = written(tmp_path, f"doc_id,summarizer,annotator,score\n{rows}")
     assert any("differ in 'summarizer' alone" in note for note in examine_file(path).stands_out)
     assert len(set(read(path, map={"system": "summarizer"}).scores["item"])) == 6

@@ -68,9 +68,7 @@ def test_anything_else_is_refused_by_name(reader: str, text: str) -> None:
 
 @pytest.mark.parametrize("value", [10**400, 1e300, float("inf")], ids=["huge", "large", "infinite"])
 def test_numbers_that_cannot_be_computed_with_are_refused(value: float) -> None:
-    table = pd.DataFrame(
-        {"judge": ["a", "a"], "item": ["x", "y"], "score": pd.Series([1, value], dtype=object)}
-    )
+    table = pd.DataFrame({"judge": ["a", "a"], "item": ["x", "y"], "score": pd.Series([1, value], dtype=object)})
     with pytest.raises(InputError, match="row 2: score"):
         read_scores(table)
     items = pd.DataFrame({"item": ["x", "y", "z"], "length": pd.Series([1, 2, value], dtype=object)})
@@ -96,9 +94,7 @@ def test_numbers_of_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["Infinity", "-Infinity", "1e999", '"a\\u0000"', '"\\ud800"'])
 def test_names_that_no_table_can_hold_are_refused_by_both_doors(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scores.json"
-    path.write_text(
-        f'[{{"judge": "a", "item": "x", "score": 1}}, {{"judge": "a", "item": {text}, "score": 2}}]'
-    )
+    path.write_text(f'[{{"judge": "a", "item": "x", "score": 1}}, {{"judge": "a", "item": {text}, "score": 2}}]')
     for door in (lambda: read(path).table, lambda: read_scores(path)):
         with pytest.raises(InputError, match=r"json\[1\]|row 2"):
             door()

@@ -69,6 +69,4 @@ def test_labels_and_agreement_and_correlation() -> None:
         voirdire.agreement(labels, humans=humans),
     )
     scores = pd.DataFrame({"judge": ["h"] * 9 + ["a"] * 9, "item": [*range(9)] * 2, "score": [*range(9)] * 2})
-    same(
-        voirdire.metaeval(in_polars(scores), "h", resamples=50), voirdire.metaeval(scores, "h", resamples=50)
-    )
+    same(voirdire.metaeval(in_polars(scores), "h", resamples=50), voirdire.metaeval(scores, "h", resamples=50))

@@ -159,9 +159,7 @@ def random_parquet(rng: np.random.Generator, path: Path) -> None:
         if faulty and rng.random() < 0.3:
             cells = [None if rng.random() < 0.3 else cell for cell in cells]
             if kind in ("double", "single"):
-                cells = [
-                    float(rng.choice([np.nan, np.inf])) if rng.random() < 0.3 else cell for cell in cells
-                ]
+                cells = [float(rng.choice([np.nan, np.inf])) if rng.random() < 0.3 else cell for cell in cells]
         return pa.array(cells, of)
 
     kinds = list(VALUES)[: len(VALUES) if faulty else -2]
@@ -171,9 +169,7 @@ def random_parquet(rng: np.random.Generator, path: Path) -> None:
         first, second = (column(str(rng.choice(kinds))) for _ in range(2))
         columns[1:3] = [first, second]
     columns[3] = pa.array([str(rng.choice(["first", "second", "tie"])) for _ in range(rows)], pa.string())
-    for name in rng.choice(
-        ["criterion", "Judge", "judge", "note", "JUDGE"], 2, p=[0.4, 0.2, 0.05, 0.25, 0.1]
-    ):
+    for name in rng.choice(["criterion", "Judge", "judge", "note", "JUDGE"], 2, p=[0.4, 0.2, 0.05, 0.25, 0.1]):
         names.append(str(name))
         columns.append(column(str(rng.choice(kinds))))
     order = rng.permutation(len(names))
@@ -239,9 +235,7 @@ def test_random_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [250, pytest.param(2000, marks=pytest.mark.long)])
-def test_many_random_tables_are_read_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
+def test_many_random_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     agree(tmp_path, monkeypatch, count)
 
 
@@ -272,9 +266,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_that_were_read_differently(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_that_were_read_differently(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "v.csv"
     path.write_bytes(TABLES[name].encode())
     assert_alike(path, monkeypatch)

@@ -282,9 +282,7 @@ def test_a_cell_that_cannot_be_read_is_an_error_in_every_layout(
     with pytest.raises(InputError, match=place):
         quietly(found)
     out = tmp_path / "out"
-    import_files(
-        [path], out, Reading(**how | ({"columns": how["columns"].split(",")} if "columns" in how else {}))
-    )
+    import_files([path], out, Reading(**how | ({"columns": how["columns"].split(",")} if "columns" in how else {})))
     assert len(pd.read_csv(out / "refused.csv")) == len(found.refused)
 
 

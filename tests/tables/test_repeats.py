@@ -23,11 +23,7 @@ TWO = "1 question has different answers of one judge (rows 1 and 32: judge 'j0',
 
 def table(answer: str, cells: list[Any]) -> pd.DataFrame:
     """Three judges of ten items, the last row again, and another answer to the first."""
-    rows = [
-        (f"j{judge}", f"i{item}", cells[(judge + item) % len(cells)])
-        for judge in range(3)
-        for item in range(10)
-    ]
+    rows = [(f"j{judge}", f"i{item}", cells[(judge + item) % len(cells)]) for judge in range(3) for item in range(10)]
     rows += [rows[-1], ("j0", "i0", cells[1])]
     return pd.DataFrame(rows, columns=["judge", "item", answer])
 
@@ -112,13 +108,9 @@ def test_votes_and_scores_together_are_told_of_both() -> None:
             "winner": ["x", "y"] * 6,
         }
     )
-    scores = pd.DataFrame(
-        {"judge": ["a", "b"] * 4, "item": ["x", "x", "y", "y"] * 2, "score": [3, 4, 2, 2] * 2}
-    )
+    scores = pd.DataFrame({"judge": ["a", "b"] * 4, "item": ["x", "x", "y", "y"] * 2, "score": [3, 4, 2, 2] * 2})
     notes = voirdire.fit([votes, scores], method="map").notes
-    assert any(
-        "4 rows repeat earlier answers of their judges (row 5 that of row 1)" in note for note in notes
-    )
+    assert any("4 rows repeat earlier answers of their judges (row 5 that of row 1)" in note for note in notes)
     assert any("judges 'A' and 'a'" in note for note in notes)
 
 

@@ -52,9 +52,7 @@ def test_any_source_reads_alike(tmp_path) -> None:
 
 
 def test_an_item_may_be_given_as_context_and_system() -> None:
-    table = TABLE.assign(context=["c", "c", "d", "d"], system="s", run=[1, 1, 2, 2], phase="final").drop(
-        columns="item"
-    )
+    table = TABLE.assign(context=["c", "c", "d", "d"], system="s", run=[1, 1, 2, 2], phase="final").drop(columns="item")
     scores = read_scores(table)
     assert scores.items == ("c / s", "d / s")
     assert not scores.has_items

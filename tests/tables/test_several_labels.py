@@ -119,7 +119,5 @@ def test_tables_without_sets_of_labels_take_no_word_on_them(
 ) -> None:
     path = tmp_path / "table.csv"
     path.write_text(cells)
-    with pytest.raises(
-        InputError, match=rf"label_sets \(--label-sets\) .*; {held} have none, so leave it out"
-    ):
+    with pytest.raises(InputError, match=rf"label_sets \(--label-sets\) .*; {held} have none, so leave it out"):
         read(path, label_sets=how, **options)

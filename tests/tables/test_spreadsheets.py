@@ -232,8 +232,7 @@ SHARED = {
     "[Content_Types].xml": "<Types/>",
     "_rels/.rels": '<Relationships><Relationship Id="r" Type="x/officeDocument" Target="xl/wb.xml"/></Relationships>',
     "xl/wb.xml": (
-        f'<x:workbook xmlns:x="{STRICT}" xmlns:q="q"><x:sheets><x:sheet name="One" q:id="r1"/></x:sheets>'
-        "</x:workbook>"
+        f'<x:workbook xmlns:x="{STRICT}" xmlns:q="q"><x:sheets><x:sheet name="One" q:id="r1"/></x:sheets></x:workbook>'
     ),
     "xl/_rels/wb.xml.rels": (
         '<Relationships><Relationship Id="r1" Type="x/worksheet" Target="/xl/s.xml"/>'
@@ -358,8 +357,5 @@ def test_a_sheet_of_random_cells_is_that_of_another_reader(tmp_path: Path) -> No
         frame = pd.read_excel(path, dtype=object, keep_default_na=False, na_values=[])
         assert len(got) == len(want) <= len(frame)
         for have, row in zip(got, want, strict=True):
-            plain = [
-                "" if cell is None else cell.isoformat() if isinstance(cell, dt.date) else cell
-                for cell in row
-            ]
+            plain = ["" if cell is None else cell.isoformat() if isinstance(cell, dt.date) else cell for cell in row]
             assert have == plain

@@ -219,9 +219,7 @@ def test_the_only_other_column_of_texts_is_proposed_as_the_item(tmp_path: Path, 
 def test_a_number_of_tasks_is_proposed_as_the_item(tmp_path: Path) -> None:
     """A flat export of an annotation tool: a number for each answer, and one for each task."""
     head = "annotation_id,annotator,created_at,id,lead_time,sentiment,text"
-    lines = [
-        f"{n},p{n % 2},2024-01-0{n},{n // 2},3.{n},{'good' if n % 3 else 'bad'},t{n // 2}" for n in range(8)
-    ]
+    lines = [f"{n},p{n % 2},2024-01-0{n},{n // 2},3.{n},{'good' if n % 3 else 'bad'},t{n // 2}" for n in range(8)]
     labels = as_proposed(written(tmp_path, "\n".join([head, *lines]))).labels
     assert labels["item"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3] or labels["item"].tolist() == list("00112233")
     assert labels["label"].drop_duplicates().tolist() == ["bad", "good"]
@@ -284,9 +282,7 @@ def test_judges_with_a_cell_that_is_no_number_are_judges(tmp_path: Path) -> None
     ],
     ids=["scores of a pair", "counts of a pair", "matrix", "blanks"],
 )
-def test_what_is_no_table_of_one_answer_a_row_is_told_and_not_proposed(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_what_is_no_table_of_one_answer_a_row_is_told_and_not_proposed(tmp_path: Path, text: str, said: str) -> None:
     found = examine_file(written(tmp_path, text))
     assert said in (found.error or "")
     assert found.command == ""
@@ -296,12 +292,8 @@ def test_what_is_no_table_of_one_answer_a_row_is_told_and_not_proposed(
     ("winner", "remedy"),
     [("GPT-4 ", "has white space at an end; remove it"), ("gpt-4", "write it as the item 'GPT-4'")],
 )
-def test_a_winner_that_is_nearly_an_item_is_not_proposed_as_a_place(
-    tmp_path: Path, winner: str, remedy: str
-) -> None:
-    path = written(
-        tmp_path, f"judge,model_a,model_b,winner\na,GPT-4,Claude,{winner}\na,Claude,GPT-4,{winner}\n"
-    )
+def test_a_winner_that_is_nearly_an_item_is_not_proposed_as_a_place(tmp_path: Path, winner: str, remedy: str) -> None:
+    path = written(tmp_path, f"judge,model_a,model_b,winner\na,GPT-4,Claude,{winner}\na,Claude,GPT-4,{winner}\n")
     with pytest.raises(InputError) as told:
         read(path)
     assert remedy in str(told.value)
@@ -315,9 +307,7 @@ def test_the_only_numbers_of_a_judge_and_an_item_are_proposed_as_scores(tmp_path
         ["ann", "x", "k", 4],
         ["ann", "x", "t", 3],
     ]
-    alone = as_proposed(
-        written(tmp_path, "rater,item,topic,Punkte\nann,x,k,4\nbob,x,k,5\nann,y,t,2\n", "u.csv")
-    )
+    alone = as_proposed(written(tmp_path, "rater,item,topic,Punkte\nann,x,k,4\nbob,x,k,5\nann,y,t,2\n", "u.csv"))
     assert "criterion" not in alone.scores
 
 

@@ -64,9 +64,7 @@ def test_the_order_stays_unknown_after_an_import(tmp_path: Path) -> None:
     votes = read_votes(tmp_path / "out" / "votes.csv")
     assert votes.order_unknown
     assert votes.subset(np.array([True, False, False, True])).order_unknown
-    assert not read_votes(
-        pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"})
-    ).order_unknown
+    assert not read_votes(pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"})).order_unknown
 
 
 def test_other_names_of_columns_are_said(tmp_path: Path) -> None:

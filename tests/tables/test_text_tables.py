@@ -79,9 +79,7 @@ def test_columns_of_parquet_that_stand_twice_are_refused(tmp_path: Path) -> None
         pq.write_table(pa.Table.from_arrays([pa.array(["1"])] * 4, names=names), path)
         for door in (read, read_scores):
             assert "column 'score' occurs 2 times; keep one" in said_by(door, path)
-    pq.write_table(
-        pa.Table.from_arrays([pa.array(["1"])] * 4, names=["judge", "item", "score", "Score"]), path
-    )
+    pq.write_table(pa.Table.from_arrays([pa.array(["1"])] * 4, names=["judge", "item", "score", "Score"]), path)
     assert read_scores(path).rows == 1
 
 

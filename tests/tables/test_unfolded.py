@@ -18,9 +18,7 @@ from voirdire.tables.formats.imported import Imported
 
 def written(folder: Path, records: Any, name: str = "t.jsonl") -> Path:
     path = folder / name
-    lines = (
-        [json.dumps(record) for record in records] if name.endswith("l") else [json.dumps(records, indent=1)]
-    )
+    lines = [json.dumps(record) for record in records] if name.endswith("l") else [json.dumps(records, indent=1)]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
@@ -52,9 +50,7 @@ def test_lists_of_objects_of_numbers_are_criteria_of_judges_by_place(tmp_path: P
 
 
 def test_lists_of_one_length_are_criteria_and_members_of_a_list_are_systems(tmp_path: Path) -> None:
-    answers = [
-        {"response": f"r{model}", "model": model, "tone": [1, 2, 0], "style": [3, 3, 4]} for model in "xyz"
-    ]
+    answers = [{"response": f"r{model}", "model": model, "tone": [1, 2, 0], "style": [3, 3, 4]} for model in "xyz"]
     records = [{"context": f"c{number}", "responses": answers} for number in range(2)]
     found = as_proposed(written(tmp_path, records, "t.json"))
     assert len(found.scores) == 2 * 3 * 3 * 2
@@ -65,9 +61,7 @@ def test_lists_of_one_length_are_criteria_and_members_of_a_list_are_systems(tmp_
 
 def test_lists_of_several_groups_are_no_criteria_of_the_same_judges(tmp_path: Path) -> None:
     records = [{"id": number, "expert_score": [1, 2], "crowd_rating": [3, 4]} for number in range(3)]
-    scores = read(
-        written(tmp_path, records), wide="lists", columns=["expert_score", "human_score"][:1]
-    ).scores
+    scores = read(written(tmp_path, records), wide="lists", columns=["expert_score", "human_score"][:1]).scores
     assert set(scores["judge"]) == {"expert_score 1", "expert_score 2"}
     records = [{"id": number, "expert_score": [1, 2], "human_score": [3, 4]} for number in range(3)]
     scores = as_proposed(written(tmp_path, records, "two.jsonl")).scores
@@ -120,9 +114,7 @@ def test_members_that_name_judges_are_rows(tmp_path: Path) -> None:
     found = {
         f"{number}_post": {
             "post_id": f"{number}_post",
-            "annotators": [
-                {"label": label, "annotator_id": at} for at, label in enumerate(("ok", "bad", "ok"))
-            ],
+            "annotators": [{"label": label, "annotator_id": at} for at, label in enumerate(("ok", "bad", "ok"))],
         }
         for number in range(3)
     }
@@ -193,10 +185,7 @@ def test_lists_in_dataframes_are_read_alike() -> None:
 @pytest.mark.parametrize("column", ["gen", "outputs", "Systems"])
 def test_objects_by_the_name_of_a_system_are_its_answers(tmp_path: Path, column: str) -> None:
     def said(at: int) -> dict[str, Any]:
-        return {
-            name: {"text": f"{name} {at}", "score": {"human": at, "gpt": at + 1}}
-            for name in ("s2s", "fusion")
-        }
+        return {name: {"text": f"{name} {at}", "score": {"human": at, "gpt": at + 1}} for name in ("s2s", "fusion")}
 
     path = written(tmp_path, [{"doc_id": f"d{at}", column: said(at)} for at in range(4)], "t.json")
     scores = read(path, wide="judge", columns=["human", "gpt"]).scores
@@ -212,9 +201,7 @@ def test_objects_by_the_name_of_a_judge_are_its_answers(tmp_path: Path) -> None:
 
 
 def test_columns_under_names_that_are_data_are_no_criteria(tmp_path: Path) -> None:
-    records = [
-        {"id": at, "said": {name: {"tone": at, "style": 1} for name in ("bart", "t5")}} for at in range(3)
-    ]
+    records = [{"id": at, "said": {name: {"tone": at, "style": 1} for name in ("bart", "t5")}} for at in range(3)]
     path = written(tmp_path, records)
     with pytest.raises(InputError, match="write a row for each of those"):
         read(path)

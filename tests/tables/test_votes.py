@@ -195,9 +195,7 @@ def test_the_counts_of_two_parts_add_up(table: dict[str, list[object]], cut: int
             assert (votes.judges, votes.criteria, votes.items) == (whole.judges, whole.criteria, whole.items)
             for key, counts in cell_counts(votes).items():
                 total.update({(*key, outcome): n for outcome, n in enumerate(counts)})
-    expected = {
-        (*key, outcome): n for key, counts in cell_counts(whole).items() for outcome, n in enumerate(counts)
-    }
+    expected = {(*key, outcome): n for key, counts in cell_counts(whole).items() for outcome, n in enumerate(counts)}
     assert dict(total) == expected
 
 
@@ -288,9 +286,7 @@ def test_names_of_values(value: object, name: str) -> None:
 
 
 def test_the_numbers_one_and_true_stay_apart() -> None:
-    frame = pd.DataFrame(
-        {"judge": "a", "first": [1, True], "second": ["x", "x"], "winner": "first"}, dtype=object
-    )
+    frame = pd.DataFrame({"judge": "a", "first": [1, True], "second": ["x", "x"], "winner": "first"}, dtype=object)
     assert read_votes(frame).items == ("1", "True", "x")
 
 
@@ -366,9 +362,7 @@ def test_nothing_needs_pyarrow(tmp_path: Path) -> None:
         "tables = [*sys.argv[1:], frame, polars.read_csv(sys.argv[1]), duckdb.read_csv(sys.argv[1])]; "
         "print([read_votes(table).items for table in tables])"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code, *map(str, paths)], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code, *map(str, paths)], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == str([("x", "y")] * 6)
 
 

@@ -62,9 +62,7 @@ def same(counted: Votes, expected: Votes) -> None:
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("files", [1, 3])
-def test_files_are_counted_as_they_are_read(
-    table: pd.DataFrame, tmp_path: Path, ending: str, files: int
-) -> None:
+def test_files_are_counted_as_they_are_read(table: pd.DataFrame, tmp_path: Path, ending: str, files: int) -> None:
     write = {"csv": lambda part, path: part.to_csv(path, index=False), "parquet": pl_write}[ending]
     for number, rows in enumerate(np.array_split(np.arange(SIZE), files)):
         write(table.iloc[rows], tmp_path / f"part{number}.{ending}")
@@ -88,9 +86,7 @@ def test_frames_in_memory_keep_their_rows(table: pd.DataFrame) -> None:
         assert not isinstance(read_votes(frame, rows=False), CountedVotes)
 
 
-def test_codes_of_a_long_column_are_those_of_a_short_one(
-    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_codes_of_a_long_column_are_those_of_a_short_one(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     from voirdire.tables import cells
 
     plain = read_votes(table)
@@ -193,9 +189,7 @@ def test_wrong_files_are_named(table: pd.DataFrame, tmp_path: Path) -> None:
     pl.from_pandas(table).with_columns(judge=pl.concat_list("judge")).write_parquet(bad)
     refused(r"b\.parquet'.*column 'judge' is of type VARCHAR\[\], which is not a name; write it as text")
     pl_write(table.drop(columns="criterion"), bad)
-    refused(
-        r"b\.parquet': has the columns judge, first, second, winner, context, but .*a\.parquet' has judge"
-    )
+    refused(r"b\.parquet': has the columns judge, first, second, winner, context, but .*a\.parquet' has judge")
     with pytest.raises(InputError, match=r"no file matches .*; check the folder and the pattern"):
         fit(str(tmp_path / "none" / "*.parquet"))
     (tmp_path / "c.txt").write_text("judge")

@@ -17,9 +17,7 @@ from voirdire.tables.graph import Connectivity, graph_components, graph_connecti
 ITEMS = tuple("abcdef")
 
 votes_of_few_items = st.lists(
-    st.tuples(
-        st.permutations(ITEMS).map(lambda order: order[:2]), st.sampled_from(["first", "second", "tie"])
-    ),
+    st.tuples(st.permutations(ITEMS).map(lambda order: order[:2]), st.sampled_from(["first", "second", "tie"])),
     min_size=1,
     max_size=14,
 ).map(lambda rows: (row[0] + [row[1]] for row in rows))
@@ -101,9 +99,7 @@ def test_the_maximum_likelihood_estimate_exists_where_the_graph_is_strongly_conn
             return float(votes.counts[:, 0] @ np.logaddexp(0, -d) + votes.counts[:, 1] @ np.logaddexp(0, d))
 
         start = np.zeros(len(votes.items))
-        best = minimize(
-            loss, start, bounds=[(-bound, bound)] * len(start), options={"ftol": 1e-15, "gtol": 1e-9}
-        )
+        best = minimize(loss, start, bounds=[(-bound, bound)] * len(start), options={"ftol": 1e-15, "gtol": 1e-9})
         return float(np.ptp(best.x))
 
     cycle = read([("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"), ("a", "c", "first")])
@@ -131,9 +127,7 @@ def test_groups_that_win_or_lose_everything() -> None:
     (found,) = graph_connectivity(read([("a", "b", "tie"), ("c", "d", "tie"), ("a", "d", "first")]))
     assert (found.always_win, found.always_lose) == (("a", "b"), ("c", "d"))
     # A tie with the outside is enough not to win everything.
-    (found,) = graph_connectivity(
-        read([("a", "b", "tie"), ("c", "d", "tie"), ("a", "d", "first"), ("b", "c", "tie")])
-    )
+    (found,) = graph_connectivity(read([("a", "b", "tie"), ("c", "d", "tie"), ("a", "d", "first"), ("b", "c", "tie")]))
     assert found.strongly_connected
 
 
@@ -166,16 +160,12 @@ def test_the_published_crowd_votes_are_strongly_connected(shared: Path) -> None:
 
 
 def test_a_vote_that_is_not_sure_separates_nothing() -> None:
-    table = pd.DataFrame(
-        {"judge": "a", "first": ["x", "y", "x"], "second": ["y", "z", "z"], "winner": "first"}
-    )
+    table = pd.DataFrame({"judge": "a", "first": ["x", "y", "x"], "second": ["y", "z", "z"], "winner": "first"})
     sure, unsure = (read_votes(table.assign(degree=degree)) for degree in (1.0, 0.7))
     assert (graph_connectivity(sure)[0].always_win, graph_connectivity(sure)[0].always_lose) == (
         ("x",),
         ("z",),
     )
     assert (graph_connectivity(unsure)[0].always_win, graph_connectivity(unsure)[0].always_lose) == ((), ())
-    mixed = read_votes(
-        table.assign(degree=[0.7, 1.0, 1.0])
-    )  # x and y are better than z surely, each other not
+    mixed = read_votes(table.assign(degree=[0.7, 1.0, 1.0]))  # x and y are better than z surely, each other not
     assert graph_connectivity(mixed)[0].always_lose == ("z",)

@@ -61,9 +61,7 @@ def test_the_right_spelling_of_a_winner_is_suggested(winner: str, meant: str) ->
     assert found.endswith(f"; did you mean {meant!r}?")
 
 
-@pytest.mark.parametrize(
-    ("winner", "counts"), [("First", [1, 0, 0]), ("TIE", [0, 0, 1]), ("model_b", [0, 1, 0])]
-)
+@pytest.mark.parametrize(("winner", "counts"), [("First", [1, 0, 0]), ("TIE", [0, 0, 1]), ("model_b", [0, 1, 0])])
 def test_other_words_of_outcomes_are_taken_after_a_note(winner: str, counts: list[int]) -> None:
     said: list[str] = []
     with listen_for_notes(said.append):
@@ -112,18 +110,14 @@ def test_a_missing_column_and_the_nearest_name() -> None:
         "(--map second=COLUMN,winner=COLUMN)",
     )
     two = frame().rename(columns={"first": "model", "second": "other"})
-    assert problems_of(two)[0].endswith(
-        "'judge', 'model', 'other', 'winner' (--map first=model,second=other)"
-    )
+    assert problems_of(two)[0].endswith("'judge', 'model', 'other', 'winner' (--map first=model,second=other)")
     odd = frame().rename(columns={"first": "model_a_name", "judge": "which judge"})
     assert problems_of(odd)[0].endswith("(--map judge=which judge,first=model_a_name)")
     assert len(problems_of(pd.DataFrame())) == 1
 
 
 def test_a_missing_column_does_not_hide_the_other_problems() -> None:
-    table = frame(second=["y", "x", "y"], winner=["x", "x", "q"], first=["x", "x", None]).drop(
-        columns="judge"
-    )
+    table = frame(second=["y", "x", "y"], winner=["x", "x", "q"], first=["x", "x", None]).drop(columns="judge")
     assert problems_of(table) == (
         "votes: column 'judge' is missing; the columns are 'first', 'second', 'winner' "
         "(--map judge=COLUMN; --set judge=NAME where one judge gave all answers)",
@@ -168,8 +162,7 @@ def test_missing_values_of_every_kind_of_frame() -> None:
 @pytest.mark.parametrize("word", ["nan", "NaN", "NA", "null", "None", "<NA>", "NaT"])
 def test_words_that_stand_for_a_missing_value(csv_file, word: str) -> None:
     assert problems_of(csv_file(f"{HEADER}a,x,y,x\n{word},x,y,x\n")) == (
-        f"votes: row 2: judge is {word!r}, which stands for a missing value; fill it in, or rename it if it "
-        "is a name",
+        f"votes: row 2: judge is {word!r}, which stands for a missing value; fill it in, or rename it if it is a name",
     )
 
 
@@ -192,9 +185,7 @@ def test_white_space_does_not_make_two_judges_of_one(csv_file) -> None:
 
 
 def test_unicode_forms_do_not_make_two_items_of_one() -> None:
-    (found,) = problems_of(
-        frame(first=["caf\u00e9", "x", "x"], second=["y", "y", "cafe\u0301"], winner="first")
-    )
+    (found,) = problems_of(frame(first=["caf\u00e9", "x", "x"], second=["y", "y", "cafe\u0301"], winner="first"))
     assert found.startswith("votes: row 3: second 'cafe\u0301' looks like the first 'caf\u00e9' but")
 
 
@@ -208,18 +199,14 @@ def test_values_that_are_no_names(value: object, kind: str) -> None:
 
 
 def test_infinite_numbers_are_no_names() -> None:
-    assert problems_of(frame(judge=[1.0, np.inf, 2.0])) == (
-        "votes: row 2: judge is inf, which is not a name",
-    )
+    assert problems_of(frame(judge=[1.0, np.inf, 2.0])) == ("votes: row 2: judge is inf, which is not a name",)
 
 
 def test_names_outside_the_known_ones() -> None:
     assert problems_of(frame(judge=["gpt-4", "gpt4", "b"]), judges=["gpt-4", "b"], items=["x", "y", "z"]) == (
         "votes: row 2: judge 'gpt4' is none of the 2 known ones; did you mean 'gpt-4'?",
     )
-    assert problems_of(frame(), items=["x"]) == (
-        "votes: rows 1, 2 and 3: second 'y' is none of the 1 known ones",
-    )
+    assert problems_of(frame(), items=["x"]) == ("votes: rows 1, 2 and 3: second 'y' is none of the 1 known ones",)
     assert problems_of(frame(criterion="d"), criteria=["c"]) == (
         "votes: rows 1, 2 and 3: criterion 'd' is none of the 1 known ones",
     )
@@ -369,15 +356,11 @@ def test_a_corrupt_parquet_file(csv_file, tmp_path: Path) -> None:
     ends = content[:4] + b"\xff" * 60 + content[64:]
     for bad in (content[: len(content) // 2], b"judge,first\n", ends, b"PAX1" + content[4:]):
         (found,) = problems_of(csv_file(bad, "votes.parquet"))
-        assert found.startswith(
-            f"votes: file {str(tmp_path / 'votes.parquet')!r} cannot be read as Parquet: "
-        )
+        assert found.startswith(f"votes: file {str(tmp_path / 'votes.parquet')!r} cannot be read as Parquet: ")
         assert "\n" not in found
 
 
-@pytest.mark.parametrize(
-    "table", [None, 3, {"judge": ["a"]}, [["a", "x", "y", "x"]], pd.Series(["a"]), np.eye(2)]
-)
+@pytest.mark.parametrize("table", [None, 3, {"judge": ["a"]}, [["a", "x", "y", "x"]], pd.Series(["a"]), np.eye(2)])
 def test_objects_that_are_no_tables(table: object) -> None:
     assert problems_of(table) == (
         f"votes: {type(table).__name__} is not a kind of table; give the path of a CSV, Parquet or JSONL "

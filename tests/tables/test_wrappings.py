@@ -106,8 +106,7 @@ def separated(rows: Rows, mark: str = ",") -> bytes:
 def lines(rows: Rows) -> bytes:
     """Objects without the keys that have no value, so that columns appear late."""
     return "\n".join(
-        json.dumps({name: cell for name, cell in row.items() if cell is not None}, ensure_ascii=False)
-        for row in rows
+        json.dumps({name: cell for name, cell in row.items() if cell is not None}, ensure_ascii=False) for row in rows
     ).encode()
 
 

@@ -19,9 +19,7 @@ HONEST = {f"honest-{eta:.2f}": OneCoin(eta) for eta in (0.6, 0.65, 0.7, 0.75, 0.
 ITEMS = 10
 
 
-def fired(
-    panel: Mapping[str, Judge], model: str, count: int
-) -> tuple[Counter[tuple[str, str]], Counter[str]]:
+def fired(panel: Mapping[str, Judge], model: str, count: int) -> tuple[Counter[tuple[str, str]], Counter[str]]:
     """How many of ``count`` simulated panels have each check at each level, and named each judge in it.
 
     Every judge answers every pair in both orders; items are Normal(0, 1).

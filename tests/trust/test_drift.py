@@ -117,8 +117,7 @@ def test_order_of_the_rows_says_nothing_where_times_do() -> None:
     dated = late.assign(time=pd.Timestamp("2026-01-01") + pd.to_timedelta(late["time"], "h"))
     mixed = dated.sample(frac=1.0, random_state=0, ignore_index=True)
     messages = {
-        check(voirdire.fit(table, model="crowd-bt-position", method="map"))["message"]
-        for table in (late, mixed)
+        check(voirdire.fit(table, model="crowd-bt-position", method="map"))["message"] for table in (late, mixed)
     }
     assert len(messages) == 1
 

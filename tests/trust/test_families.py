@@ -45,8 +45,7 @@ def votes(seed: int, copies: int = 0, pairs: int = 60) -> pd.DataFrame:
             won = np.where(rng.random(pairs) < 0.05, won, first)
         first = won if k == 0 else first
         rows += [
-            (f"j{k}", f"i{a}", f"i{b}", "first" if one else "second")
-            for (a, b), one in zip(asked, won, strict=True)
+            (f"j{k}", f"i{a}", f"i{b}", "first" if one else "second") for (a, b), one in zip(asked, won, strict=True)
         ]
     return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
 
@@ -134,11 +133,7 @@ def test_a_judge_who_scores_at_random_is_named() -> None:
     said = [check(scores(seed, noise=1, items=100), "noise") for seed in range(10)]
     assert sum(one["message"].startswith("j0 is ") for one in said) >= 9
     assert (
-        sum(
-            one["level"] == "ok"
-            for one in (check(scores(200 + seed, items=100), "noise") for seed in range(10))
-        )
-        >= 9
+        sum(one["level"] == "ok" for one in (check(scores(200 + seed, items=100), "noise") for seed in range(10))) >= 9
     )
 
 

@@ -31,9 +31,7 @@ def panel(
 
 def named(y: np.ndarray) -> list[int]:
     flat, none = np.zeros((1, len(y))), np.zeros(0, dtype=np.int64)
-    left = Residuals(
-        np.arange(len(y)), y[None], np.ones_like(y)[None], flat, flat, np.arange(y.shape[1]), none, none
-    )
+    left = Residuals(np.arange(len(y)), y[None], np.ones_like(y)[None], flat, flat, np.arange(y.shape[1]), none, none)
     return np.flatnonzero(noise_odds(left) > MIN_NOISE_ODDS).tolist()
 
 

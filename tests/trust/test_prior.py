@@ -49,16 +49,12 @@ def test_few_votes_leave_the_judges_to_the_prior_and_many_do_not() -> None:
     rng = np.random.default_rng(1)
     worth = np.linspace(-2, 2, len(ITEMS))
     few, many = (
-        voirdire.fit(table(ITEMS, worth, count, rng), model="crowd-bt", method="laplace")
-        for count in (8, 1500)
+        voirdire.fit(table(ITEMS, worth, count, rng), model="crowd-bt", method="laplace") for count in (8, 1500)
     )
     (message,) = said(few)
     assert message.startswith("Reliability of ann, ")
     (value,) = few.checks().query("check == 'prior'")["value"]
-    assert (
-        f"set mostly by the prior: the answers reduce the prior's variance by only {1 - value:.0%}."
-        in message
-    )
+    assert f"set mostly by the prior: the answers reduce the prior's variance by only {1 - value:.0%}." in message
     assert not said(many)
 
 

@@ -121,11 +121,7 @@ def test_labels_at_random_from_some_run_on() -> None:
     table = pd.DataFrame(rows, columns=["judge", "item", "label", "run"])
     found = voirdire.fit(table, model="dawid-skene", method="map").over_time()
     right = pd.Series(
-        [
-            (int(item.split("-")[1]) % 2 == 0) == (label == "yes")
-            for judge, item, label, _ in rows
-            if judge == "c"
-        ]
+        [(int(item.split("-")[1]) % 2 == 0) == (label == "yes") for judge, item, label, _ in rows if judge == "c"]
     )
     each = found[found["judge"] == "c"]["value"].to_numpy()  # one run each
     own = right.to_numpy(dtype=float).reshape(12, 20).mean(axis=1)

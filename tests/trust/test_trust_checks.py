@@ -59,9 +59,7 @@ def test_independent_residuals_are_standard_normal_and_worth_all_judges() -> Non
     assert np.mean(sizes) == pytest.approx(6, abs=0.05)
 
 
-@pytest.mark.parametrize(
-    ("groups", "expected"), [([0, 0, 0, 0], 1.0), ([0, 0, 1, 1], 2.0), ([0, 0, 0, 1], 1.6)]
-)
+@pytest.mark.parametrize(("groups", "expected"), [([0, 0, 0, 0], 1.0), ([0, 0, 1, 1], 2.0), ([0, 0, 0, 1], 1.6)])
 def test_copies_count_once(groups: list[int], expected: float) -> None:
     """Participation ratio of block matrices of ones: K^2 / sum of squared block sizes."""
     rng = np.random.default_rng(1)
@@ -85,9 +83,7 @@ def test_a_panel_that_is_shown_as_worth_all_its_judges_is_no_warning() -> None:
     assert "6 judges count as about 6" in entry.message
 
 
-@pytest.mark.parametrize(
-    ("anchors", "said"), [(None, "get human answers"), ("some", "get more human answers")]
-)
+@pytest.mark.parametrize(("anchors", "said"), [(None, "get human answers"), ("some", "get more human answers")])
 def test_advice_to_ask_people_knows_that_some_answered(anchors: str | None, said: str) -> None:
     r = np.random.default_rng(2).choice([-1.0, 1.0], (1, 4, 2000))[:, [0, 1, 2, 3, 0]]
     problem = SimpleNamespace(judges=tuple("abcde"), anchors=anchors)
@@ -102,9 +98,7 @@ def test_a_pair_that_takes_next_to_nothing_from_the_panel_is_no_warning(judges: 
     (entry,) = check_dependent_judges(problem, made_up(r), seed=0)
     assert entry.level == level
     assert f"j0 and j{judges - 1} agree" in entry.message
-    assert ("takes next to nothing from the panel: 60 judges count as about 58" in entry.message) == (
-        level == "ok"
-    )
+    assert ("takes next to nothing from the panel: 60 judges count as about 58" in entry.message) == (level == "ok")
 
 
 def test_judges_who_share_nothing_are_not_tested() -> None:
@@ -153,9 +147,7 @@ def test_a_family_of_copies_counts_about_once() -> None:
     by_name = dict(zip(found.problem.judges, answer_weight, strict=True))
     assert by_name["b"] == by_name["c"] == 1.0
     assert 0.25 <= by_name["a"] == by_name["copy-0"] < 0.45
-    with_families = voirdire.fit(
-        made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families=family
-    )
+    with_families = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families=family)
     assert any("Families: an answer counts for" in note for note in with_families.notes)
     # four copies of one judge, each counting a quarter or a little more, weigh less than before
     weight = with_families.problem.data["votes"]["weight"].sum() / found.problem.data["votes"]["weight"].sum()
@@ -174,9 +166,7 @@ def test_copies_of_the_worst_judge_hardly_change_the_answer() -> None:
         right = []
         for panel in (good, good | copies):
             made = simulate_votes(panel, 12, 1, truth=NormalTruth(sd=1.0), seed=seed)
-            found = voirdire.fit(
-                made.votes.drop(columns="criterion"), method="map", model="crowd-bt-position"
-            )
+            found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt-position")
             score = found.ranking().set_index("item")["score"].loc[list(made.truth.items)].to_numpy()
             theta, upper = made.truth.strengths[0], np.triu_indices(12, 1)
             agree = np.sign(score[:, None] - score) * np.sign(theta[:, None] - theta)
@@ -197,9 +187,7 @@ def test_influence_finds_the_judge_on_whom_the_first_place_hangs() -> None:
     found = voirdire.fit(table, model="crowd-bt", families={})  # the nine answer alike, but are no copies
     assert found.ranking()["item"][0] == "x"
     assert judges_changing_first(found.problem, found.posterior) == [("odd", "y")]
-    mode = find_modes(
-        found.problem.density, [_data_without_judge(found.problem, found.problem.judges.index("odd"))]
-    )[0]
+    mode = find_modes(found.problem.density, [_data_without_judge(found.problem, found.problem.judges.index("odd"))])[0]
     by_hand = integrated_scores(found.problem.density, found.problem.density.values(mode.x, np))
     alone = voirdire.fit(table[table["judge"] != "odd"], model="crowd-bt", method="map", families={})
     refit = alone.ranking().set_index("item")["score"].loc[["x", "y", "z"]]
@@ -210,9 +198,7 @@ def test_criteria_that_rank_alike_are_named() -> None:
     made = simulate_votes({f"j{n}": OneCoin(0.95) for n in range(5)}, 8, 2, truth=NormalTruth(sd=2.0), seed=3)
     same = made.votes[made.votes["criterion"] == made.votes["criterion"].iloc[0]]
     other = "another"
-    twice = pd.concat(
-        [same, same.assign(criterion=other), same.assign(criterion="third", winner=_turned(same))]
-    )
+    twice = pd.concat([same, same.assign(criterion=other), same.assign(criterion="third", winner=_turned(same))])
     found = voirdire.fit(twice, model="maple-fixed-weights", method="laplace")
     entry = check(found, "criteria")
     assert entry["level"] == "warn"
@@ -242,9 +228,7 @@ def test_sums_by_item_are_those_of_the_dense_formula() -> None:
     rng = np.random.default_rng(6)
     draws, judges, comparisons, items = 3, 4, 30, 7
     one = rng.integers(0, items - 1, comparisons)
-    other = (one + rng.integers(1, items - 1, comparisons)) % (
-        items - 1
-    )  # nobody is asked about the last item
+    other = (one + rng.integers(1, items - 1, comparisons)) % (items - 1)  # nobody is asked about the last item
     r, v = rng.normal(size=(draws, judges, comparisons)), rng.random((draws, judges, comparisons))
     zero = np.zeros((draws, judges))
     left = Residuals(np.arange(judges), r, v, zero, zero, one, other, np.zeros(comparisons, dtype=np.int64))

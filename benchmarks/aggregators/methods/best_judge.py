@@ -20,9 +20,7 @@ def answer(task):
     best = rate.idxmax()
     mine = said[said["judge"] == best].set_index("item")["label"]
     known = task.known[task.known.index.isin(mine.index)]
-    when = pd.crosstab(mine[known.index], known).reindex(
-        index=task.classes, columns=task.classes, fill_value=0
-    )
+    when = pd.crosstab(mine[known.index], known).reindex(index=task.classes, columns=task.classes, fill_value=0)
     chance = shares(when.astype(float))
     spread = shares(task.known.value_counts().reindex(task.classes, fill_value=0).to_frame().T.astype(float))
     label = mine.reindex(task.questions.index)

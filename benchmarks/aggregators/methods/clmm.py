@@ -32,9 +32,7 @@ def answer(task):
         raise CannotError("R is not installed")
     with tempfile.TemporaryDirectory() as folder:
         task.labels.to_csv(Path(folder) / "labels.csv", index=False)
-        done = subprocess.run(
-            ["Rscript", "-e", SCRIPT], cwd=folder, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(["Rscript", "-e", SCRIPT], cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode:
             raise CannotError(f"failed: {done.stderr.strip().splitlines()[-1][:120]}")
         found = pd.read_csv(Path(folder) / "found.csv", dtype={"item": str}).set_index("item")

@@ -17,12 +17,7 @@ def answer(task):
     if task.votes is not None:
         # each judge's differences in its own unit, then their mean in its own
         unit = scores.groupby("judge")["score"].transform("std").replace(0, 1)
-        ahead = (
-            (scores["score"] / unit)
-            .groupby(scores["item"])
-            .mean()
-            .reindex(task.questions.index, fill_value=0.0)
-        )
+        ahead = (scores["score"] / unit).groupby(scores["item"]).mean().reindex(task.questions.index, fill_value=0.0)
         return sides(task, 1 / (1 + np.exp(-1.7 * ahead / ahead.std())))
     by_item = scores.groupby("item")["score"]
     spread = np.sqrt(by_item.var().mean())

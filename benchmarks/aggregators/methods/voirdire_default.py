@@ -23,9 +23,7 @@ def answer(task):
         return by_strength(task, dict(zip(ranking["item"], ranking["score"], strict=True)))
     if task.votes is not None:
         people = task.questions.loc[task.known.index, ["first", "second"]].assign(winner=task.known)
-        pairs = voirdire.fit(
-            as_shown(task.votes).drop(columns="context"), method="map", anchors=people
-        ).pairs()
+        pairs = voirdire.fit(as_shown(task.votes).drop(columns="context"), method="map", anchors=people).pairs()
         p = pairs.set_index(["first", "second"])["p_first"]
         both = pd.concat([p, 1 - p.swaplevel()])
         return sides(task, both.loc[pd.MultiIndex.from_frame(task.questions[["first", "second"]])])

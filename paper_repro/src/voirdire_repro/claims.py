@@ -115,9 +115,7 @@ def load_system(system: str | Path) -> System:
     content = read_toml(path)
     lines = Lines(path)
     rules = {**dict.fromkeys(HEAD, TEXT), "claims": TABLES}
-    head = find_faults(
-        content, rules, HEAD, missing="{key!r} is missing: {words} before the first [[claims]]"
-    )
+    head = find_faults(content, rules, HEAD, missing="{key!r} is missing: {words} before the first [[claims]]")
     problems += [f"{path}: {fault}" for _, fault in head]
     entries = content.get("claims", [])
     if not TABLES.holds(entries):

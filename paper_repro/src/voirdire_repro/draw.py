@@ -48,9 +48,7 @@ def curve(system: System, claim: str, results: Path | None) -> dict[int, float]:
     return {}
 
 
-def canvas(
-    rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 3.6
-) -> tuple[Figure, list[Axes]]:
+def canvas(rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 3.6) -> tuple[Figure, list[Axes]]:
     """Make an empty figure (size in inches) without a display, and return it with its axes, row by row."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -71,9 +69,7 @@ def save(figure: Figure, path: Path, source: str) -> None:
     figure.savefig(path, dpi=150)
 
 
-def grouped_bars(
-    axis: Axes, groups: Sequence[str], series: Mapping[str, Sequence[float | None]], label: str
-) -> None:
+def grouped_bars(axis: Axes, groups: Sequence[str], series: Mapping[str, Sequence[float | None]], label: str) -> None:
     """Draw bars side by side, one colour per series; without a bar where a series has None for a group."""
     wide = 0.8 / len(series)
     for number, (name, values) in enumerate(series.items()):

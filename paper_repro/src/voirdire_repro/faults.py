@@ -89,9 +89,7 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
     if isinstance(kind, str) and kind not in KINDS:
         add_fault("kind", unknown_value_message("kind", kind, KINDS))
     if ("cells" in entry) == ("published" in entry):
-        add_fault(
-            "cells", "give the published figure as 'cells' of a table or as 'published', one of the two"
-        )
+        add_fault("cells", "give the published figure as 'cells' of a table or as 'published', one of the two")
     tolerance = entry.get("tolerance")
     exact = isinstance(entry.get("published"), str)
     if tolerance is None and kind != "not-available" and not exact:
@@ -99,22 +97,16 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
     if isinstance(tolerance, int | float) and not 0 <= tolerance < 1e6:
         add_fault("tolerance", f"tolerance {tolerance!r} must be a number from 0 up")
     if isinstance(tolerance, dict) and not _is_form(tolerance):
-        forms = ", ".join(
-            "{ " + ", ".join(f"{key} = NUMBER" for key in keys) + " }" for keys in FORMS.values()
-        )
+        forms = ", ".join("{ " + ", ".join(f"{key} = NUMBER" for key in keys) + " }" for keys in FORMS.values())
         add_fault("tolerance", f"a tolerance that is no number must be one of {forms}")
     if kind in COMPUTED and "check" not in entry and "run" not in entry:
         add_fault("kind", f"a claim of kind {kind!r} needs a check; known: {', '.join(sorted(CHECKS))}")
     if kind not in COMPUTED and "check" in entry:
         add_fault("check", f"a claim of kind {kind!r} has no check")
     if isinstance(entry.get("cells"), dict):
-        faults += [
-            f"{lines.file_line(number, 'cells')}: {text}" for text in _cell_faults(entry["cells"], tables)
-        ]
+        faults += [f"{lines.file_line(number, 'cells')}: {text}" for text in _cell_faults(entry["cells"], tables)]
     if isinstance(entry.get("check"), dict):
-        faults += [
-            f"{lines.file_line(number, 'check')}: {text}" for text in problems_of(entry["check"], tables)
-        ]
+        faults += [f"{lines.file_line(number, 'check')}: {text}" for text in problems_of(entry["check"], tables)]
     return faults
 
 

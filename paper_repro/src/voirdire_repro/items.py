@@ -63,9 +63,7 @@ def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
         reference = row["references"][0] if row.get("references") else None
         items.append(_item_row(row["id"], row["model_id"], row["decoded"], row.get("text"), reference))
         experts = row["expert_annotations"]
-        scores += _score_rows(
-            items[-1], {key: sum(e[key] for e in experts) / len(experts) for key in experts[0]}
-        )
+        scores += _score_rows(items[-1], {key: sum(e[key] for e in experts) / len(experts) for key in experts[0]})
     return _make_frames(items, scores)
 
 
@@ -124,9 +122,7 @@ def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd
     import pandas as pd
 
     wanted = [
-        column_name
-        for column in names.values()
-        for column_name in ([column] if isinstance(column, str) else column)
+        column_name for column in names.values() for column_name in ([column] if isinstance(column, str) else column)
     ]
     file = _needed_path(path, "data", f"a table with the columns {', '.join(wanted)}")
     if file.suffix == ".parquet":
@@ -134,16 +130,11 @@ def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd
     elif file.suffix in (".jsonl", ".ndjson"):
         table = pd.DataFrame(_read_json(file))
     else:
-        table = pd.read_csv(
-            file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False
-        )
+        table = pd.read_csv(file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False)
     absent = [column for column in wanted if column not in table.columns]
     if absent:
         raise InputError(
-            [
-                f"{file}: column {column_name!r} is missing; it has {', '.join(table.columns)}"
-                for column_name in absent
-            ]
+            [f"{file}: column {column_name!r} is missing; it has {', '.join(table.columns)}" for column_name in absent]
         )
     items, scores = [], []
     texts = {key: column for key, column in names.items() if not key.startswith(HUMAN + " ")}
@@ -182,9 +173,7 @@ def _cell_text(row: Mapping[Any, Any], column: str | list[str]) -> str:
 
 def _needed_path(path: Path | None, name: str, what: str) -> Path:
     if path is None:
-        raise InputError(
-            f"data of {name}: no public address with registered bytes is known; give --data PATH, {what}"
-        )
+        raise InputError(f"data of {name}: no public address with registered bytes is known; give --data PATH, {what}")
     return path
 
 
@@ -218,9 +207,7 @@ def _score_rows(item: Mapping[str, str], ratings: Mapping[str, float]) -> list[d
     ]
 
 
-def _make_frames(
-    items: list[dict[str, str]], scores: list[dict[str, Any]]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _make_frames(items: list[dict[str, str]], scores: list[dict[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     import pandas as pd
 
     return pd.DataFrame(items).fillna(""), pd.DataFrame(

@@ -79,9 +79,7 @@ class Job:
             if self.smoke and same in self.made:
                 return self.made[same]
         collection = collect(panel, items, protocol, folder, options=options)
-        self.asked.append(
-            {"place": str(place), "requests": collection.total("requests"), **collection.tables}
-        )
+        self.asked.append({"place": str(place), "requests": collection.total("requests"), **collection.tables})
         print(f"{place}: {collection.tables}", file=sys.stderr)
         if collection.stopped:
             raise InputError(f"{place}: stopped, {collection.stopped}; the same command goes on")

@@ -78,9 +78,7 @@ def _results_table(systems: list[System]) -> str:
             path = path_of(study)
             run = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
             name = "/".join(path.parts[-5 if "/" in study else -3 :])
-            lines.append(
-                f"| `{name}` | {system.paper} | {run['replicates']} | {run['seed']} | {run['made']} |"
-            )
+            lines.append(f"| `{name}` | {system.paper} | {run['replicates']} | {run['seed']} | {run['made']} |")
     return "\n".join(lines)
 
 
@@ -115,9 +113,7 @@ def _smoke_summary(folder: Path) -> str:
         return "not kept"
     summary = json.loads(path.read_text(encoding="utf-8"))
     figures = sum(summary["figures"].values())
-    return (
-        f"{summary['requests']} requests, {summary['missing']} without an answer, {figures} figures came out"
-    )
+    return f"{summary['requests']} requests, {summary['missing']} without an answer, {figures} figures came out"
 
 
 def _coverage_sentence(judged: list[tuple[System, list[Row]]]) -> str:
@@ -132,8 +128,7 @@ def _coverage_sentence(judged: list[tuple[System, list[Row]]]) -> str:
                     kinds.setdefault(cell, set()).add(claim.kind)
         computed += sum(bool(claim_kinds & {"rerun", "rederive"}) for claim_kinds in kinds.values())
         looked_up += sum(
-            "public-data" in claim_kinds and not claim_kinds & {"rerun", "rederive"}
-            for claim_kinds in kinds.values()
+            "public-data" in claim_kinds and not claim_kinds & {"rerun", "rederive"} for claim_kinds in kinds.values()
         )
     claims = sum(len(system.claims) for system, _ in judged)
     return (
@@ -181,8 +176,7 @@ def _paper_section(system: System, rows: list[Row]) -> list[str]:
         parts.append("Findings:")
         parts.append(
             "\n".join(
-                f"- {summary.claim.where} (`{summary.claim.id}`): {summary.claim.finding}"
-                for summary in findings
+                f"- {summary.claim.where} (`{summary.claim.id}`): {summary.claim.finding}" for summary in findings
             )
         )
     return parts

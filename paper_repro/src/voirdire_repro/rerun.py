@@ -152,7 +152,5 @@ def rerun(
 
             folder = None if out is None else out / f"{name.replace('/', '-')}-{number}"
             table = run_study(part, jobs=jobs, client=client, out=folder, progress=tell_progress).table
-            results[name] += [
-                {str(key): str(value) for key, value in row.items()} for row in table.to_dict("records")
-            ]
+            results[name] += [{str(key): str(value) for key, value in row.items()} for row in table.to_dict("records")]
     return results

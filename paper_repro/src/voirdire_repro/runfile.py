@@ -79,9 +79,7 @@ def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
     kind = spec["statistic"].get("kind")
     if kind not in STATISTICS:
         yield unknown_value_message("statistic", kind, STATISTICS)
-    if not spec["differs"] or not all(
-        isinstance(sentence, str) and sentence.strip() for sentence in spec["differs"]
-    ):
+    if not spec["differs"] or not all(isinstance(sentence, str) and sentence.strip() for sentence in spec["differs"]):
         yield "'differs' must be sentences: in what the run is not as the paper has it"
     names = [part.get("name") for part in spec["parts"]]
     for number, part in enumerate(spec["parts"], start=1):
@@ -161,7 +159,5 @@ def toy_file(system: System, name: str) -> Path:
     """
     files = sorted((system.folder / "runs" / name).glob("toy.*"))
     if not files:
-        raise InputError(
-            f"{system.folder / 'runs' / name}: there are no invented items (toy.*) for a smoke test"
-        )
+        raise InputError(f"{system.folder / 'runs' / name}: there are no invented items (toy.*) for a smoke test")
     return files[0]

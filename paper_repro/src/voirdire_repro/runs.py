@@ -98,9 +98,7 @@ def run(
         human = human[human["item"].isin(items["id"])]
     label = f"{name}-smoke" if smoke or limit is not None else name
     folder = out / system.system / label
-    job = Job(
-        system, spec, panel or system.folder / "runs" / name / "panel.toml", folder, items, human, smoke
-    )
+    job = Job(system, spec, panel or system.folder / "runs" / name / "panel.toml", folder, items, human, smoke)
     check_resumed_folder(folder, _run_layout(job), "collected")
     (folder / "collected").mkdir(parents=True, exist_ok=True)
     write_file(folder / "collected" / "items.csv", items.to_csv(index=False))

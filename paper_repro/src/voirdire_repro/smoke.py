@@ -32,9 +32,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 #: Protocols in which judges score each by itself: one of them is enough.
-ONE_JUDGE = tuple(
-    name for name in SMALL if name not in ("maple", "pairwise", "masa", "rouge-l", "bert-score")
-)
+ONE_JUDGE = tuple(name for name in SMALL if name not in ("maple", "pairwise", "masa", "rouge-l", "bert-score"))
 _COMPARE = 2  # judges who compare; one evaluates summaries
 
 

@@ -73,8 +73,7 @@ class Table:
         ['a', 'c']
         """
         wanted = {
-            column: set(map(str, entry)) if isinstance(entry, list) else {str(entry)}
-            for column, entry in keys.items()
+            column: set(map(str, entry)) if isinstance(entry, list) else {str(entry)} for column, entry in keys.items()
         }
         return [cell for cell in self.cells if all(cell.by[column] in wanted[column] for column in wanted)]
 
@@ -111,15 +110,11 @@ def read_table(path: Path, caption: str) -> Table:
             reader = csv.reader(file)
             columns = tuple(next(reader, ()))
             if columns[-1:] != (VALUE,) or len(set(columns)) != len(columns):
-                raise InputError(
-                    f"{path} line 1: the columns are keys and then, last, 'value'; no name twice"
-                )
+                raise InputError(f"{path} line 1: the columns are keys and then, last, 'value'; no name twice")
             for row in reader:
                 line = reader.line_num
                 if len(row) != len(columns):
-                    problems.append(
-                        f"{path} line {line}: {len(row)} entries, the first line names {len(columns)}"
-                    )
+                    problems.append(f"{path} line {line}: {len(row)} entries, the first line names {len(columns)}")
                     continue
                 *keys, text = row
                 if not _is_number(text):
@@ -128,9 +123,7 @@ def read_table(path: Path, caption: str) -> Table:
                         "the row out where the table has none"
                     )
                 if tuple(keys) in seen:
-                    problems.append(
-                        f"{path} line {line}: {', '.join(keys)} stands in line {seen[tuple(keys)]} already"
-                    )
+                    problems.append(f"{path} line {line}: {', '.join(keys)} stands in line {seen[tuple(keys)]} already")
                 seen.setdefault(tuple(keys), line)
                 cells.append(Cell(path.stem, tuple(zip(columns[:-1], keys, strict=True)), text))
     except (OSError, UnicodeDecodeError) as error:

@@ -89,9 +89,7 @@ def _of_share(n: float, table: Table, cell: Cell) -> float:
     sets = 1
     if cell.by.get("dataset") == _AVERAGE:
         keys = {key: entry for key, entry in cell.by.items() if key != "dataset"}
-        sets = sum(
-            figure.by["dataset"] != _AVERAGE for figure in table.select_cells(keys | {"statistic": "value"})
-        )
+        sets = sum(figure.by["dataset"] != _AVERAGE for figure in table.select_cells(keys | {"statistic": "value"}))
     if cell.by.get("statistic") == "sd":
         return _ERRORS * cell.value / math.sqrt(2 * (sets - 1))
     # a share near 0 or 1 has at least the error of one item

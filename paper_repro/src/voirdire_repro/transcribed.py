@@ -38,9 +38,7 @@ def digest_of(*parts: Any) -> str:
 def system_digests(system: System) -> dict[str, Any]:
     """Compute the digests of a system: figures by table, claims by id, results by study."""
     return {
-        "tables": {
-            name: " ".join(_of_cell(cell) for cell in table.cells) for name, table in system.tables.items()
-        },
+        "tables": {name: " ".join(_of_cell(cell) for cell in table.cells) for name, table in system.tables.items()},
         "claims": {claim.id: _of_claim(claim) for claim in system.claims},
         "results": {study: _of_file(path_of(study)) for study in studies_of(system.claims)},
     }
@@ -69,9 +67,7 @@ class Changes:
 
     def changed_tables(self) -> set[str]:
         """Return the tables with changed figures."""
-        return {cell.table for cell in self.cells} | {
-            name for name, count in (self.gone or {}).items() if count
-        }
+        return {cell.table for cell in self.cells} | {name for name, count in (self.gone or {}).items() if count}
 
     def of_figure(self, claim: Claim, cell: Cell) -> str:
         """Describe changes in a figure, its claim or the results of its study, or return ""."""

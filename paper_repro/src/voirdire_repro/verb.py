@@ -84,9 +84,7 @@ def make_outputs(
 ) -> list[Path]:
     """Draw pictures, write tables and make a run as requested; return their paths."""
     if paper is None:
-        raise InputError(
-            "--figures, --tables and --run are of one paper; name it: voirdire repro PAPER --run NAME"
-        )
+        raise InputError("--figures, --tables and --run are of one paper; name it: voirdire repro PAPER --run NAME")
     system = load_system(paper)
     paths = draw(system, figures, results) if figures is not None else []
     paths += print_tables(system, tables, results) if tables is not None else []
@@ -112,9 +110,7 @@ def show_claims(system: System, rows: list[Row]) -> None:
     for summary in summaries:
         style = _STYLES[min(summary.verdicts, key=_ORDER.index)]
         cells = (summary.claim.id, summary.published, summary.ours)
-        table.add_row(
-            *(Text(console.printable_text(cell)) for cell in cells), Text(summary.in_words, style=style)
-        )
+        table.add_row(*(Text(console.printable_text(cell)) for cell in cells), Text(summary.in_words, style=style))
     out = console.stdout_console()
     out.print(table)
     for summary in summaries:

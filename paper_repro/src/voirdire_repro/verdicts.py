@@ -141,11 +141,7 @@ def _claim_rows(
             try:
                 result = CHECKS[claim.check["kind"]].compute(context, cell, claim.check)
                 ours, note, margin = result.value, result.note, result.margin
-                if (
-                    isinstance(claim.tolerance, Mapping)
-                    and "items" in claim.tolerance
-                    and result.item is not None
-                ):
+                if isinstance(claim.tolerance, Mapping) and "items" in claim.tolerance and result.item is not None:
                     # an end of an interval lies on a whole number of items; the last printed digit is rounded
                     tolerance = claim.tolerance["items"] * result.item + 0.05
                 if claim.check.get("study") in context.fresh:
@@ -157,9 +153,7 @@ def _claim_rows(
         published = _cell_figure(cell)
         if ours is not None:
             verdict = _compare_figures(claim, published, ours, tolerance, error)
-        what = changed.of_figure(claim, cell) or (
-            changed.changes_behind(claim, cell) if verdict in DIFFER else ""
-        )
+        what = changed.of_figure(claim, cell) or (changed.changes_behind(claim, cell) if verdict in DIFFER else "")
         if what:
             verdict = "changed-here"
         yield Row(
@@ -192,12 +186,7 @@ def _compare_figures(
         near = published == ours
     else:
         near = tolerance is not None and abs(published - ours) <= tolerance + error + 1e-9
-    if (
-        near
-        and isinstance(claim.tolerance, Mapping)
-        and isinstance(published, float)
-        and tolerance is not None
-    ):
+    if near and isinstance(claim.tolerance, Mapping) and isinstance(published, float) and tolerance is not None:
         return "undecided" if is_vacuous(claim.tolerance, published, tolerance) else "reproduced"
     if near:
         return "reproduced"
@@ -255,9 +244,7 @@ def _own_results(system: System, results: Path, run: str) -> _Own:
         if path.name == CURVES:
             continue
         if path.stem.removesuffix(BY_PAPER) not in system.tables:
-            raise InputError(
-                f"{path}: {system.paper} has no table {path.stem!r}; known: {', '.join(system.tables)}"
-            )
+            raise InputError(f"{path}: {system.paper} has no table {path.stem!r}; known: {', '.join(system.tables)}")
         cells |= {(path.stem, cell.keys): cell.value for cell in read_table(path, "").cells}
     return _Own(cells, texts)
 

@@ -49,9 +49,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
             "planted": planted,
             "replicate": replicate,
             "found": any(MEASURES.get(planted, planted) in findings[judge] for judge in is_odd),
-            "also": " ".join(
-                sorted({measure.replace(" ", "-") for judge in is_odd for measure in findings[judge]})
-            ),
+            "also": " ".join(sorted({measure.replace(" ", "-") for judge in is_odd for measure in findings[judge]})),
             "clean": len(clean),
             "silent": sum(not measures for measures in clean),
             "alarms": " ".join(measure.replace(" ", "-") for measures in clean for measure in measures),

@@ -15,8 +15,4 @@ def audits_problems(settings: dict[str, Any]) -> list[str]:
     >>> audits_problems({"tables": ["votes", "rankings"]})
     ["tables: 'rankings' is none of votes, orders, scores, labels"]
     """
-    return [
-        f"tables: {name!r} is none of {', '.join(TABLES)}"
-        for name in settings["tables"]
-        if name not in TABLES
-    ]
+    return [f"tables: {name!r} is none of {', '.join(TABLES)}" for name in settings["tables"] if name not in TABLES]

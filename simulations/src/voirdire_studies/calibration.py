@@ -53,8 +53,7 @@ def units(study: Study) -> list[Unit]:
         for method, how in study.settings["methods"].items():
             count = min(study.replicates, how.get("replicates", study.replicates))
             batches += [
-                (model, method, tuple(range(start, min(start + size, count))))
-                for start in range(0, count, size)
+                (model, method, tuple(range(start, min(start + size, count)))) for start in range(0, count, size)
             ]
     return batches
 
@@ -122,9 +121,7 @@ def _posterior_draws(
         warmup=how["warmup"],
         draws=how["draws"],
     )
-    folded = (
-        mirror.fold_draws(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
-    )
+    folded = mirror.fold_draws(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
     half = how["draws"] // 2
     diagnostics = diagnose_draws(
         problem.density, *(_split_halves(part, half) for part in (folded, run.diverging, run.energy))
@@ -137,9 +134,7 @@ def _split_halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
     return recorded[0, : 2 * half].reshape(2, half, *recorded.shape[2:])
 
 
-def _rank_rows(
-    study: Study, problem: Problem, truth: Floats, draws: Floats, replicate: int
-) -> list[dict[str, Any]]:
+def _rank_rows(study: Study, problem: Problem, truth: Floats, draws: Floats, replicate: int) -> list[dict[str, Any]]:
     at_truth, at_draws = ranked_quantities(problem, truth[None]), ranked_quantities(problem, draws)
     rows = []
     for name, values in at_draws.items():
@@ -201,9 +196,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
             {**key, **_quantity_row(study, name, table, LEVEL / tests)}
             for name, table in part.groupby("quantity", sort=False)
         ]
-        density: LogDensity = panel_of(
-            load_model(model), study.settings["shape"], study.settings["ties"]
-        ).density
+        density: LogDensity = panel_of(load_model(model), study.settings["shape"], study.settings["ties"]).density
         parameters = part[part["quantity"].isin([parameter.name for parameter in density.parameters])]
         pooled = {**key, "quantity": POOLED, **_coverage_row(parameters)}
         inside = COVERAGE[0] <= pooled["coverage_90"] <= COVERAGE[1]
@@ -212,9 +205,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
             "passed": bool(inside and all(row["passed"] for row in each)),
             "bad_rhat": None if method == "laplace" else float((per_table["rhat"] > RHAT).mean()),
             "divergences": float(per_table["divergences"].sum()) if method == "nuts" else None,
-            "bad_k": _bad_k(per_table)
-            if method == "laplace" and not density.uses_marginal_likelihood
-            else None,
+            "bad_k": _bad_k(per_table) if method == "laplace" and not density.uses_marginal_likelihood else None,
         }
         rows += [pooled, *each]
     return pd.DataFrame(rows)

@@ -56,9 +56,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     number, name, method, replicate = unit
     panel = study.settings["panels"][number]
     drawn_from = study.settings.get("drawn_from", name)
-    truth = simulate_panel(
-        load_model(drawn_from), panel, np.random.default_rng([study.seed, replicate, number])
-    )
+    truth = simulate_panel(load_model(drawn_from), panel, np.random.default_rng([study.seed, replicate, number]))
     given: dict[str, Any] = {"model": name}
     if name == KNOWN.format(model=drawn_from):
         given = {"model": drawn_from, "priors": {"strength": {"sd": panel["sd"]}}}
@@ -102,11 +100,7 @@ def count_claims(result: Any, strength: dict[str, float]) -> tuple[int, int]:
 
 def _spread_covered(spreads: list[dict[str, Any]], truth: float | None) -> float:
     """Return 1 if the interval of the spread between contexts holds the truth, else 0; NaN if there is none."""
-    inside = [
-        spread["low"] <= truth <= spread["high"]
-        for spread in spreads
-        if spread["name"] == "context" and truth
-    ]
+    inside = [spread["low"] <= truth <= spread["high"] for spread in spreads if spread["name"] == "context" and truth]
     return float(inside[0]) if inside else float("nan")
 
 

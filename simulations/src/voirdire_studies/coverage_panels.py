@@ -68,9 +68,7 @@ def simulate_panel(model: Model, panel: dict[str, Any], rng: np.random.Generator
         on_criteria = _on_criteria(weight, coins, panel["criteria_votes"], rng)
     by_context = by_criterion[..., None]
     if "contexts" in panel:
-        by_context = by_context + panel["context_sd"] * rng.standard_normal(
-            (*by_criterion.shape, panel["contexts"])
-        )
+        by_context = by_context + panel["context_sd"] * rng.standard_normal((*by_criterion.shape, panel["contexts"]))
         context = rng.integers(panel["contexts"], size=votes)
     d = by_context[criterion, first, context] - by_context[criterion, second, context]
     table = _draw_votes("i", first, second, judge, d, coins, rng)
@@ -86,9 +84,7 @@ def simulate_panel(model: Model, panel: dict[str, Any], rng: np.random.Generator
     }
 
 
-def _under_criteria(
-    panel: dict[str, Any], general: Floats, rng: np.random.Generator
-) -> tuple[Floats, Ints, Floats]:
+def _under_criteria(panel: dict[str, Any], general: Floats, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
     """Strengths under each criterion, the criterion of each vote, and the criteria's log weights."""
     count, share = panel["criteria"], panel["general_share"]
     own = panel["sd"] * rng.standard_normal((count, len(general)))

@@ -45,9 +45,7 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
         if load_model(name).reliability.kind not in COINS
     ]
     if settings.get("known_sd") and "drawn_from" not in settings:
-        problems.append(
-            "known_sd needs drawn_from, the model that a given sd is told; name crowd-bt-position"
-        )
+        problems.append("known_sd needs drawn_from, the model that a given sd is told; name crowd-bt-position")
     for number, panel in enumerate(settings["panels"]):
         problems += [f"panels[{number}]: {fault}" for _, fault in find_faults(panel, _PANEL, _NEEDED)]
         problems += [

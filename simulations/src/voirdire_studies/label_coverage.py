@@ -181,8 +181,6 @@ def aggregate(study: Study, replicates: Any) -> Any:
             **({"coverage of judges": part["judges"]} if part["judges"].notna().any() else {}),
         }
         if model == DEFAULT:
-            columns |= {
-                f"by {done}": (part["done"] == done).astype(float) for done in sorted(set(part["done"]))
-            }
+            columns |= {f"by {done}": (part["done"] == done).astype(float) for done in sorted(set(part["done"]))}
         rows += rows_of({"panel": panel, "model": model, "method": method}, columns)
     return pd.DataFrame(rows)

@@ -142,9 +142,7 @@ class PriorPanel:
 def _every_pair(judges: int, criteria: int, items: int, contexts: int = 0) -> Votes:
     """One vote of every judge on every ordered pair (in every context), answered "first" for the time being."""
     pairs = np.array(list(permutations(range(items), 2)), dtype=np.int64).reshape(-1, 2)
-    judge, criterion, pair, context = np.indices((judges, criteria, len(pairs), max(contexts, 1))).reshape(
-        4, -1
-    )
+    judge, criterion, pair, context = np.indices((judges, criteria, len(pairs), max(contexts, 1))).reshape(4, -1)
     first, second = pairs[pair].T
     named = (level_names("judge", judges), level_names("criterion", criteria), level_names("item", items))
     codes, none = (judge, criterion, first, second), judge * 0
@@ -296,9 +294,7 @@ class JointPanel:
     ) -> VotesAndScoresProblem:
         parts = self._of_votes.density, self._of_scores.density
         how: dict[str, Any] = {"ties": parts[0].ties, "repeats": parts[1].repeats, "criteria": on_criteria}
-        return encode_votes_and_scores(
-            model, with_common_names(votes, scores), levels=LEVELS, **how, keep_empty=True
-        )
+        return encode_votes_and_scores(model, with_common_names(votes, scores), levels=LEVELS, **how, keep_empty=True)
 
 
 def _in_units(problem: Problem, values: Values) -> Floats:

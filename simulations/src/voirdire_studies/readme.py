@@ -34,9 +34,7 @@ def studies_page() -> str:
     studies = [load_study(name) for name in study_names()]
     for study in studies:
         made = "results.csv" if _results_path(study).exists() else "not run yet"
-        lines.append(
-            f"| [{study.name}](#{study.name}) | {study.title} | {study.replicates} | {study.seed} | {made} |"
-        )
+        lines.append(f"| [{study.name}](#{study.name}) | {study.title} | {study.replicates} | {study.seed} | {made} |")
     for study in studies:
         lines += [
             "",
@@ -65,9 +63,7 @@ def _results_lines(study: Study) -> list[str]:
     rows = one_row_per_truth(rows) if study.kind == "truths" else rows
     columns = [name for name in rows[0] if name not in _SHOWN or len({row[name] for row in rows}) > 1]
     lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    lines += [
-        "| " + " | ".join(_short_number(row[name]) for name in columns) + " |" for row in rows[:_MOST_ROWS]
-    ]
+    lines += ["| " + " | ".join(_short_number(row[name]) for name in columns) + " |" for row in rows[:_MOST_ROWS]]
     if len(rows) > _MOST_ROWS:
         lines += ["", f"The first {_MOST_ROWS} of {len(rows)} rows; all are in `{study.name}/results.csv`."]
     if "added" in study.settings:

@@ -48,26 +48,20 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
         model = load_model(name)
         problems = encode_panels(model, tables)
         for optimiser in study.settings.get("optimisers", ["map"]):
-            if optimiser == "adam" and replicates[-1] >= study.settings.get(
-                "adam_replicates", study.replicates
-            ):
+            if optimiser == "adam" and replicates[-1] >= study.settings.get("adam_replicates", study.replicates):
                 continue  # only the first batches, because 5,000 epochs take long
             roomy = study.settings.get("roomy", False)
             posteriors = _fit_problems(problems, optimiser, [study.seed, *replicates], roomy)
             if posteriors is None:
                 continue
-            for replicate, panel, problem, posterior in zip(
-                replicates, panels, problems, posteriors, strict=True
-            ):
+            for replicate, panel, problem, posterior in zip(replicates, panels, problems, posteriors, strict=True):
                 key = {**cell.labels, "model": name, "optimiser": optimiser, "replicate": replicate}
                 measured = _measure_fit(study, cell, problem, posterior, panel.truth)
                 rows += [{**key, "measure": measure, "value": value} for measure, value in measured.items()]
     return rows
 
 
-def _fit_problems(
-    problems: list[VotesProblem], optimiser: str, seed: list[int], roomy: bool
-) -> list[Posterior] | None:
+def _fit_problems(problems: list[VotesProblem], optimiser: str, seed: list[int], roomy: bool) -> list[Posterior] | None:
     density, data = problems[0].density, [problem.data for problem in problems]
     if optimiser == "adam":
         if "reliability" not in density.parameter_slices:
@@ -106,8 +100,7 @@ def _measure_fit(
             measured |= _weighing(measure, problem, posterior, truth)
         elif measure == "strengths" and len(values["strength"]) == len(truth.strengths):
             each = [
-                concordance_index(merge_equal(a), b)
-                for a, b in zip(values["strength"], truth.strengths, strict=True)
+                concordance_index(merge_equal(a), b) for a, b in zip(values["strength"], truth.strengths, strict=True)
             ]
             measured[measure] = float(np.mean(each))
         elif measure == "criteria" and "weight" in values:
@@ -141,9 +134,7 @@ def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: 
         return {}  # a point has no interval
     if measure == "weights-held":
         return {measure: float(np.mean((shown.low <= true) & (true <= shown.high)))}
-    score = posterior.summarise_quantities(lambda v: {"score": integrated_scores(problem.density, v)}, 0.9)[
-        "score"
-    ]
+    score = posterior.summarise_quantities(lambda v: {"score": integrated_scores(problem.density, v)}, 0.9)["score"]
     true_scores = truth.scores("softmax")
     true_scores = true_scores - true_scores.mean()
     return {measure: float(np.mean((score.low <= true_scores) & (true_scores <= score.high)))}
@@ -171,9 +162,7 @@ def _nominal_reliability(cell: Cell, judges: tuple[str, ...]) -> Floats | None:
     """Return the accuracy setting of each judge, None unless all have one."""
     panel = panel_from_spec(cell.judges)
     given = [panel[name] for name in judges]
-    accuracies = [
-        judge.accuracy for judge in given if isinstance(judge, Accuracy) and judge.accuracy is not None
-    ]
+    accuracies = [judge.accuracy for judge in given if isinstance(judge, Accuracy) and judge.accuracy is not None]
     return np.array(accuracies, dtype=float) if len(accuracies) == len(given) else None
 
 
@@ -193,10 +182,6 @@ def aggregate(study: Study, replicates: Any) -> Any:
         top = chosen.groupby(race)["value"].transform("max")
         at_top = chosen.assign(top=chosen["value"] == top)
         single = at_top.groupby(race)["top"].transform("sum") == 1
-        share = (
-            at_top.assign(best_share=(at_top["top"] & single).astype(float))
-            .groupby(keys)["best_share"]
-            .mean()
-        )
+        share = at_top.assign(best_share=(at_top["top"] & single).astype(float)).groupby(keys)["best_share"].mean()
         table = table.merge(share.reset_index(), on=keys, how="left")
     return table

@@ -225,6 +225,4 @@ class _Journal:
         try:
             yield
         except OSError as error:
-            raise InputError(
-                f"output folder {self.path.parent}: cannot be written ({error.strerror})"
-            ) from error
+            raise InputError(f"output folder {self.path.parent}: cannot be written ({error.strerror})") from error

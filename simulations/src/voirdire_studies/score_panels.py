@@ -113,9 +113,7 @@ class ScorePanel:
         scores = draw_scores(self.blank, values, rng)
         return scores, self._criterion_vote_outcome(values, rng) if self.density.voted else None
 
-    def _criterion_vote_outcome(
-        self, values: Values | None = None, rng: np.random.Generator | None = None
-    ) -> Votes:
+    def _criterion_vote_outcome(self, values: Values | None = None, rng: np.random.Generator | None = None) -> Votes:
         """A vote of every judge on every pair of criteria, for the first where nothing is known."""
         pairs = np.array(list(combinations(range(self.criteria), 2)), dtype=np.int64).reshape(-1, 2)
         judge, pair = (part.ravel() for part in np.indices((self.judges, len(pairs))))

@@ -52,9 +52,7 @@ _MUST = "{key} is {value!r}; must be {words}"
 _WHOLE = Rule("a whole number", is_whole, _MUST)
 _COUNT = Rule("at least 1", lambda v: v >= 1, _MUST, _WHOLE)
 _SEED = Rule("at least 0", lambda v: v >= 0, _MUST, _WHOLE)
-_TEXT, _TABLE, _TABLES, _LIST, _FLAG = (
-    replace(rule, says=_MUST) for rule in (TEXT, TABLE, TABLES, LIST, FLAG)
-)
+_TEXT, _TABLE, _TABLES, _LIST, _FLAG = (replace(rule, says=_MUST) for rule in (TEXT, TABLE, TABLES, LIST, FLAG))
 _COMMON = {
     "name": _TEXT, "kind": _TEXT, "title": _TEXT, "aim": _TEXT, "source": _TEXT, "seed": _SEED, "replicates": _COUNT,
 }  # fmt: skip
@@ -247,8 +245,7 @@ def _content_problems(study: Study) -> list[str]:
     for design in settings["designs"]:
         spec = {key: value for key, value in design.items() if key != "name"}
         problems += [
-            f"design {design['name']!r}: {p}"
-            for p in _check_problems(lambda spec=spec: design_from_spec(spec))
+            f"design {design['name']!r}: {p}" for p in _check_problems(lambda spec=spec: design_from_spec(spec))
         ]
     for panel in settings["panels"]:
         judges = panel["judges"]
@@ -257,13 +254,9 @@ def _content_problems(study: Study) -> list[str]:
         for added in settings.get("added", []) if not faults else []:
             extra = {"name": added["name"], **added["judge"], "count": 1}
             more = _check_problems(lambda judges=judges, extra=extra: panel_from_spec([*judges, extra]))
-            problems += [
-                f"added {added['name']!r} (to panel {panel['name']!r}): {problem}" for problem in more
-            ]
+            problems += [f"added {added['name']!r} (to panel {panel['name']!r}): {problem}" for problem in more]
             if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in added["counts"]):
-                problems.append(
-                    f"added {added['name']!r}: counts must be whole numbers from 1, not {added['counts']}"
-                )
+                problems.append(f"added {added['name']!r}: counts must be whole numbers from 1, not {added['counts']}")
     if problems:
         return problems
     for cell in study.study_cells():

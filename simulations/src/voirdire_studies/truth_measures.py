@@ -35,8 +35,7 @@ class QualityTruth:
         rows = {row["item"]: row for row in entrants.rows}
         quality = np.array([self.quality[name] for name in entrants.names])
         score, low, high = (
-            np.array([rows[name][key] for name in entrants.names], dtype=float)
-            for key in ("score", "low", "high")
+            np.array([rows[name][key] for name in entrants.names], dtype=float) for key in ("score", "low", "high")
         )
         quality, middle = quality - quality.mean(), score.mean()
         line = quality * (quality @ (score - middle)) / (quality @ quality) + middle
@@ -71,9 +70,7 @@ class ClassTruth:
         before = np.where(chance > chance[rows, truth][:, None], chance, 0.0).sum(axis=1)
         sure = chance.max(axis=1) > SURE
         given = Counter(zip(self.table["item"], self.table["label"], strict=True))
-        counts = np.array([[given[item, label] for label in labels] for item in shown.index]) + 1 / len(
-            labels
-        )
+        counts = np.array([[given[item, label] for label in labels] for item in shown.index]) + 1 / len(labels)
         shares = counts / counts.sum(axis=1, keepdims=True)
         return {
             "coverage": float(np.mean(before < PROB)),

@@ -128,9 +128,7 @@ def votes_cycles(rng: np.random.Generator) -> QualityTruth:
         for here, there in ((0, 1), (1, 2), (2, 0)):
             lead[start + here, start + there] += 2.0
             lead[start + there, start + here] -= 2.0
-    return _votes_of(
-        rng, met, _seen(met, quality) + lead[met.first, met.second] * met.sharp[met.judge], quality
-    )
+    return _votes_of(rng, met, _seen(met, quality) + lead[met.first, met.second] * met.sharp[met.judge], quality)
 
 
 def votes_shared_bias(rng: np.random.Generator) -> QualityTruth:
@@ -149,9 +147,7 @@ def votes_left_out(rng: np.random.Generator) -> QualityTruth:
     return _votes_of(rng, met, _seen(met, quality), quality)
 
 
-def _scores_of(
-    perceived: Floats, quality: Floats, cuts: tuple[float, ...] = (-2.0, -0.7, 0.7, 2.0)
-) -> QualityTruth:
+def _scores_of(perceived: Floats, quality: Floats, cuts: tuple[float, ...] = (-2.0, -0.7, 0.7, 2.0)) -> QualityTruth:
     """Scores from 1 of what judges perceive, shape (judges, items)."""
     import pandas as pd
 
@@ -206,9 +202,7 @@ def scores_of_noise(rng: np.random.Generator) -> QualityTruth:
     return _scores_of(rng.logistic(size=(RATERS, RATED)), rng.standard_normal(RATED))
 
 
-def _labels_of(
-    rng: np.random.Generator, truth: Ints, chance: Floats, wrong: Ints, asked: float = 1.0
-) -> ClassTruth:
+def _labels_of(rng: np.random.Generator, truth: Ints, chance: Floats, wrong: Ints, asked: float = 1.0) -> ClassTruth:
     """Labels right with ``chance``, shape (judges, items), else ``wrong``; each given with probability ``asked``."""
     import pandas as pd
 
@@ -252,9 +246,7 @@ def labels_pulled(rng: np.random.Generator) -> ClassTruth:
     """Long items, a third of them, pull half of all labels to the first class, whatever they are."""
     truth, chance, wrong = _label(rng, np.zeros(LABELLED))
     pulled = (rng.random(LABELLED) < 1 / 3) & (rng.random(chance.shape) < 0.5)
-    return _labels_of(
-        rng, truth, np.where(pulled, (truth == 0).astype(float), chance), np.where(pulled, 0, wrong)
-    )
+    return _labels_of(rng, truth, np.where(pulled, (truth == 0).astype(float), chance), np.where(pulled, 0, wrong))
 
 
 def labels_easy_and_hard(rng: np.random.Generator) -> ClassTruth:

@@ -65,9 +65,6 @@ def aggregate(study: Study, replicates: Any) -> Any:
         fired = sorted({check for checks in words for check in checks})
         rows += rows_of(
             key,
-            {
-                f"says {check}": words.map(lambda reported, wanted=check: float(wanted in reported))
-                for check in fired
-            },
+            {f"says {check}": words.map(lambda reported, wanted=check: float(wanted in reported)) for check in fired},
         )
     return pd.DataFrame(rows)

@@ -19,7 +19,5 @@ def truths_problems(settings: dict[str, Any]) -> list[str]:
     """
     problems = method_problems(settings["methods"])
     for key, known in (("truths", TRUTHS), ("about", (PANEL, TARGET))):
-        problems += [
-            f"{key}: {name!r} is none of {', '.join(known)}" for name in settings[key] if name not in known
-        ]
+        problems += [f"{key}: {name!r} is none of {', '.join(known)}" for name in settings[key] if name not in known]
     return problems

@@ -41,9 +41,7 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
     rng = np.random.default_rng(seed)
     if design == "random":
         return rng.permutation(len(questions)).astype(np.int64)
-    blocks = list(
-        zip(*(questions[name] for name in ("context", "criterion") if name in questions), strict=True)
-    )
+    blocks = list(zip(*(questions[name] for name in ("context", "criterion") if name in questions), strict=True))
     blocks = blocks or [()] * len(questions)
     rings = _ring_places(questions, blocks, rng)
     judges = {name: index for index, name in enumerate(dict.fromkeys(questions["judge"]))}
@@ -61,9 +59,7 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
     # equivalent questions (such as prompts of a table, which may be sorted by topic) in random order; then number each
     # question among its judge's questions on the pair, and among all on the pair, so that the next judge takes turn
     random_order = rng.permutation(len(questions))
-    occurrence = _occurrence_numbers(
-        random_order, [*zip(blocks, questions["judge"], distance, edge, strict=True)]
-    )
+    occurrence = _occurrence_numbers(random_order, [*zip(blocks, questions["judge"], distance, edge, strict=True)])
     level = _occurrence_numbers(
         np.lexsort((random_order, turn, occurrence)), [*zip(blocks, distance, edge, strict=True)]
     )
@@ -131,9 +127,7 @@ def linkable_groups(questions: pd.DataFrame) -> list[list[str]]:
     from scipy.sparse.csgraph import connected_components
 
     items = list(
-        dict.fromkeys(
-            item for pair in zip(questions["first"], questions["second"], strict=True) for item in pair
-        )
+        dict.fromkeys(item for pair in zip(questions["first"], questions["second"], strict=True) for item in pair)
     )
     code = {item: index for index, item in enumerate(items)}
     ends = [[code[item] for item in questions[name]] for name in ("first", "second")]
@@ -153,9 +147,6 @@ def _ring_places(
     for place, first, second in zip(blocks, questions["first"], questions["second"], strict=True):
         items.setdefault(place, {}).update({first: None, second: None})
     return {
-        place: {
-            sorted(names)[index]: ring_position
-            for ring_position, index in enumerate(rng.permutation(len(names)))
-        }
+        place: {sorted(names)[index]: ring_position for ring_position, index in enumerate(rng.permutation(len(names)))}
         for place, names in items.items()
     }

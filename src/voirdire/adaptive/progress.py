@@ -71,7 +71,7 @@ class GroupProgress:
     accuracy: float
 
 
-def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupProgress]:
+def summarise_item_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupProgress]:
     """Summarise the progress of each group, from a fit's draws.
 
     Parameters
@@ -91,15 +91,13 @@ def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupPro
     >>> import pandas as pd
     >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 40 + ["y"] * 2})
-    >>> found = summarise_groups(fit(table, model="bradley-terry"), [["x", "y"]])[0]
+    >>> found = summarise_item_groups(fit(table, model="bradley-terry"), [["x", "y"]])[0]
     >>> found.best, found.p_best > 0.95, found.width
     ('x', True, 0.0)
     """
     values = fit.posterior.values
     if values is None:
-        raise InputError(
-            f"method {fit.method!r} has no draws, so progress cannot be measured; take 'laplace'"
-        )
+        raise InputError(f"method {fit.method!r} has no draws, so progress cannot be measured; take 'laplace'")
     draws = np.asarray(integrated_scores(fit.problem.density, values))
     draws = draws.reshape(-1, draws.shape[-1])
     summaries = []
@@ -117,8 +115,7 @@ def _summarise_group(items: Sequence[str], draws: Floats, prob: float) -> GroupP
     p_best = (rank == 1).mean(axis=0)
     low, high = np.quantile(rank, [0.5 * (1 - prob), 0.5 * (1 + prob)], axis=0, method="inverted_cdf")
     certainty = [
-        np.abs((draws[:, [index]] > draws[:, index + 1 :]).mean(axis=0) - 0.5) + 0.5
-        for index in range(len(items) - 1)
+        np.abs((draws[:, [index]] > draws[:, index + 1 :]).mean(axis=0) - 0.5) + 0.5 for index in range(len(items) - 1)
     ]
     best = int(p_best.argmax())
     return GroupProgress(

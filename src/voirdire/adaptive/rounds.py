@@ -19,7 +19,7 @@ from voirdire.adaptive.progress import (
     Condition,
     GroupProgress,
     read_conditions,
-    summarise_groups,
+    summarise_item_groups,
     unmet_conditions,
 )
 from voirdire.errors import InputError
@@ -124,9 +124,7 @@ def check_request(until: str, design: str, model: str | Path | None, count: int 
     return Request(conditions, design, model, count, seed)  # type: ignore[arg-type]
 
 
-def choose_rounds(
-    questions: pd.DataFrame, request: Request, course: Course, criteria: object = None
-) -> Rounds:
+def choose_rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: object = None) -> Rounds:
     """Choose questions round by round, until the conditions hold or everything was asked.
 
     Parameters
@@ -175,12 +173,9 @@ def choose_rounds(
             break
         votes = questions[answered].assign(winner=winner[answered])
         fitted = fit(votes, criteria, model=request.model, method="laplace", seed=request.seed)
-        course.known = summarise_groups(fitted, course.groups)
+        course.known = summarise_item_groups(fitted, course.groups)
         unmet = np.array(
-            [
-                not request.until or bool(unmet_conditions(request.until, progress))
-                for progress in course.known
-            ]
+            [not request.until or bool(unmet_conditions(request.until, progress)) for progress in course.known]
         )
         # conditions may hold by chance in a single round; after the last round nothing is left to ask
         open_, unmet_before = (unmet | unmet_before if remaining.any() else unmet).tolist(), unmet
@@ -196,9 +191,7 @@ def choose_rounds(
     return course
 
 
-def _next_round(
-    current_fit: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked_count: int
-) -> Ints:
+def _next_round(current_fit: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked_count: int) -> Ints:
     """Choose the next round among the remaining rows, which are in the order of the design."""
     count = request.round_size(asked_count)
     if request.design != "adaptive" or not len(rows):
@@ -228,9 +221,7 @@ def _round_record(
     return {
         "asked": int(is_asked.sum()),
         "answered": int(answered.sum()),
-        "cost": float(
-            questions["cost"].to_numpy()[is_asked].sum() if "cost" in questions else is_asked.sum()
-        ),
+        "cost": float(questions["cost"].to_numpy()[is_asked].sum() if "cost" in questions else is_asked.sum()),
         "p_best": min(group.p_best for group in groups),
         "loss": max(group.loss for group in groups),
         "width": max(group.width for group in groups),
@@ -241,6 +232,5 @@ def _round_record(
 def group_summaries(course: Course) -> list[dict[str, Any]]:
     """List the final progress of each group, as dictionaries."""
     return [
-        {"items": len(group), **asdict(progress)}
-        for group, progress in zip(course.groups, course.known, strict=False)
+        {"items": len(group), **asdict(progress)} for group, progress in zip(course.groups, course.known, strict=False)
     ]

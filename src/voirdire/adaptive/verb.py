@@ -40,9 +40,7 @@ def plot_progress(course: Course, request: Request) -> str:
     spent = [row["cost" if priced else "asked"] for row in course.rounds]
     with figure_style():
         figure = empty_figure(5.1, 0.6 + 1.7 * len(names))
-        for ax, name in zip(
-            figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names, strict=True
-        ):
+        for ax, name in zip(figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names, strict=True):
             values = [row[QUANTITIES[name].field] for row in course.rounds]
             ax.plot(spent, values, color=BLUE, marker="o", markersize=3)
             if name in bounds:
@@ -83,9 +81,7 @@ class Until:
         """Outcome of the run, in words."""
         conditions = " and ".join(str(condition) for condition in self.request.until)
         rounds = self.course.rounds
-        asked_text = (
-            f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"
-        )
+        asked_text = f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"
         if self.course.reached:
             return f"{conditions}: known after {asked_text}"
         if self.collected.stopped:

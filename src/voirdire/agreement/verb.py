@@ -143,9 +143,7 @@ def agreement(
     """
     if humans is not None:
         if against is not None or pairs is not None:
-            raise InputError(
-                "with human answers each judge is compared with the humans; leave out against and pairs"
-            )
+            raise InputError("with human answers each judge is compared with the humans; leave out against and pairs")
         if hold is not None:
             raise InputError(f"{HELD_WIN_RATE} is of judges' votes alone; leave out hold or humans")
         powered = agreement_with_humans(
@@ -157,9 +155,7 @@ def agreement(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
     resampling = Resampling.from_settings(settings, UNITS, INTERVALS)
-    answers = read_table(
-        table, levels=levels, rankings=True, keep=() if hold is None else covariate_columns(hold)
-    )
+    answers = read_table(table, levels=levels, rankings=True, keep=() if hold is None else covariate_columns(hold))
     matched = ratings_by_criterion(answers, repeats=repeats, levels=levels, orientation=orientation)
     votes = ratings_per_vote(answers) if repeats is None else None
     if hold is not None and measures is None:
@@ -175,13 +171,9 @@ def agreement(
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: identical_judges_note(panel) for judges, panel in panels.items()}
         note = partial(_note_on_resampling, ratings=ratings, resampling=resampling)
-        noted = [
-            replace(task, note=partial(note, task=task, copies=copies.get(task.judges, ""))) for task in tasks
-        ]
+        noted = [replace(task, note=partial(note, task=task, copies=copies.get(task.judges, ""))) for task in tasks]
         resampled = [task for task in noted if resampling.unit in ("item", "context") or _is_panel_task(task)]
-        row_by_task = dict(
-            zip(map(id, resampled), result_rows(resampled, resampling, ratings.contexts), strict=True)
-        )
+        row_by_task = dict(zip(map(id, resampled), result_rows(resampled, resampling, ratings.contexts), strict=True))
         rows += [row_by_task.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
     frame = result_frame(rows)
     frame.attrs["notes"] = notes
@@ -196,11 +188,7 @@ def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
     if HELD_WIN_RATE in measures and hold is None:
         problems.append(f"{HELD_WIN_RATE} needs hold (--hold): what is held fixed, such as length")
     compares = answers.compares_items
-    if (
-        compares
-        and DEGREE_WIN_RATE in measures
-        and (answers.details is None or answers.details.degree is None)
-    ):
+    if compares and DEGREE_WIN_RATE in measures and (answers.details is None or answers.details.degree is None):
         problems.append(
             f"{DEGREE_WIN_RATE} needs a column 'degree': how sure the judge was of each winner, from 0.5 to 1"
         )

@@ -113,9 +113,7 @@ def read_choices(fields: Mapping[str, str], columns: Sequence[str]) -> Choices:
     if fields.get("where") and not (column and equals and value):
         problems.append(f"only rows {fields['where']!r} is not COLUMN=VALUE")
     winners = [pair.partition("=") for pair in read_list("winners", fields.get("winners", ""))]
-    problems += [
-        f"winners {''.join(pair)!r} is not WORD=first,WORD=second" for pair in winners if not all(pair)
-    ]
+    problems += [f"winners {''.join(pair)!r} is not WORD=first,WORD=second" for pair in winners if not all(pair)]
     prob = _number_between(fields, "prob", PROB, 0.0, 1.0, problems)
     seconds = _number_between(fields, "seconds", DEFAULT_SECONDS, 0.0, _MAX_SECONDS, problems)
     if problems:

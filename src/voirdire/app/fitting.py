@@ -98,6 +98,4 @@ class Fitting:
                     self.outcome, self.problems = message.get("outcome"), message.get("error", [])
         code = self._process.returncode
         if self.outcome is None and not self.problems:
-            self.problems = (
-                ["Stopped; nothing was kept."] if self.stopping else [f"{LOST_MESSAGE} (exit code {code})"]
-            )
+            self.problems = ["Stopped; nothing was kept."] if self.stopping else [f"{LOST_MESSAGE} (exit code {code})"]

@@ -133,9 +133,7 @@ class Guard:
         if scope["method"] in _READ_METHODS:
             return site in (None, "same-origin", "none") and origin in (None, own_origin)
         # without referrers a browser sends "null" as the origin of a form; then the other header decides
-        return (
-            origin in (own_origin, "null") if site == "same-origin" else site is None and origin == own_origin
-        )
+        return origin in (own_origin, "null") if site == "same-origin" else site is None and origin == own_origin
 
 
 def _header_value(scope: Scope, name: bytes) -> str | None:

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _MAX_FORM_BYTES = 2**20  # bytes of a form
-_GONE_MESSAGE = (
-    "The work of this window is not here any more: the app was started anew, or the address is not whole."
-)
+_GONE_MESSAGE = "The work of this window is not here any more: the app was started anew, or the address is not whole."
 
 
 def make_app(sessions: Sessions) -> Starlette:
@@ -180,9 +178,7 @@ async def _ask_person(request: Request, session: Session) -> Response:
     if fitted is None or not fitted.outcome["questions"]:
         return RedirectResponse(root, 303)
     try:
-        page = await _in_thread(
-            asking_page, fitted.outcome["questions"], session.texts, f"{root}answers", root
-        )
+        page = await _in_thread(asking_page, fitted.outcome["questions"], session.texts, f"{root}answers", root)
     except InputError as error:
         session.problems, session.texts = error.problems, None
         return RedirectResponse(root, 303)
@@ -206,17 +202,11 @@ async def _send_download(request: Request, session: Session) -> Response:
     from starlette.responses import Response as Answer
 
     make_content = _DOWNLOADS.get(request.path_params["what"])
-    content = (
-        None
-        if make_content is None or session.fitted is None
-        else await _in_thread(make_content, session.fitted)
-    )
+    content = None if make_content is None or session.fitted is None else await _in_thread(make_content, session.fitted)
     if content is None:
         return RedirectResponse(_session_root(request), 303)
     disposition = f'attachment; filename="{request.path_params["what"]}"'
-    return Answer(
-        content, media_type="application/octet-stream", headers={"content-disposition": disposition}
-    )
+    return Answer(content, media_type="application/octet-stream", headers={"content-disposition": disposition})
 
 
 def _zip_run(fitted: FinishedFit) -> bytes:

@@ -76,7 +76,5 @@ def _open_listener(port: int) -> socket.socket:
         listener.listen(100)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise InputError(
-            f"port {port} cannot be used ({error}); leave --port out to take a free one"
-        ) from None
+        raise InputError(f"port {port} cannot be used ({error}); leave --port out to take a free one") from None
     return listener

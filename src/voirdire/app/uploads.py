@@ -112,9 +112,7 @@ def stored_name(name: str, stem: str) -> str:
     return stem + "".join(ending for ending in endings if ending in _FILE_ENDINGS)
 
 
-async def receive_file(
-    chunks: AsyncIterator[bytes], folder: Path, name: str, stem: str, announced: str | None
-) -> Path:
+async def receive_file(chunks: AsyncIterator[bytes], folder: Path, name: str, stem: str, announced: str | None) -> Path:
     """Write an upload into a new folder below ``folder``; remove it if the file is too large or incomplete.
 
     Parameters

@@ -75,9 +75,7 @@ def _first_sentence(verb: str) -> str:
     """Return the first paragraph of a verb's help. Reads the source, as importing all verbs is slow."""
     source = (resources.files(__name__) / f"{verb}.py").read_text(encoding="utf-8")
     # the builtin next is hidden by the verb's module of that name once it is imported
-    (function,) = (
-        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == verb
-    )
+    (function,) = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == verb)
     return str(ast.get_docstring(function)).split("\n\n")[0]
 
 
@@ -158,8 +156,6 @@ def main() -> None:
                 sys.stdout.flush()
         except OSError as error:
             if error.errno != errno.EPIPE:  # EPIPE: the reader closed the pipe
-                print_error(
-                    f"the result cannot be written: {error.strerror or error}; make room, or send it elsewhere"
-                )
+                print_error(f"the result cannot be written: {error.strerror or error}; make room, or send it elsewhere")
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter writes nothing more at its end
             sys.exit(1)

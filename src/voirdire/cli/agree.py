@@ -223,9 +223,7 @@ def single_given_option(options: dict[str, Any]) -> str:
     """Return the name of the given option, empty without one; raise a usage error for two."""
     given_names = [name for name, value in options.items() if value]
     if len(given_names) > 1:
-        raise typer.BadParameter(
-            f"{given_names[0]} and {given_names[1]} are two questions; ask one at a time"
-        )
+        raise typer.BadParameter(f"{given_names[0]} and {given_names[1]} are two questions; ask one at a time")
     return given_names[0] if given_names else ""
 
 

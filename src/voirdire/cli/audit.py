@@ -72,9 +72,7 @@ def _show_audit(audited: dict[str, Any]) -> None:
         for row in card["measures"]:
             interval = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
             value = "-" if row["value"] is None else f"{row['value']:.3g}"
-            console.print_sentence(
-                f"{row['measure']} {value}{interval}, n = {row['n']}: {row['note']}", indent=4
-            )
+            console.print_sentence(f"{row['measure']} {value}{interval}, n = {row['n']}: {row['note']}", indent=4)
     if audited["panel"]:
         out.print(
             f"{audited['panel']['judges']} judges, worth about {audited['panel']['effective']:.1f} independent ones."

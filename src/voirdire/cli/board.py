@@ -95,14 +95,10 @@ def _show_board(leaderboard: dict[str, Any], fitted: Any) -> None:
     ]
     parts += [show.rate_table(leaderboard["reference"], leaderboard["prob"])]
     parts += [
-        show.covariate_table(
-            leaderboard.get("covariates"), leaderboard.get("own_family"), leaderboard["prob"], unit
-        )
+        show.covariate_table(leaderboard.get("covariates"), leaderboard.get("own_family"), leaderboard["prob"], unit)
     ]
     console.print_parts([*parts, show.model_checks_table(leaderboard["checks"])])
     out.print()
     out.print(
-        console.printable_text(
-            " ".join(filter(None, (leaderboard["decision"]["rule"], fitted.decision.settle())))
-        )
+        console.printable_text(" ".join(filter(None, (leaderboard["decision"]["rule"], fitted.decision.settle()))))
     )

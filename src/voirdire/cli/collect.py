@@ -120,9 +120,7 @@ def collect(
     except KeyboardInterrupt:
         console.print_note("stopped; what was answered is kept, the same command goes on from here")
         raise typer.Exit(130) from None
-    console.print_result(
-        (until_result or collected).as_dict(), json, lambda: _show_collected(collected, until_result)
-    )
+    console.print_result((until_result or collected).as_dict(), json, lambda: _show_collected(collected, until_result))
     if collected.stopped:
         console.print_note(f"{collected.stopped}; the same command goes on from here")
     console.print_saved(out, json)

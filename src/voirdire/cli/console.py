@@ -114,9 +114,7 @@ def printable_text(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
-    )
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def printable_lines(text: str) -> str:
@@ -159,9 +157,7 @@ def fill_table(table: Table, rows: Sequence[Mapping[str, object]], words: Collec
             table.add_column(text, justify="right", no_wrap=True)
     for row in rows:
         cells = [row.get(head, "") for head in heads]
-        table.add_row(
-            *(cell if isinstance(cell, Text) else Text(printable_text(str(cell))) for cell in cells)
-        )
+        table.add_row(*(cell if isinstance(cell, Text) else Text(printable_text(str(cell))) for cell in cells))
     return table
 
 
@@ -174,9 +170,7 @@ def print_parts(parts: Iterable[Any]) -> None:
             out.print(part)
 
 
-def print_result(
-    result: Mapping[str, Any], json: bool, show: Callable[[], object], *saved: Path | None
-) -> None:
+def print_result(result: Mapping[str, Any], json: bool, show: Callable[[], object], *saved: Path | None) -> None:
     """Print a result as one JSON object or by ``show``, then the paths where it was saved."""
     if json:
         print_json(result)
@@ -216,9 +210,7 @@ def print_json(result: Mapping[str, Any]) -> None:
         if (
             isinstance(value, list) and len(value) > _JSON_BLOCK_ROWS
         ):  # in blocks, as copies of the whole text would take memory
-            blocks = (
-                value[start : start + _JSON_BLOCK_ROWS] for start in range(0, len(value), _JSON_BLOCK_ROWS)
-            )
+            blocks = (value[start : start + _JSON_BLOCK_ROWS] for start in range(0, len(value), _JSON_BLOCK_ROWS))
             texts = [json.dumps(block, allow_nan=False)[1:-1] for block in blocks]
             parts += ["[", ", ".join(texts[:1]), *(f", {text}" for text in texts[1:]), "]"]
         else:

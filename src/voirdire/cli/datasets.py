@@ -50,9 +50,7 @@ def datasets(
     data = load(name, folder=folder)
     if out is not None:
         tables = {"": data.table, "-gold": data.gold, "-items": data.items}
-        _write_tables(
-            {out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None}
-        )
+        _write_tables({out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None})
     words = ("name", "kind", "description", "licence", "citation", "source")
     card = {word: getattr(data, word) for word in words}
     card |= {"rows": len(data.table), "columns": list(data.table.columns)}
@@ -61,9 +59,7 @@ def datasets(
 
 def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
     """Write tables to new files."""
-    existing = [
-        f"{path} exists: remove it, or name another folder with --out" for path in tables if path.exists()
-    ]
+    existing = [f"{path} exists: remove it, or name another folder with --out" for path in tables if path.exists()]
     if existing:
         raise InputError(existing)
     for path, table in tables.items():
@@ -74,8 +70,7 @@ def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
 def _list_datasets(rows: list[dict[Any, Any]]) -> None:
     heads = {"data set": "name", "what": "what", "size": "size", "licence": "licence"}
     shown = [
-        {head: row[key] for head, key in heads.items()} | {"cached": "yes" if row["cached"] else "no"}
-        for row in rows
+        {head: row[key] for head, key in heads.items()} | {"cached": "yes" if row["cached"] else "no"} for row in rows
     ]
     out = console.stdout_console()
     table = console.empty_table(show_edge=False, pad_edge=False)

@@ -52,9 +52,7 @@ def demo(
     console.print_saved(folder, json)
     if not json:
         print(f"Report: {console.printable_text(str(report))}")
-        print(
-            f"Try: voirdire fit {folder}/votes.csv \\\n       --anchors {folder}/people.csv --anchor-mode cut"
-        )
+        print(f"Try: voirdire fit {folder}/votes.csv \\\n       --anchors {folder}/people.csv --anchor-mode cut")
 
 
 def show_demo(demo_result: Demo, out: Console) -> None:

@@ -59,9 +59,7 @@ class Demo:
     def unasked_pairs(self) -> list[tuple[str, str]]:
         """Return the pairs of texts with different grades that people did not compare, the better text first."""
         grades = self.grades()
-        asked_pairs = {
-            frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)
-        }
+        asked_pairs = {frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)}
         ordered = (sorted(pair, key=grades.__getitem__, reverse=True) for pair in combinations(grades, 2))
         return [(a, b) for a, b in ordered if grades[a] > grades[b] and frozenset((a, b)) not in asked_pairs]
 
@@ -81,9 +79,7 @@ class Demo:
         def share_right(fitted: Fit) -> float:
             score = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
             unseen = float("nan")
-            return sum(order_credit(score.get(a, unseen), score.get(b, unseen)) for a, b in pairs) / len(
-                pairs
-            )
+            return sum(order_credit(score.get(a, unseen), score.get(b, unseen)) for a, b in pairs) / len(pairs)
 
         return {
             "majority": sum(order_credit(wins[a, b], wins[b, a]) for a, b in pairs) / len(pairs),
@@ -141,9 +137,7 @@ def demo_layout() -> Layout:
     >>> demo_layout().title
     'the demo'
     """
-    tables = {
-        name: _content_matcher(text.encode()) for name, text in _csv_by_file_name(*_demo_tables()).items()
-    }
+    tables = {name: _content_matcher(text.encode()) for name, text in _csv_by_file_name(*_demo_tables()).items()}
     page = recognise_text("<!doctype html>", 'content="voirdire ')
     return Layout("the demo", {**tables, "fit": LAYOUT, REPORT_FILE: page})
 

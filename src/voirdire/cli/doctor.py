@@ -62,16 +62,12 @@ def _finding_lines(findings: Findings) -> list[str]:
         width = max(len(column.name) for column in findings.columns)
         lines += [f"  {_column_line(column, width)}" for column in findings.columns]
     if findings.error is None:
-        lines.append(
-            f"read as {findings.rows_in_words}; judges: {findings.judges:,}, items: {findings.items:,}"
-        )
+        lines.append(f"read as {findings.rows_in_words}; judges: {findings.judges:,}, items: {findings.items:,}")
     if findings.stands_out:
         lines.append("to know")
         lines += [f"  {sentence}" for sentence in findings.stands_out]
     if findings.error is None:
-        ready = [
-            verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in findings.lacks
-        ]
+        ready = [verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in findings.lacks]
         lines.append(f"ready for {', '.join(ready) or 'nothing yet'}")
         lines += [f"  {verb} needs {description}" for verb, description in findings.lacks.items()]
     if findings.command:

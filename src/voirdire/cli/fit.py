@@ -161,9 +161,7 @@ def show_fit(result: Fit) -> None:
 
     content, out = result.as_dict(leave_out=["confusion"]), console.stdout_console()
     if result.decision is not None:
-        out.print(
-            Text(console.printable_text(result.decision.sentence() + caveat_sentence(result)), style="bold")
-        )
+        out.print(Text(console.printable_text(result.decision.sentence() + caveat_sentence(result)), style="bold"))
     elif result.kind.has_unlinked_pairs(result.problem) and not content.get("pairs"):
         out.print(Text(winner_sentence(result, content["items"]), style="bold"))
     out.print(console.printable_text(fit_headline(result)))
@@ -197,9 +195,7 @@ def show_fit(result: Fit) -> None:
             ranks = {} if decision is None or about_systems else decision.ranks
             parts.append(shown.ranking_table(content["items"], result.prob, unit=unit, ranks=ranks))
         parts += [judges, shown.criterion_table(content["criteria"], result.prob)]
-    parts.append(
-        shown.covariate_table(content.get("covariates"), content.get("own_family"), result.prob, unit)
-    )
+    parts.append(shown.covariate_table(content.get("covariates"), content.get("own_family"), result.prob, unit))
     parts.append(shown.term_table(content.get("terms"), result.prob, unit))
     console.print_parts([*parts, shown.model_checks_table(content["checks"])])
     if judges is None:

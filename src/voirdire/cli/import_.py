@@ -42,9 +42,7 @@ def import_(
         "notes": list(conversion.notes),
     }
     lines = [f"{path}: {name}" for path, name in conversion.formats.items()]
-    lines += [
-        f"{out / name}.csv: {count_in_words(count, 'rows')}" for name, count in conversion.counts.items()
-    ]
+    lines += [f"{out / name}.csv: {count_in_words(count, 'rows')}" for name, count in conversion.counts.items()]
     lines += [f"Note: {note}" for note in conversion.notes]
 
     def show_lines() -> None:

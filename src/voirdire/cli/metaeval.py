@@ -119,17 +119,13 @@ def metaeval(
         raise typer.BadParameter(f"--table-file is not for {question}")
     if table_file is not None:
         check_metric_file(table_file)
-    table_options = TableOptions(
-        replace(reading.reading, where=None, people=())
-    )  # combine_score_tables filters rows
+    table_options = TableOptions(replace(reading.reading, where=None, people=()))  # combine_score_tables filters rows
     tables: list[Any] = [_read_metric(path, table_options, humans) for path in table]
     scores, row_filter = tables[0], reading.reading.where
     human = split_commas(human) or list(reading.reading.people)
     run = len(table) == 1 and run_folder(table[0]) is not None
     if humans is not None or len(table) > 1 or row_filter or run:
-        scores, people_names = combine_score_tables(
-            tables, table_options.people(humans), phase=phase, where=row_filter
-        )
+        scores, people_names = combine_score_tables(tables, table_options.people(humans), phase=phase, where=row_filter)
         human, phase = human or people_names, None
     if not human:
         raise typer.BadParameter("say who are people: --human NAME, a judge of the table, or --humans FILE")

@@ -60,9 +60,7 @@ def _show_card(model: Model) -> None:
 
     heads = ("term", "kind", "prior's numbers")
     lines = [*prior_lines(model), *([("ties", "refused", "")] if model.refuses_ties else [])]
-    priors = console.fill_table(
-        _plain_table(), [dict(zip(heads, line, strict=True)) for line in lines], heads
-    )
+    priors = console.fill_table(_plain_table(), [dict(zip(heads, line, strict=True)) for line in lines], heads)
     out = console.stdout_console()
     out.print(escaped_text(model.name, "bold"))
     out.print(escaped_text(f"{model.title}\n"))

@@ -38,9 +38,7 @@ def propose_rankings(result: RankingsFit, options: dict[str, Any], out: Path | N
     if out is not None:
         form = _ranking_form(rankings, result, respondent)
         write_file(out, form.to_csv(index=False))
-        context_note = (
-            " and, where it is empty, context" if "context" in form and form["context"].isna().any() else ""
-        )
+        context_note = " and, where it is empty, context" if "context" in form and form["context"].isna().any() else ""
         console.print_note(
             f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){context_note}"
         )
@@ -154,9 +152,7 @@ def next(
     if for_ is not None:
         console.print_note("--for is --who now; the old name goes with the next release")
         who = for_
-    fit_options = without_none(
-        criteria=criteria, model=model, terms=terms, anchors=anchors, families=families
-    )
+    fit_options = without_none(criteria=criteria, model=model, terms=terms, anchors=anchors, families=families)
     option_names = [f"--{name}" for name in fit_options]
     option_names += [f"--{'from' if name == 'tool' else name}" for name in reading.reading.set_options]
     saved = len(votes) == 1 and votes[0].is_dir()
@@ -232,9 +228,7 @@ def _answer_form(comparisons: pd.DataFrame, respondent: Respondent, known_names:
     columns = [name for name in QUESTION_COLUMNS if name in comparisons and comparisons[name].notna().any()]
     form = comparisons[["first", "second", *columns]].copy()
     if respondent == "person":
-        form = form.map(
-            lambda name: escape_formula_cell(name, known_names) if isinstance(name, str) else name
-        )
+        form = form.map(lambda name: escape_formula_cell(name, known_names) if isinstance(name, str) else name)
     form.insert(2, "winner", "")
     return form.assign(information=comparisons["information"], gain=comparisons["gain"])
 
@@ -254,6 +248,4 @@ def _show_questions(comparisons: pd.DataFrame, respondent: str) -> None:
         line = {name: row[name] or "" for name in (*names, "first", "second")}
         line |= {"gain": f"{row['gain']:.2f}", "alone": f"{row['information']:.2f}"}
         rows.append(line | {"p(first)": f"{row['p_first']:.2f}", "votes": votes})
-    _show_table(
-        comparisons, f"Comparisons to send to a {respondent}", rows, [*names, "first", "second"], "answers"
-    )
+    _show_table(comparisons, f"Comparisons to send to a {respondent}", rows, [*names, "first", "second"], "answers")

@@ -94,9 +94,7 @@ def matching_models(typed: str) -> list[str]:
 
 ModelName = Annotated[str | None, typer.Option(autocompletion=matching_models)]
 OutFile = Annotated[Path | None, typer.Option("-o", "--out")]
-Quick = Annotated[
-    bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER_SECONDS:g}.")
-]
+Quick = Annotated[bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER_SECONDS:g}.")]
 
 
 class _ParameterText(NamedTuple):
@@ -129,9 +127,7 @@ def described_parameters(
     for name, parameter in inspect.signature(function).parameters.items():
         kind, *metadata = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else (hints[name],)
         option = parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        info: ParameterInfo = (
-            copy(metadata[0]) if metadata else typer.Option() if option else typer.Argument()
-        )
+        info: ParameterInfo = copy(metadata[0]) if metadata else typer.Option() if option else typer.Argument()
         for key, value in texts.get(name, _ParameterText())._asdict().items():
             setattr(info, key, value or getattr(info, key))
         info.readable = False  # the reader of the file reports unreadable files
@@ -158,22 +154,16 @@ def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[.
         makers |= {name: FitOptions for name, kind in hints.items() if kind is FitOptions}
         texts = _read_texts(inspect.getdoc(verb) or "")
         groups = {
-            name: [
-                parameter for parameter in described_parameters(maker, texts) if parameter.name not in without
-            ]
+            name: [parameter for parameter in described_parameters(maker, texts) if parameter.name not in without]
             for name, maker in makers.items()
         }
         parameters = [
-            option
-            for parameter in described_parameters(verb)
-            for option in groups.get(parameter.name, [parameter])
+            option for parameter in described_parameters(verb) for option in groups.get(parameter.name, [parameter])
         ]
 
         def run_verb(**given: Any) -> None:
             for name, options in groups.items():
-                given[name] = makers[name](
-                    **{parameter.name: given.pop(parameter.name) for parameter in options}
-                )
+                given[name] = makers[name](**{parameter.name: given.pop(parameter.name) for parameter in options})
             verb(**given)
 
         run_verb.__name__, run_verb.__module__ = verb.__name__, verb.__module__

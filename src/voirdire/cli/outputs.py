@@ -48,9 +48,7 @@ def exit_at_failed_checks(fit: Any) -> None:
         raise typer.Exit(FAILED_CHECK_CODE)
 
 
-def check_files(
-    markdown: str | None, others: Mapping[str, Path | None], *, json: bool, overwrite: bool
-) -> list[Path]:
+def check_files(markdown: str | None, others: Mapping[str, Path | None], *, json: bool, overwrite: bool) -> list[Path]:
     """Return the files to write; ``others`` holds paths by option, ``markdown`` is "-" for stdout.
 
     Raises

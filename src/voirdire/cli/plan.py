@@ -87,9 +87,7 @@ def plan(
     jobs
         Votes: processes (default: 1).
     """
-    plan_options = without_none(
-        items=items, judge=judge or None, rankings=rankings, judges=judges, target=target
-    )
+    plan_options = without_none(items=items, judge=judge or None, rankings=rankings, judges=judges, target=target)
     if apart is not None or table:
         if not table or apart is None:
             raise typer.BadParameter("--apart and a pilot table go together; give both, or neither")
@@ -102,9 +100,7 @@ def plan(
     if pilot_options := without_none(margin=margin, about=about, anchors=anchors or None):
         raise typer.BadParameter(f"--{next(iter(pilot_options))} is for --apart and a pilot; leave it out")
     if items is None:
-        raise typer.BadParameter(
-            "--items is missing; say how many items there are, or give a pilot and --apart"
-        )
+        raise typer.BadParameter("--items is missing; say how many items there are, or give a pilot and --apart")
     ranking_options = without_none(
         judges=judges,
         width=width,
@@ -115,9 +111,7 @@ def plan(
     vote_options = without_none(criteria=criteria, target=target, jobs=jobs)
     kind, misplaced = ("rankings", ranking_options) if rankings is None else ("votes", vote_options)
     misplaced = (
-        (without_none(judge=judge or None) | misplaced | without_none(cluster=cluster))
-        if rankings
-        else misplaced
+        (without_none(judge=judge or None) | misplaced | without_none(cluster=cluster)) if rankings else misplaced
     )
     if misplaced:
         option_names = ", ".join(f"--{name.replace('_', '-')}" for name in misplaced)
@@ -129,9 +123,7 @@ def plan(
         planned: Any
         if rankings is None:
             if not judge:
-                raise typer.BadParameter(
-                    "--judge is missing; describe each expected judge, or plan --rankings"
-                )
+                raise typer.BadParameter("--judge is missing; describe each expected judge, or plan --rankings")
             expected = _read_judges(judge, price)
             planned = run(expected, **shared_settings, **vote_options, client=cluster, progress=progress)
             goal = {"target": planned.target}

@@ -63,10 +63,7 @@ def predict(
 def _show_predictions(predictions: pd.DataFrame, title: str) -> None:
     words = [str(name).replace("_", " ") for name in predictions if predictions[name].dtype.kind != "f"]
     rows = [
-        {
-            str(name).replace("_", " "): f"{cell:.2f}" if isinstance(cell, float) else cell
-            for name, cell in row.items()
-        }
+        {str(name).replace("_", " "): f"{cell:.2f}" if isinstance(cell, float) else cell for name, cell in row.items()}
         for row in predictions.to_dict("records")
     ]
     console.stdout_console().print(console.fill_table(console.empty_table(title), rows, words))

@@ -73,9 +73,7 @@ def prompts(
         texts = shown_prompts.protocol_templates(what, own)
         console.print_result({"templates": texts}, json, lambda: _show_templates(texts))
         return
-    console.print_result(
-        {"prompts": [prompt._asdict() for prompt in shown]}, json, lambda: _show_prompts(shown)
-    )
+    console.print_result({"prompts": [prompt._asdict() for prompt in shown]}, json, lambda: _show_prompts(shown))
 
 
 def _show_templates(texts: dict[str, str]) -> None:
@@ -107,14 +105,8 @@ def _show_prompt_choice(choice: dict[str, Any], limit: int) -> None:
         "Only more answers, not other prompts, bring this closer to 1."
     )
     if alike_prompts := [row["prompt"] for row in choice["prompts"] if row["alike"]]:
-        console.print_sentence(
-            f"The answers show no difference between items in: {', '.join(alike_prompts)}."
-        )
-    console.print_sentence(
-        "Prompts with the most information per answer (bits), and the sd of the items in them:"
-    )
+        console.print_sentence(f"The answers show no difference between items in: {', '.join(alike_prompts)}.")
+    console.print_sentence("Prompts with the most information per answer (bits), and the sd of the items in them:")
     for row in choice["prompts"][:limit]:
-        sentence = (
-            f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
-        )
+        sentence = f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
         console.print_sentence(sentence, indent=2)

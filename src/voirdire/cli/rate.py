@@ -76,14 +76,10 @@ def _show_rate(estimate: dict[str, Any]) -> None:
         out.print(f"{margin} takes no more human answers.")
     for row in estimate["by"]:
         value = "not known" if row["rate"] is None else _rate_interval(row, level)
-        sentence = (
-            f"{row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
-        )
+        sentence = f"{row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
         console.print_sentence(sentence, indent=2)
     for row in estimate["differences"]:
-        interval_text = (
-            f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
-        )
+        interval_text = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
         contexts_text = f"{row['contexts']:,} contexts, paired" if row["contexts"] else "no context in common"
         console.print_sentence(f"{row['a']} less {row['b']}: {interval_text} ({contexts_text})", indent=2)
     out.print("By other estimators:")

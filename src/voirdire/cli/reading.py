@@ -133,9 +133,7 @@ class TableOptions:
             no_label=no_label,
             leave_out=tuple(split_commas(leave_out)),
         )
-        return TableOptions(
-            replace(load_reading(Path(files[0])) if files else Reading(), **reading.set_options)
-        )
+        return TableOptions(replace(load_reading(Path(files[0])) if files else Reading(), **reading.set_options))
 
     def _check_role(self, path: Path, role: str) -> None:
         """Raise if a file is given both as judges' answers and as people's."""
@@ -179,7 +177,7 @@ class TableOptions:
         """Read one table, as `tables` does."""
         return self.tables([path], further)[0]
 
-    def together(
+    def read_table_or_folder(
         self, path: Path, further: Iterable[Path | None] = (), without: Iterable[Path | None] = ()
     ) -> Any:
         """Read a table, or join all tables of a folder in the order of their names, except ``further``, ``without``.
@@ -192,9 +190,7 @@ class TableOptions:
         if not path.is_dir() or run_folder(path) is not None:
             return self.table(path, further)
         left_out = {os.path.realpath(file) for file in (*without, *further) if file is not None}
-        files = sorted(
-            file for file in path.iterdir() if file.is_file() and os.path.realpath(file) not in left_out
-        )
+        files = sorted(file for file in path.iterdir() if file.is_file() and os.path.realpath(file) not in left_out)
         tables = [file for file in files if file.suffix.lower() in _FILE_ENDINGS]
         if not tables:
             raise InputError(
@@ -227,9 +223,7 @@ class TableOptions:
             for name, option in named_columns
             if name not in names
         ]
-        problems += [
-            f"{position}: it is no row of named cells" for position, row in rows if not isinstance(row, dict)
-        ]
+        problems += [f"{position}: it is no row of named cells" for position, row in rows if not isinstance(row, dict)]
         if problems:
             raise InputError(problems)
         hidden = [name for name in renamed if name in names and name not in renamed.values()]
@@ -264,9 +258,7 @@ class TableOptions:
     def _read_file(self, path: Path, other_columns: set[str], phase: str | None) -> Any:
         reading = self.reading.of_file(str(path))
         if run_folder(path) is not None:
-            if excess := sorted(
-                replace(reading, where=None, table=None, levels=None, positive=None).set_options
-            ):
+            if excess := sorted(replace(reading, where=None, table=None, levels=None, positive=None).set_options):
                 option = excess[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return select_rows(
@@ -280,16 +272,12 @@ class TableOptions:
             reading = replace(
                 reading,
                 map={
-                    role: name
-                    for role, name in reading.map.items()
-                    if name in own_columns or name not in other_columns
+                    role: name for role, name in reading.map.items() if name in own_columns or name not in other_columns
                 },
             )
         if reading.leave_out and other_columns:
             own_columns = _file_columns(path)
-            left_out = tuple(
-                name for name in reading.leave_out if name in own_columns or name not in other_columns
-            )
+            left_out = tuple(name for name in reading.leave_out if name in own_columns or name not in other_columns)
             reading = replace(reading, leave_out=left_out)
         if fitting_options(self.reading, [*other_columns]).winners:
             reading = replace(reading, winners=fitting_options(self.reading, _file_columns(path)).winners)
@@ -340,9 +328,7 @@ def split_commas(texts: Sequence[str] | None) -> list[str]:
 def _given_once(option: str, values: Texts) -> Texts:
     """Return the values of an option; raise if it is repeated, as the order of its values matters."""
     if values is not None and len(values) > 1:
-        raise InputError(
-            f"{option} is given {len(values)} times; give it once, with commas between: {option} A,B,..."
-        )
+        raise InputError(f"{option} is given {len(values)} times; give it once, with commas between: {option} A,B,...")
     return values
 
 

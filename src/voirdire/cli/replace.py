@@ -92,9 +92,7 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
         }
         for row in rows
     ]
-    shown += [
-        row_names(row) | {"verdict": "person", "agrees": _number_text(row["agreement"])} for row in people
-    ]
+    shown += [row_names(row) | {"verdict": "person", "agrees": _number_text(row["agreement"])} for row in people]
     table = console.empty_table(title, show_edge=False, padding=0)
     console.stdout_console().print(console.fill_table(table, shown, ["judge", "criterion"]))
     for row in [*rows, *people]:
@@ -103,9 +101,7 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
         ]
         console.stdout_console().print(
             Text(
-                console.printable_text(
-                    f"{row['means']}{' ' if coefficients else ''}{', '.join(coefficients)}".rstrip()
-                )
+                console.printable_text(f"{row['means']}{' ' if coefficients else ''}{', '.join(coefficients)}".rstrip())
             )
         )
     for note in dict.fromkeys(row["note"] for row in rows if row["note"]):

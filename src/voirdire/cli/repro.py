@@ -88,15 +88,11 @@ def repro(
             fresh = companion.rerun_studies(system, replicates, jobs, cluster, out) if rerun else None
             system_rows.append((system, companion.judge_system(system, offline, results, fresh)))
     problems = [
-        problem
-        for system, rows in system_rows
-        for problem in companion.unexplained_verdicts(system, rows, rerun)
+        problem for system, rows in system_rows for problem in companion.unexplained_verdicts(system, rows, rerun)
     ]
     if json:
         differs = {system.system: companion.differences(system) for system in systems}
-        console.print_json(
-            {"rows": [row.as_dict() for _, rows in system_rows for row in rows], "differs": differs}
-        )
+        console.print_json({"rows": [row.as_dict() for _, rows in system_rows for row in rows], "differs": differs})
     else:
         for system, rows in system_rows:
             companion.show_claims(system, rows)

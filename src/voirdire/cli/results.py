@@ -65,9 +65,7 @@ def call_verb(
         if keyword not in parameters and not ("settings" in parameters and keyword in ("unit", "interval")):
             raise typer.BadParameter(f"{option} is not for {question or 'this'}")
         keywords[keyword] = value
-    resampling = {
-        name: value for name, value in settings.items() if name in parameters or "settings" in parameters
-    }
+    resampling = {name: value for name, value in settings.items() if name in parameters or "settings" in parameters}
     return verb(*first, **keywords, **resampling)
 
 
@@ -105,10 +103,7 @@ def print_rows(result_rows: pd.DataFrame, title: str, json: bool, *, partner: bo
         return
     shown = {"value": lambda row: _number_text(row["value"]), "interval": _interval_text}
     if is_comparison:
-        rows = [
-            {"level": None} | row | {"judges": [row["a"], row["b"]], "value": row["difference"]}
-            for row in rows
-        ]
+        rows = [{"level": None} | row | {"judges": [row["a"], row["b"]], "value": row["difference"]} for row in rows]
         shown = {"difference": shown["value"], "interval": _interval_text}
         if "p_ahead" in result_rows:
             shown["ahead"] = lambda row: "" if row["p_ahead"] is None else f"{100 * row['p_ahead']:.3g}%"
@@ -149,9 +144,7 @@ def _show_rows(
         line |= {} if same_judges else {"judges": names}
         line |= {name: row[name] or "" for name in optional}
         # 80 columns have room for the optional columns or for this one
-        line |= {
-            name: cell(row) for name, cell in shown.items() if not (optional and name == _DROPPED_COLUMN)
-        }
+        line |= {name: cell(row) for name, cell in shown.items() if not (optional and name == _DROPPED_COLUMN)}
         line |= {"note": str(notes.index(row["note"]) + 1) if row["note"] else ""} if notes else {}
         lines.append(line)
     out = console.stdout_console()

@@ -147,9 +147,7 @@ def judge_table(
     """
     candidates = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
     # with votes and scores, a judge without answers of one kind has None there
-    columns = [
-        name for name in candidates if name not in drop and any(row.get(name) is not None for row in rows)
-    ]
+    columns = [name for name in candidates if name not in drop and any(row.get(name) is not None for row in rows)]
     if not {"reliability", "severity"} & set(columns):
         return None
     # discrimination does not fit the line; with votes and scores it is a transform of reliability
@@ -171,9 +169,7 @@ def judge_table(
             cells[column_heads[name]] = f"{cell} (fixed)" if is_fixed else cell
         return cells
 
-    ordered = sorted(
-        rows, key=lambda row: (row[main_column] is None, -(row[main_column] or 0.0), row["judge"])
-    )
+    ordered = sorted(rows, key=lambda row: (row[main_column] is None, -(row[main_column] or 0.0), row["judge"]))
     cells = list(map(row_cells, ordered))
     if len(cells) > MAX_ROWS:
         cells[MAX_ROWS // 2 : -MAX_ROWS // 2] = [{"judge": f"... {len(cells) - MAX_ROWS} between"}]
@@ -224,9 +220,7 @@ def _weight_table(
     return _first_rows(
         titled_table(title, prob if has_intervals else None),
         rows,
-        lambda row: (
-            {name: row[name] for name in names} | {value: _with_interval(row[value], row["low"], row["high"])}
-        ),
+        lambda row: {name: row[name] for name in names} | {value: _with_interval(row[value], row["low"], row["high"])},
         names,
         row_name,
     )
@@ -296,10 +290,7 @@ def unconnected_pairs_table(rows: Sequence[Row]) -> RenderableType | None:
     return _first_rows(
         titled_table("Pairs, least certain first"),
         sorted(rows, key=lambda row: abs(row["p_first"] - 0.5)),
-        lambda row: (
-            {name: row[name] for name in ("first", "second")}
-            | {"first is better": share_text(row["p_first"])}
-        ),
+        lambda row: {name: row[name] for name in ("first", "second")} | {"first is better": share_text(row["p_first"])},
         ["first", "second"],
         "pairs",
     )

@@ -41,9 +41,7 @@ def handle_signals() -> Iterator[None]:
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     # a signal to a child must not reach this process through the inherited socket
-    os.register_at_fork(
-        before=_block_signals, after_in_child=_reset_in_child, after_in_parent=_unblock_signals
-    )
+    os.register_at_fork(before=_block_signals, after_in_child=_reset_in_child, after_in_parent=_unblock_signals)
     # defer signals while handlers change: two handlers would report one signal twice
     with _defer_signals():
         threading.Thread(target=_watch_signals, args=(reader,), daemon=True).start()

@@ -88,13 +88,10 @@ def simulate(
         console.print_result(robustness.as_dict(), json, lambda: _show_robustness(robustness), out)
         return
     votes_options |= {
-        f"--{'from' if name == 'tool' else name}": value
-        for name, value in reading.reading.set_options.items()
+        f"--{'from' if name == 'tool' else name}": value for name, value in reading.reading.set_options.items()
     }
     if option_names := [name for name, value in votes_options.items() if value not in (None, [])]:
-        raise typer.BadParameter(
-            f"{', '.join(option_names)}: only with --votes, the panel that judges are added to"
-        )
+        raise typer.BadParameter(f"{', '.join(option_names)}: only with --votes, the panel that judges are added to")
     if page:
         print(load_companion("voirdire_studies.readme").studies_page(), end="")
         return
@@ -132,9 +129,7 @@ def _show_robustness(robustness: Robustness) -> None:
     print(readable_table(robustness.table.rename(columns={"concordance": "mean"})))
     for row in robustness.bears.to_dict("records"):
         count_text = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
-        sentence = (
-            f"{row['model']} bears {count_text} {row['added']} (concordance {robustness.least:g} or more)"
-        )
+        sentence = f"{row['model']} bears {count_text} {row['added']} (concordance {robustness.least:g} or more)"
         print(console.printable_text(sentence))
 
 

@@ -59,7 +59,7 @@ def watch(
 
     files = check_files(markdown, {"--out": out}, json=json, overwrite=overwrite)
     result = look(
-        reading.together(table, humans or [], [state, *files]),
+        reading.read_table_or_folder(table, humans or [], [state, *files]),
         reading.people_tables(humans),
         positive=reading.reading.positive,
         levels=reading.levels,

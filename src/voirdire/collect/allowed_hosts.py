@@ -61,11 +61,7 @@ def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator
             if shown != str(name):
                 yield field_path, str(name)
             letters = re.sub("[^a-z]", "", str(name).lower())
-            if (
-                by_name
-                and isinstance(inner, str)
-                and (letters in _SECRET_FIELDS or letters.endswith(_SECRET_SUFFIXES))
-            ):
+            if by_name and isinstance(inner, str) and (letters in _SECRET_FIELDS or letters.endswith(_SECRET_SUFFIXES)):
                 yield field_path, inner
             else:
                 yield from find_leaks(inner, field_path, by_name=by_name)

@@ -152,11 +152,7 @@ def _check_depth(value: Any) -> Any:
     """Return the value; raise ValueError if it is nested too deeply."""
     level = [value]
     for _ in range(_MAX_DEPTH):
-        inside = (
-            node.values() if isinstance(node, dict) else node
-            for node in level
-            if isinstance(node, dict | list)
-        )
+        inside = (node.values() if isinstance(node, dict) else node for node in level if isinstance(node, dict | list))
         level = list(chain.from_iterable(inside))
         if not level:
             return value

@@ -54,8 +54,7 @@ class Asking:
         self._judges = {judge.name: judge for judge in judges}
         self._prompts, self._journal, self._budget, self._connect = plan.prompts, journal, budget, connect
         self._slots = {
-            judge.name: asyncio.Semaphore(sys.maxsize if judge.batch else judge.concurrency)
-            for judge in judges
+            judge.name: asyncio.Semaphore(sys.maxsize if judge.batch else judge.concurrency) for judge in judges
         }
         self._tasks: dict[tuple[str, Key], asyncio.Task[Answer]] = {}
         self._digests: dict[tuple[str, Key], str] = {}
@@ -105,9 +104,7 @@ class Asking:
                 "with the version that began it, or name another output folder"
             )
         if answer.missing is None and describe_misfit(answer.content, question.schema):
-            raise InputError(
-                f"{prefix} the question {shown} that is none; it is damaged, name another output folder"
-            )
+            raise InputError(f"{prefix} the question {shown} that is none; it is damaged, name another output folder")
         self._budget.count(answer)
         return answer
 

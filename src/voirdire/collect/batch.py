@@ -126,9 +126,7 @@ class Batches:
             outcome = await future
         if "reason" not in outcome:
             return self._client.reply(json.dumps(outcome.get("body")).encode())
-        raise NoReply(
-            str(outcome["reason"]), status=outcome["status"], passing=outcome.get("passing") is True
-        )
+        raise NoReply(str(outcome["reason"]), status=outcome["status"], passing=outcome.get("passing") is True)
 
     def leave_batches(self, reason: str) -> None:
         """Stop waiting for batches; running batches continue at the server."""
@@ -259,9 +257,7 @@ class Batches:
         customs = self.rows.request_names(name)
         pause = max(self._budget.panel.backoff, _MIN_PAUSE)
         try:
-            while (state := await self._retry_call(lambda: self._api.get(batch))).get(
-                "status"
-            ) not in FINAL_STATUSES:
+            while (state := await self._retry_call(lambda: self._api.get(batch))).get("status") not in FINAL_STATUSES:
                 await asyncio.sleep(min(pause, _MAX_PAUSE))
                 pause *= 1.5
             status, outcomes = str(state["status"]), await self._batch_outcomes(state, customs)
@@ -290,9 +286,7 @@ class Batches:
         for number, custom in enumerate(customs, 1):
             message = by_line.get(number, batch_message)
             if custom in rows or message is None:
-                outcomes[custom] = request_outcome(
-                    rows.get(custom), self._client.one_line, str(state["status"])
-                )
+                outcomes[custom] = request_outcome(rows.get(custom), self._client.one_line, str(state["status"]))
             else:
                 status = 404 if unknown_model else 400 if number in by_line else None
                 outcomes[custom] = {"status": status, "reason": message, "passing": status is None}

@@ -152,9 +152,7 @@ def batch_faults(batch: Table, format_text: Callable[[str], str]) -> list[tuple[
     ]
 
 
-def request_outcome(
-    row: Mapping[str, Any] | None, format_text: Callable[[str], str], status: str
-) -> dict[str, Any]:
+def request_outcome(row: Mapping[str, Any] | None, format_text: Callable[[str], str], status: str) -> dict[str, Any]:
     """Return a request's outcome from a line of a batch's files: ``status``, and ``body`` or ``reason``, ``passing``.
 
     Parameters

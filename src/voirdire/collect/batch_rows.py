@@ -95,9 +95,7 @@ class BatchRows:
             for custom, key, number, form, cost, _ in lines
         ]
         with self._journal.write_transaction() as database:
-            database.execute(
-                "insert into batches values (?, ?, null, null, 'made', ?)", (name, self._judge, time)
-            )
+            database.execute("insert into batches values (?, ?, null, null, 'made', ?)", (name, self._judge, time))
             database.executemany("insert into batched values (?, ?, ?, ?, ?, ?, ?, 0, null)", rows)
 
     def note_uploaded(self, name: str, file: str | None) -> None:

@@ -65,7 +65,7 @@ class Budget:
     Examples
     --------
     >>> budget = Budget(Panel(()), max_cost=1.0)
-    >>> budget.record_cost(budget.reserve_cost(0.75), 0.5)
+    >>> budget.settle_reserved_cost(budget.reserve_cost(0.75), 0.5)
     >>> budget.progress.cost
     0.5
     >>> budget.reserve_cost(0.75)
@@ -108,15 +108,13 @@ class Budget:
             self.stopped = f"stopped at {progress.requests} requests (max_calls)"
         elif max_cost is not None and progress.cost + self._reserved + cost > max_cost:
             spent = progress.cost + self._reserved
-            self.stopped = (
-                f"stopped at a cost of {spent:.4g}: one more request may pass max_cost {max_cost:g}"
-            )
+            self.stopped = f"stopped at a cost of {spent:.4g}: one more request may pass max_cost {max_cost:g}"
         self.at_bound = self.stopped is not None
         self.raise_if_stopped()
         self.reserve_sent(1, cost)
         return cost
 
-    def record_cost(self, reserved: float, cost: float) -> None:
+    def settle_reserved_cost(self, reserved: float, cost: float) -> None:
         """Replace a request's reserved cost by its actual cost."""
         self._reserved -= reserved
         self.progress.cost += cost

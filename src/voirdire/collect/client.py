@@ -61,11 +61,7 @@ def http_client(base_url: str, key: str) -> Any:
             try:
                 if response.is_redirect:
                     target = urlsplit(str(response.headers.get("location", "")))
-                    shown = (
-                        f"{target.scheme}://{target.hostname}{target.path}"
-                        if target.hostname
-                        else target.path
-                    )
+                    shown = f"{target.scheme}://{target.hostname}{target.path}" if target.hostname else target.path
                     status = response.status_code
                     reason = f"HTTP {status}: it redirects to {shown or 'nowhere'}"
                     raise NoReply(reason, status=status, passing=False)
@@ -83,9 +79,7 @@ def http_client(base_url: str, key: str) -> Any:
     return Bounded(trust_env=not is_loopback(host), follow_redirects=False)
 
 
-async def _read_bounded(
-    chunks: AsyncIterator[bytes], encoding: str, max_bytes: int = MAX_ANSWER_BYTES
-) -> bytes:
+async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, max_bytes: int = MAX_ANSWER_BYTES) -> bytes:
     """Read and decompress all bytes of an answer."""
 
     def refusal(reason: str) -> NoReply:
@@ -165,9 +159,8 @@ def request_body(request: Request, form: Form) -> dict[str, Any]:
     body: dict[str, Any] = {}
     if request.schema is not None:
         if form.schema == "text":
-            user += (
-                "\n\nAnswer with one JSON value that fits this JSON schema, and with nothing else:\n"
-                + json.dumps(request.schema, ensure_ascii=False)
+            user += "\n\nAnswer with one JSON value that fits this JSON schema, and with nothing else:\n" + json.dumps(
+                request.schema, ensure_ascii=False
             )
         elif form.schema == "grammar":
             body["grammar"] = schema_grammar(request.schema)
@@ -205,9 +198,7 @@ class Client:
     'http://127.0.0.1:1/v1'
     """
 
-    def __init__(
-        self, base_url: str, key: str = "", hide: Redactor | None = None, local: str | None = None
-    ) -> None:
+    def __init__(self, base_url: str, key: str = "", hide: Redactor | None = None, local: str | None = None) -> None:
         self.base_url, self._local = base_url, local
         #: Name of the server in messages.
         self.address = local or base_url
@@ -300,10 +291,7 @@ class Client:
         """Redact keys in a reply; drop the log-probabilities if their tokens together contain a key."""
         finish = reply.finish and self.one_line(reply.finish)
         logprobs, alternatives = reply.logprobs, json.loads(json.dumps(reply.logprobs))
-        if (
-            self.hide.holds("".join(token for token, _ in logprobs))
-            or self.hide.value(alternatives) != alternatives
-        ):
+        if self.hide.holds("".join(token for token, _ in logprobs)) or self.hide.value(alternatives) != alternatives:
             logprobs = ()
         return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
 
@@ -313,9 +301,7 @@ class Client:
 
         if isinstance(error, TimeoutError | openai.APITimeoutError):
             return NoReply(f"no answer within {timeout:g} s", passing=True)
-        no_reply = (
-            error if isinstance(error, NoReply) else error.__cause__
-        )  # some versions of the SDK wrap it
+        no_reply = error if isinstance(error, NoReply) else error.__cause__  # some versions of the SDK wrap it
         if isinstance(no_reply, NoReply):
             return NoReply(self.one_line(no_reply.reason), status=no_reply.status, passing=False)
         if isinstance(error, openai.APIStatusError):

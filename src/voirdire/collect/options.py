@@ -69,9 +69,7 @@ def nearest_or_all(name: str, known: Sequence[str]) -> str:
     return f"; there are {', '.join(known)}" if known else "; it has none"
 
 
-def read_texts(
-    table: Mapping[str, Any], folder: Path, problems: list[str], *, below: bool = False
-) -> dict[str, Any]:
+def read_texts(table: Mapping[str, Any], folder: Path, problems: list[str], *, below: bool = False) -> dict[str, Any]:
     """Replace an option ``@path`` by the text of that file, relative to ``folder``; ``@@`` begins a text with @.
 
     Parameters

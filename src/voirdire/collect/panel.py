@@ -106,7 +106,7 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     content = panel if isinstance(panel, Mapping) else read_toml(Path(panel), "panel")
     leaks = _panel_leaks(content)
     problems = list(dict.fromkeys(problem for problem, _ in leaks))
-    fields = _valid_fields(content, {**field_rules(Panel), "judges": ANY, "protocol": ANY}, "", problems)
+    fields = _keep_valid_fields(content, {**field_rules(Panel), "judges": ANY, "protocol": ANY}, "", problems)
     protocol, entries = fields.pop("protocol", {}), fields.pop("judges", [])
     if not isinstance(protocol, Mapping):
         problems.append("[protocol] must be a table of options")
@@ -149,7 +149,7 @@ def _judge_label(judge: Any, number: int) -> str:
     return f"judge {name!r}: " if isinstance(name, str) and name else f"judge {number}: "
 
 
-def _valid_fields(
+def _keep_valid_fields(
     table: Mapping[str, Any], rules: Mapping[str, Rule], place: str, problems: list[str], *needed: str
 ) -> dict[str, Any]:
     """Return the valid values; append the faults of the others to ``problems``."""
@@ -162,10 +162,8 @@ def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list
     prefix, problem_count = _judge_label(entry, number), len(problems)
     rules = field_rules(Judge)
     # suspected API keys are reported already, and must not be shown
-    plain_fields = {
-        key: value for key, value in entry.items() if key in rules or not any(find_leaks({key: value}))
-    }
-    fields = _valid_fields(plain_fields, rules, prefix, problems, "name", "model")
+    plain_fields = {key: value for key, value in entry.items() if key in rules or not any(find_leaks({key: value}))}
+    fields = _keep_valid_fields(plain_fields, rules, prefix, problems, "name", "model")
     name = cell_to_name(fields.get("name", "x"))
     if isinstance(name, Refused):
         problems.append(f"{prefix}name {name.reason}")
@@ -224,9 +222,7 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
             problems.append(f"{prefix} holds no key: {reason}")
         elif remote and len(key) < MIN_KEY_LENGTH:
             reason = f"it has fewer than {MIN_KEY_LENGTH} characters, too few to be kept secret"
-            problems.append(
-                f"{prefix} holds no key: {reason}; remove api_key_env where the server wants none"
-            )
+            problems.append(f"{prefix} holds no key: {reason}; remove api_key_env where the server wants none")
     return keys, problems
 
 
@@ -243,9 +239,7 @@ def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
     for variable, key in keys.items():
         hide = Redactor([key])
         values = [
-            (f"judge {judge.name!r}: {field}", value)
-            for judge in panel.judges
-            for field, value in vars(judge).items()
+            (f"judge {judge.name!r}: {field}", value) for judge in panel.judges for field, value in vars(judge).items()
         ]
         values += [(f"option {name}", value) for name, value in panel.protocol.items()]
         problems += [

@@ -58,9 +58,7 @@ def find_protocol(name: str) -> Protocol:
         protocol_class: Any = getattr(importlib.import_module(module), attribute)
         protocol: Protocol = protocol_class()
     except Exception as error:
-        raise InputError(
-            f"protocol {name!r}: {locations[name]} cannot be imported ({error}); reinstall it"
-        ) from error
+        raise InputError(f"protocol {name!r}: {locations[name]} cannot be imported ({error}); reinstall it") from error
     return protocol
 
 

@@ -189,9 +189,7 @@ class Redactor:
         self._forms = sorted(forms, key=len, reverse=True)
         self._sought = tuple(dict.fromkeys([*raw, *(key_bytes[::-1] for key_bytes in raw)]))
         self._codes = tuple(
-            b"".join(form % byte for byte in key_bytes)
-            for key_bytes in raw
-            for form in (b"%d", b"%o", b"0%o")
+            b"".join(form % byte for byte in key_bytes) for key_bytes in raw for form in (b"%d", b"%o", b"0%o")
         )
         self._least = min(map(len, raw), default=0)
         self._reach = _CHARS_PER_CHAR * max(map(len, raw), default=0)
@@ -265,9 +263,7 @@ class Redactor:
         """Yield the positions (start, end) of the keys in a text, from left to right."""
         step, any_found = _REACHES_PER_WINDOW * self._reach, False
         for start in range(0, len(text), step):
-            for position in self._key_positions_within(
-                text, start, min(start + step + self._reach, len(text))
-            ):
+            for position in self._key_positions_within(text, start, min(start + step + self._reach, len(text))):
                 any_found = True
                 yield position
         if not any_found:  # the key is longer than any window

@@ -75,10 +75,7 @@ def made_up_answer(
     if "anyOf" in schema:
         return made_up_answer(schema["anyOf"][0], numbers, place, turn=turn)
     if "properties" in schema:
-        return {
-            name: made_up_answer(inner, numbers, name, turn=turn)
-            for name, inner in schema["properties"].items()
-        }
+        return {name: made_up_answer(inner, numbers, name, turn=turn) for name, inner in schema["properties"].items()}
     if "items" in schema:
         entries = min(list_entries(schema) + turn, int(schema.get("maxItems", 1000)))
         return [made_up_answer(schema["items"], numbers, "entry", turn=turn) for _ in range(max(entries, 1))]

@@ -222,9 +222,7 @@ class Prompts:
     def _missing_template_parts(self, folder: Path, name: str) -> list[str]:
         """Return a fault for each block or required variable of the replaced template that the new one lacks."""
 
-        source_behind = Prompts(
-            [path for path in self.folders if path not in (folder, PACKAGE_PROMPTS)]
-        )._text
+        source_behind = Prompts([path for path in self.folders if path not in (folder, PACKAGE_PROMPTS)])._text
         replaced = source_behind(name) or ""
         faults = [
             f"lacks the block {block!r}; write {{% block {block} %}}...{{% endblock %}}"

@@ -53,9 +53,7 @@ class NoReply(Exception):
         Seconds that the server asks to wait.
     """
 
-    def __init__(
-        self, reason: str, *, status: int | None = None, passing: bool, after: float | None = None
-    ) -> None:
+    def __init__(self, reason: str, *, status: int | None = None, passing: bool, after: float | None = None) -> None:
         super().__init__(reason)
         self.reason, self.status, self.passing, self.after = reason, status, passing, after
 
@@ -120,9 +118,7 @@ def read_reply(content: bytes) -> Reply | None:
         read, wrote = _token_count(usage.get("prompt_tokens")), _token_count(usage.get("completion_tokens"))
         tokens = (choice.get("logprobs") or {}).get("content") or []
         positions = [(entry["token"], entry.get("top_logprobs") or [entry]) for entry in tokens]
-        pairs = [
-            (token, [(entry["token"], entry["logprob"]) for entry in others]) for token, others in positions
-        ]
+        pairs = [(token, [(entry["token"], entry["logprob"]) for entry in others]) for token, others in positions]
         return Reply(text or "", finish, read_logprobs(pairs), read, wrote)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
@@ -150,10 +146,6 @@ def read_logprobs(positions: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) ->
     pairs = tuple((token, tuple((other, value) for other, value in others)) for token, others in positions)
     for token, others in pairs:
         for text, value in ((token, 0.0), *others):
-            if (
-                not isinstance(text, str)
-                or isinstance(value, str | bool)
-                or not float(value) <= _LOGPROB_TOLERANCE
-            ):
+            if not isinstance(text, str) or isinstance(value, str | bool) or not float(value) <= _LOGPROB_TOLERANCE:
                 raise ValueError("no token with its log-probability")
     return tuple((token, tuple((other, float(value)) for other, value in others)) for token, others in pairs)

@@ -73,9 +73,7 @@ class Collected:
     @property
     def nothing_answered(self) -> bool:
         """True if no question is answered and no table has rows."""
-        return not self.total("answered") and not any(
-            rows for name, rows in self.tables.items() if name != "missing"
-        )
+        return not self.total("answered") and not any(rows for name, rows in self.tables.items() if name != "missing")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as ``voirdire collect --json`` prints it."""
@@ -173,9 +171,7 @@ def collect(
     ]
     problems += keys_in_panel(plan.panel, keys)
     if not reading:
-        problems += key_faults or key_problems(
-            plan.panel.judges, allow_keys, confirm if not problems else None
-        )
+        problems += key_faults or key_problems(plan.panel.judges, allow_keys, confirm if not problems else None)
     problems += _folder_problems(folder, reading)
     if problems:
         raise InputError(problems)
@@ -203,10 +199,7 @@ def collect(
             rows = run_in_loop(plan.protocol.run(plan.setting, Asking(plan, journal, Budget(plan.panel)).ask))
         counts = write_tables(rows, folder, hide)
         totals = journal.totals_by_judge()
-        judges = [
-            {"judge": judge.name, **ZERO_TOTALS, **totals.get(judge.name, {})}
-            for judge in plan.setting.judges
-        ]
+        judges = [{"judge": judge.name, **ZERO_TOTALS, **totals.get(judge.name, {})} for judge in plan.setting.judges]
         seconds = time.monotonic() - began
         collected = Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
         _write_run(plan, collected, hide)
@@ -237,9 +230,7 @@ async def _run_protocol(
         await asking.finish()
 
 
-def _make_clients(
-    plan: Plan, keys: Mapping[str, str], servers: LocalServers, hide: Redactor
-) -> dict[str, Client]:
+def _make_clients(plan: Plan, keys: Mapping[str, str], servers: LocalServers, hide: Redactor) -> dict[str, Client]:
     """Return the client of each judge; judges with the same server and key share one."""
     by_server: dict[tuple[str, str], Client] = {}
     by_judge = {}

@@ -97,9 +97,7 @@ class _BoundInserter(NodeTransformer):
 
     def visit_Output(self, node: nodes.Output) -> nodes.Node:
         self.generic_visit(node)
-        texts = [
-            nodes.Const(part.data) if isinstance(part, nodes.TemplateData) else part for part in node.nodes
-        ]
+        texts = [nodes.Const(part.data) if isinstance(part, nodes.TemplateData) else part for part in node.nodes]
         node.nodes = [_filter_node(part, "_shown") for part in texts]
         return node
 
@@ -235,8 +233,7 @@ class Sandbox(SandboxedEnvironment):
             args = (*args[:skipped], *bounded)
             value, *others = [*bounded, *kwargs.values()] or [None]
             sizes = [
-                abs(argument) if isinstance(argument, int | float) else self._size(argument)
-                for argument in others
+                abs(argument) if isinstance(argument, int | float) else self._size(argument) for argument in others
             ]
             value_size = self._size(value)
             if name in _GROWING_FILTERS:
@@ -275,9 +272,7 @@ class Sandbox(SandboxedEnvironment):
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Return True if a template may use an attribute; for plain data only the allowed methods."""
-        is_data = isinstance(
-            obj, str | bytes | int | float | complex | list | tuple | dict | set | frozenset | range
-        )
+        is_data = isinstance(obj, str | bytes | int | float | complex | list | tuple | dict | set | frozenset | range)
         return (attr in _ALLOWED_METHODS or not is_data) and super().is_safe_attribute(obj, attr, value)
 
     def getattr(self, obj: Any, attribute: str) -> Any:

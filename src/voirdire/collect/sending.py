@@ -123,17 +123,15 @@ class Sender:
                 self._proven.setdefault(_requested_features(request), form)
                 self._unanswered = 0
                 self._replies, self._paid = self._replies + 1, self._paid + cost
-                self._budget.record_cost(reserved, 0.0 if counted else cost)
+                self._budget.settle_reserved_cost(reserved, 0.0 if counted else cost)
                 usage = (reply.tokens_in, reply.tokens_out, cost)
                 text = reply.text.encode("utf-8", "replace").decode()  # lone surrogates cannot be encoded
                 return reply, SentRequest(began, time.monotonic() - clock, 200, None, *usage, text)
             finally:
                 self.under_way -= not batched
-            self._budget.record_cost(reserved, 0.0)
+            self._budget.settle_reserved_cost(reserved, 0.0)
             reason = trouble.reason
-            self._note_sent(
-                key, SentRequest(began, time.monotonic() - clock, trouble.status, reason), requests
-            )
+            self._note_sent(key, SentRequest(began, time.monotonic() - clock, trouble.status, reason), requests)
             self._budget.tell()
             if not trouble.passing:
                 self._stop_if_fatal(trouble)
@@ -141,9 +139,7 @@ class Sender:
                     return f"no usable reply: {reason}"
                 # another request may have found an accepted form meanwhile
                 refused.append(form)
-                forms = [
-                    candidate for candidate in self._request_forms_to_try(request) if candidate not in refused
-                ]
+                forms = [candidate for candidate in self._request_forms_to_try(request) if candidate not in refused]
                 if not forms:
                     return f"refused by the server: {reason}"
                 continue

@@ -56,9 +56,7 @@ def prompts_planned(
     """
     plan = make_plan(panel, items, protocol, prompts=prompts)
     return (
-        ShownPrompt(
-            question.judge, key_text(question.key), *plan.prompts.render(step, question.variables), step=step
-        )
+        ShownPrompt(question.judge, key_text(question.key), *plan.prompts.render(step, question.variables), step=step)
         for step, questions in rehearse_run(plan.protocol, plan.setting).items()
         for question in questions[:each]
     )

@@ -166,13 +166,9 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     else:
         paths = fetch_files(name, entry.files) if folder is None else find_files(name, entry.files, folder)
         converted = entry.convert(*paths)
-        table, gold, items = (
-            (*converted, None, None)[:3] if isinstance(converted, tuple) else (converted, None, None)
-        )
+        table, gold, items = (*converted, None, None)[:3] if isinstance(converted, tuple) else (converted, None, None)
     assert table is not None
-    fields = {
-        field: getattr(entry, field) for field in ("kind", "description", "licence", "citation", "source")
-    }
+    fields = {field: getattr(entry, field) for field in ("kind", "description", "licence", "citation", "source")}
     return Dataset(name=name, table=table, gold=gold, items=items, **fields)
 
 

@@ -109,17 +109,14 @@ def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
             pooch.retrieve(file.url, known_hash=known_hash, fname=file.filename, path=folder)
             if not digest and not target.stat().st_size:
                 target.unlink()
-                problems.append(
-                    f"data set '{name}': what {file.url} sent was refused, it is empty: try again later"
-                )
+                problems.append(f"data set '{name}': what {file.url} sent was refused, it is empty: try again later")
             elif not digest:
                 write_file(_digest_path(folder, file), pooch.file_hash(str(target)) + "\n")
         except OSError as error:
             # Errors of the network (those of requests are OSErrors) have no errno; errors of the file system have one.
             stored = isinstance(error, PermissionError) or error.errno is not None
             problems.append(
-                f"data set '{name}': cannot write to {folder} ({error}): "
-                "name another folder in VOIRDIRE_CACHE"
+                f"data set '{name}': cannot write to {folder} ({error}): name another folder in VOIRDIRE_CACHE"
                 if stored
                 else f"data set '{name}': could not download {file.url} ({type(error).__name__}): connect to the "
                 f"network, {by_hand}name the folder that holds it (folder=, --folder)"

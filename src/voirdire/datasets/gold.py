@@ -153,9 +153,7 @@ def convert_llmjudge(
         return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in lines if grade in GRADES and is_kept(q)]
 
     *judge_paths, people_path = paths
-    labels = [
-        (judge, *row) for judge, path in zip(judges, judge_paths, strict=True) for row in read_grades(path)
-    ]
+    labels = [(judge, *row) for judge, path in zip(judges, judge_paths, strict=True) for row in read_grades(path)]
     gold = [(item, grade) for item, _, grade in read_grades(people_path)]
     return (
         pd.DataFrame(labels, columns=["judge", "item", "context", "label"]),

@@ -78,14 +78,9 @@ class AnswerRows(ABC):
     def subject_columns(self) -> dict[str, Strings]:
         """Names of the criterion, phase, context and item of each row, by column name."""
         names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
-        coded = {
-            column: (getattr(self.table, levels), getattr(self.table, column))
-            for column, levels in names.items()
-        }
+        coded = {column: (getattr(self.table, levels), getattr(self.table, column)) for column, levels in names.items()}
         return {
-            column: np.array(levels, dtype=str)[codes]
-            for column, (levels, codes) in coded.items()
-            if codes is not None
+            column: np.array(levels, dtype=str)[codes] for column, (levels, codes) in coded.items() if codes is not None
         }
 
     def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
@@ -153,9 +148,7 @@ class AnswerRows(ABC):
         cells = self.table.further.columns
         if missing := [repr(column) for column in needed if column not in cells]:
             present = known_names(self.table.further.present)
-            raise InputError(
-                f"covariates: the table has no column {' and no column '.join(missing)}; it has {present}"
-            )
+            raise InputError(f"covariates: the table has no column {' and no column '.join(missing)}; it has {present}")
         return [_parse_numbers(cells[column], column) for column in needed]
 
 
@@ -271,9 +264,7 @@ class ScoreRows(AnswerRows):
     def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
         """As in :class:`AnswerRows`."""
         if tolerance is None:
-            raise InputError(
-                "scores need tolerance= (--tolerance), the points that people's score may be away"
-            )
+            raise InputError("scores need tolerance= (--tolerance), the points that people's score may be away")
         if not (is_number(tolerance) and tolerance >= 0):
             raise InputError(f"tolerance {tolerance!r} is no number from 0 on; give points of the scale")
         distance = np.abs(mean_by_code(unit, self.table.score, len(claimed)) - claimed.astype(float))

@@ -119,9 +119,7 @@ def audit(
     items = rows_of(judge_table).item_names
     item_family = None if item_families is None else read_families(item_families, items, unit="item")
     present = set(judge_table.further.columns)
-    columns = covariate_columns or tuple(
-        column for column in ("length",) if present & {column, f"{column}_first"}
-    )
+    columns = covariate_columns or tuple(column for column in ("length",) if present & {column, f"{column}_first"})
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
     answers = pair_with_reference(judge_table, persons, positive, columns, judge_family, item_family)
     needs: dict[str, str] = {}
@@ -187,9 +185,7 @@ def _agreement_rows(judge_table: Any, persons: Any, prob: float, seed: int) -> d
     for row in rows.to_dict("records"):
         judge = next(name for name in row["judges"] if name != "people")
         suffix = f" ({row['criterion']})" if row["criterion"] else ""
-        value, low, high = (
-            None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")
-        )
+        value, low, high = (None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high"))
         note = f"agreement with people: {row['measure'].replace('_', ' ')}{suffix}; 1 is perfect agreement"
         note += f" ({row['note']})" if row["note"] else ""
         record = MeasureRow(f"people_{row['measure']}{suffix}", value, low, high, int(row["n"]), None, note)
@@ -220,9 +216,7 @@ def _judge_card(
     if information is None and truth_for(answers, judge) is None:
         unknown = f"people answered fewer than {MIN_PEOPLE_UNITS} of its units, and other judges fewer than {MIN_UNITS}"
     elif information is None:
-        unknown = (
-            f"{reference} is almost always the same, so that the information in an answer cannot be measured"
-        )
+        unknown = f"{reference} is almost always the same, so that the information in an answer cannot be measured"
     verdict = judge_verdict(value, high, biases, copy, unknown, reference)
     measures = [*people, *judge_rows, *([] if independence is None else [independence.row(judge)])]
     return {

@@ -170,9 +170,7 @@ def pair_with_reference(
         people_level,
         judge_rows.time,
         {name: judge_rows.further(name) for name in covariates},
-        None
-        if judge_family is None or item_family is None
-        else judge_rows.own_family(judge_family, item_family),
+        None if judge_family is None or item_family is None else judge_rows.own_family(judge_family, item_family),
         np.ones(len(table.judges), dtype=bool),
     )
 

@@ -118,9 +118,7 @@ def others_repeat_disagreement(answers: Answers, repeats: Repeats, judge: int) -
         others = (answers.judge != judge) & repeated[answers.unit]
         return _mean_share(_shares_differing(answers, others, np.zeros(len(others), dtype=np.int64))[1])
     error = float(np.sqrt(sum(effect.error**2 for effect in effects))) / len(effects)
-    return Effect(
-        float(np.mean([effect.value for effect in effects])), error, min(effect.units for effect in effects)
-    )
+    return Effect(float(np.mean([effect.value for effect in effects])), error, min(effect.units for effect in effects))
 
 
 def _mean_share(differ: Floats) -> Effect | None:

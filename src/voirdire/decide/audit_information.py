@@ -71,9 +71,7 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
         note = f"nats of information about what {reference}; right {share:.0%} of the time"
         units = len(np.unique(answers.unit[judged_rows]))
         rows.append(
-            MeasureRow(
-                INFORMATION, information, max(information - half, 0.0), information + half, units, None, note
-            )
+            MeasureRow(INFORMATION, information, max(information - half, 0.0), information + half, units, None, note)
         )
     elif truth is None and not np.isnan(answers.value).all():
         rows += _score_information(answers, judge, prob)

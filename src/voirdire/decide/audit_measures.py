@@ -27,9 +27,7 @@ from voirdire.decide.audit_effects import (
 from voirdire.decide.audit_information import MeasureRow, information_rows
 from voirdire.decide.verdicts import FALSE_ALARM, MIN_BIAS, alarm_interval, bias_direction
 
-DRIFT_ALARM = (
-    0.015  # false alarm probability of drift, separate because slow drift is the hardest bias to find
-)
+DRIFT_ALARM = 0.015  # false alarm probability of drift, separate because slow drift is the hardest bias to find
 DRIFT = "drift"
 MAX_FLIP_SHARE = 0.1  # largest acceptable share of repeats that differ
 MAX_EXCESS_NOISE = 0.3  # largest acceptable excess of mean square over the others'
@@ -48,9 +46,7 @@ MEASURE_WORDS = {
     "swap": _EffectWords("changes its answer with the order", none=MAX_FLIP_SHARE),
     "severity": _EffectWords("is more lenient", "is more severe"),
     "own family": _EffectWords("favours its own family", "disfavours its own family"),
-    "flips": _EffectWords(
-        "answers otherwise when asked again, more than the questions explain", none=MAX_FLIP_SHARE
-    ),
+    "flips": _EffectWords("answers otherwise when asked again, more than the questions explain", none=MAX_FLIP_SHARE),
     "noise": _EffectWords("errs more than the other judges", none=1.0),
     CONFIDENCE: _EffectWords("is more confident than it is right", "is less confident than it is right"),
 }
@@ -79,9 +75,7 @@ class _TestedEffect(NamedTuple):
         return f"{value:.2g} times as much" if self.measure == "noise" else f"{value:+.2g}"
 
 
-def judge_measures(
-    table: Any, answers: Answers, prob: float, needs: dict[str, str]
-) -> list[list[MeasureRow]]:
+def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[MeasureRow]]:
     """Measures of every judge of a table; adds the data that missing measures require to ``needs``.
 
     Tested measures have the interval of the test, which is wider than ``prob``.
@@ -145,9 +139,7 @@ def judge_measures(
     if answers.own_family is None:
         needs["own family"] = "families of judges and of items (--families, --item-families)"
     else:
-        family_effects = judge_effects(
-            answers, answers.own_family, min_effect, intercept=slopes, centred=False
-        )
+        family_effects = judge_effects(answers, answers.own_family, min_effect, intercept=slopes, centred=False)
         add_measure("own family", family_effects, compared)
     usual = [others_repeat_disagreement(answers, repeats, judge) for judge in judges]
     add_measure("flips", repeated, "repeated answers to the same items (a column run)", 0.0, usual=usual)
@@ -163,7 +155,7 @@ def judge_measures(
         needs["swap beyond noise"] = needs.pop("swap")
     outfits = outfit_statistics(answers)
     return [
-        [*_test_effects(judge_tests), *unsure[place], *information_rows(answers, place, outfits[place], prob)]
+        [*_make_measure_rows(judge_tests), *unsure[place], *information_rows(answers, place, outfits[place], prob)]
         for place, judge_tests in enumerate(tests)
     ]
 
@@ -191,21 +183,17 @@ def _choose_position_effect(
     return own_pairs if 2 * own_pairs.units >= units else relative
 
 
-def _test_effects(tests: list[_TestedEffect]) -> list[MeasureRow]:
+def _make_measure_rows(tests: list[_TestedEffect]) -> list[MeasureRow]:
     """Test all effects of a judge together: one row for each, with its interval."""
     rows, others = [], sum(test.measure != DRIFT for test in tests)
     for test in tests:
         value, (more, less, none) = test.effect.value, test.words
-        prob = alarm_interval(
-            DRIFT_ALARM if test.measure == DRIFT else FALSE_ALARM / others, 2 if less else 1
-        )
+        prob = alarm_interval(DRIFT_ALARM if test.measure == DRIFT else FALSE_ALARM / others, 2 if less else 1)
         low, high = test.effect.interval(prob)
         unusual = test.usual is None or test.effect.beyond(test.usual).interval(prob)[0] > 0.0
         direction = bias_direction(value, low, high, none=none, matters=test.matters, two_sided=bool(less))
         above, below = direction > 0 and unusual, direction < 0
-        others_note = (
-            "" if test.usual is None else f", {test.usual.value:.2g} of other judges in the same questions"
-        )
+        others_note = "" if test.usual is None else f", {test.usual.value:.2g} of other judges in the same questions"
         note = f"no bias found; above {none:g} it {more}{others_note and ': ' + others_note[2:]}"
         if above or below:
             words, others_note = (more, others_note) if above else (less, "")

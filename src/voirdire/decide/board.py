@@ -69,11 +69,7 @@ def deciding_context(draws: Floats, level: float) -> int | None:
             return None
         mean_without = (total - draws[:, x]) / (contexts - 1)
         first_without, sharing_without = _first_place(mean_without, level)
-        concerned = (
-            (sharing ^ sharing_without)
-            if first_without == first
-            else np.arange(len(sharing)) == first_without
-        )
+        concerned = (sharing ^ sharing_without) if first_without == first else np.arange(len(sharing)) == first_without
         lead = draws[:, x] - mean_without
         gap = lead[:, [first]] - lead
         sure = np.abs(gap.mean(axis=0)) > CLEAR_GAP_SDS * gap.std(axis=0)
@@ -259,13 +255,9 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
     return rows
 
 
-def board_verdict(
-    checks: list[dict[str, Any]], decision: Decision, cycle: list[str], context: str | None
-) -> str:
+def board_verdict(checks: list[dict[str, Any]], decision: Decision, cycle: list[str], context: str | None) -> str:
     """Verdict of the board, in words: first the problems, then the best item."""
-    failed, warned = (
-        ", ".join(row["check"] for row in checks if row["level"] == level) for level in ("fail", "warn")
-    )
+    failed, warned = (", ".join(row["check"] for row in checks if row["level"] == level) for level in ("fail", "warn"))
     sentences = []
     if failed:
         sentences.append(f"Checks failed ({failed}): do not act on this board before they are resolved.")

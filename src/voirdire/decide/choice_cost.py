@@ -113,9 +113,7 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
     lacking = [item for item in items or () if item not in price_by_item]
     if lacking:
         others_note = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
-        problems.table(
-            f"no price of {', '.join(map(repr, lacking[:5]))}{others_note}; give one for every item"
-        )
+        problems.table(f"no price of {', '.join(map(repr, lacking[:5]))}{others_note}; give one for every item")
     if not (is_number(margin) and margin > 0.0):
         shown = f"{margin:g}" if isinstance(margin, float) else repr(margin)
         problems.table(
@@ -183,9 +181,7 @@ def expected_loss(draws: Floats) -> Floats:
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
-def information_growth_factor(
-    median: float, deviation: float, t: float, irreducible: float = 0.0
-) -> float | None:
+def information_growth_factor(median: float, deviation: float, t: float, irreducible: float = 0.0) -> float | None:
     """Factor on the information that makes a difference ``t`` deviations; None above `MAX_GROWTH_FACTOR`.
 
     The standard deviation (:class:`.Pairs`) of a difference falls with the root of the number of votes (of contexts

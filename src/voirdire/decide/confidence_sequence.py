@@ -62,8 +62,7 @@ def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> F
     bet_size = np.sqrt(2 * np.log(1 / alpha) / (planned * variance))
     excess, max_bet = x - mean, MAX_LOSS_SHARE / mean
     parts = [
-        np.log(share)
-        + np.cumsum(np.log1p(np.minimum(bet_size / np.sqrt(horizon), max_bet) * excess), axis=-1)
+        np.log(share) + np.cumsum(np.log1p(np.minimum(bet_size / np.sqrt(horizon), max_bet) * excess), axis=-1)
         for horizon, share in zip(HORIZONS, HORIZON_WEIGHTS, strict=True)
     ]
     return np.asarray(np.logaddexp.reduce(parts, axis=0))

@@ -135,9 +135,7 @@ class Decision:
         """Describe the answers that would separate the first place; empty where it is decided."""
         if not self.next:
             return ""
-        counts = [
-            count_in_words(round_up(row["more"]), f"more {row['of']}") for row in self.next if row["more"]
-        ]
+        counts = [count_in_words(round_up(row["more"]), f"more {row['of']}") for row in self.next if row["more"]]
         if not counts:
             return "No number of further answers of this kind is known to settle it."
         return (
@@ -221,9 +219,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         level,
         len(order) - len(items),
         _answers_needed(fit, entrants, pairs, shared, items),
-        None
-        if known_prices is None
-        else cheapest_choice(entrants.draws, known_prices, entrants.names, margin, level),
+        None if known_prices is None else cheapest_choice(entrants.draws, known_prices, entrants.names, margin, level),
         "items" if set(entrants.names) <= set(fit.problem.items) else "systems",
     )
 
@@ -282,9 +278,7 @@ def people_preference(fit: Fit, item_pair: tuple[str, str]) -> Preference | None
     preference = fit.kind.people_preference(fit.problem, fit.posterior)
     if preference is None:
         return None
-    return preference.over_contexts(
-        fit.kind.context_difference_variance(fit.problem, fit.posterior, item_pair)
-    )
+    return preference.over_contexts(fit.kind.context_difference_variance(fit.problem, fit.posterior, item_pair))
 
 
 def _answers_needed(
@@ -299,14 +293,9 @@ def _answers_needed(
     available |= {"contexts": entrants.contexts} if entrants.contexts else {}
     available |= {"judges": len(fit.problem.judges)}
     if is_about_people(fit):
-        needed = [
-            people_needed_between(fit, (names[leader], names[i]), *pairs.gap_between(leader, i))
-            for i in others
-        ]
+        needed = [people_needed_between(fit, (names[leader], names[i]), *pairs.gap_between(leader, i)) for i in others]
         people = (
-            None
-            if None in needed
-            else sum(ceil(people_count) for people_count in needed if people_count is not None)
+            None if None in needed else sum(ceil(people_count) for people_count in needed if people_count is not None)
         )
         return [{"of": unit, "more": None} for unit in available] + [{"of": PEOPLE_ANSWERS, "more": people}]
     between = cache(
@@ -324,9 +313,7 @@ def _answers_needed(
     ]
 
 
-def _largest_factor(
-    pairs: Pairs, leader: int, others: list[int], irreducible: Callable[[int], float]
-) -> float | None:
+def _largest_factor(pairs: Pairs, leader: int, others: list[int], irreducible: Callable[[int], float]) -> float | None:
     """Factor on answers, contexts or judges that distinguishes the leader from all others; None where too large.
 
     ``irreducible`` gives the part of a standard deviation that remains: more judges in the same contexts do not reduce

@@ -184,17 +184,13 @@ def escalate(
     accepted = np.zeros(len(right), dtype=bool) if chosen is None else claims.confidence >= chosen.threshold
     action = np.where(claims.taught | ~np.isnan(right), KNOWN, np.where(accepted, ACCEPT, ASK))
     about = {
-        name: values
-        for name, values in claims.about.items()
-        if name != "criterion" or len(set(values.tolist())) > 1
+        name: values for name, values in claims.about.items() if name != "criterion" or len(set(values.tolist())) > 1
     }
     answers = _readable_answers(claims)
     order = np.argsort(-claims.confidence, kind="stable")
     columns = about | {"answer": answers, "confidence": claims.confidence, "do": action.astype(object)}
     more_needed = (
-        None
-        if guaranteed
-        else answers_needed(candidates[0] if candidates else None, int(known.sum()), error, prob)
+        None if guaranteed else answers_needed(candidates[0] if candidates else None, int(known.sum()), error, prob)
     )
     return Escalation(
         {name: values[order] for name, values in columns.items()},
@@ -277,9 +273,7 @@ def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, 
     """Warn where people answered all criteria of each item: such answers are not independent draws."""
     if "criterion" not in claims.about:
         return ()
-    about = zip(
-        *(values[free].tolist() for name, values in claims.about.items() if name != "criterion"), strict=True
-    )
+    about = zip(*(values[free].tolist() for name, values in claims.about.items() if name != "criterion"), strict=True)
     place: dict[tuple[str, ...], int] = {}
     unit = np.array([place.setdefault(key, len(place)) for key in about], dtype=np.int64)
     size, answered = np.bincount(unit), np.bincount(unit, known)

@@ -39,9 +39,7 @@ LOSS_RULE = (
     "Pass where shipping the new version costs at most the loss on average (normal approximation, flat prior), fail "
     "where only keeping the old one does, else inconclusive. This is not valid at every look: decide once."
 )
-SHARED = (
-    "a mistake that judges share, such as liking a version's style, is not seen without people (--humans)"
-)
+SHARED = "a mistake that judges share, such as liking a version's style, is not seen without people (--humans)"
 
 
 def gate(
@@ -135,9 +133,7 @@ def gate(
         None if people_answers is None else _people_differences(people_answers, judged, positive, levels)
     )
     notes = list(judged.notes)
-    bets_verdict = partial(
-        anytime_verdict, margin=margin, alpha=alpha, planned=items, random_order=random_order
-    )
+    bets_verdict = partial(anytime_verdict, margin=margin, alpha=alpha, planned=items, random_order=random_order)
     if people_differences is None:
         outcome = bets_verdict(judged, estimator=JUDGES)
         notes.append(SHARED)
@@ -250,10 +246,7 @@ def _check_request(margin: float, loss: float | None, items: int, order: str, pr
 
 def _add_version_column(people_tables: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
     """Add the name of the version to people's answers in each of two tables."""
-    return [
-        frame.assign(system=name)
-        for frame, name in zip(people_tables, (versions.new, versions.old), strict=False)
-    ]
+    return [frame.assign(system=name) for frame, name in zip(people_tables, (versions.new, versions.old), strict=False)]
 
 
 def _people_differences(
@@ -273,9 +266,7 @@ def _people_differences(
             f"{names.old!r}; add it"
         )
     column = ["first", "second"] if "winner" in frame else ["system"]
-    about = sorted(
-        {str(name) for column_name in column if column_name in frame for name in frame[column_name]}
-    )
+    about = sorted({str(name) for column_name in column if column_name in frame for name in frame[column_name]})
     if about and not {names.new, names.old} <= {*about}:
         raise InputError(
             f"humans: they are about {known_names(about)}, and the versions are {names.new!r} and {names.old!r}; name "

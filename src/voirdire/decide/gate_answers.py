@@ -90,9 +90,7 @@ def read_differences(
 def _read_answers(table: object, levels: Sequence[object] | None, name: str) -> Any:
     answers = read_table(table, levels=levels, name=name)
     if answers.has_levels and answers.members is not None:
-        raise InputError(
-            f"{name}: its labels are sets, and a gate takes one label an item; choose one of them"
-        )
+        raise InputError(f"{name}: its labels are sets, and a gate takes one label an item; choose one of them")
     return answers
 
 

@@ -188,9 +188,7 @@ def anytime_verdict(
 def _explain_undecidable(value: float, margin: float, count: int, planned: int, unit: str) -> str:
     if value == -margin:
         remedy = "say how much worse it may be: --margin" if margin == 0 else "choose another --margin"
-        return (
-            f"no number of {unit}s decides between a difference of {value:g} and minus the margin; {remedy}"
-        )
+        return f"no number of {unit}s decides between a difference of {value:g} and minus the margin; {remedy}"
     items_hint = f", or plan more {unit}s: --items {max(4 * planned, 4 * count)}"
     return f"the difference is so close to minus the margin that no number of {unit}s in reach decides{items_hint}"
 

@@ -43,9 +43,7 @@ class Versions:
             raise InputError(f"--new and --old both name {self.new!r}; name two versions")
         for option, name in (("--new", self.new), ("--old", self.old)):
             if name not in known:
-                raise InputError(
-                    f"{option} {name!r} is none of {known_names(known)}{nearest_name(name, known)}"
-                )
+                raise InputError(f"{option} {name!r} is none of {known_names(known)}{nearest_name(name, known)}")
         return {"--new": self.new, "--old": self.old}
 
 
@@ -161,9 +159,7 @@ def pair_answers(new: pd.DataFrame, old: pd.DataFrame, meaning: Meaning, version
 
 
 def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    sides = [
-        side.groupby(["judge", *keys], sort=False, as_index=False).agg(AGGREGATION) for side in (new, old)
-    ]
+    sides = [side.groupby(["judge", *keys], sort=False, as_index=False).agg(AGGREGATION) for side in (new, old)]
     return sides[0].merge(sides[1], on=["judge", *keys], suffixes=("_new", "_old"))
 
 
@@ -183,6 +179,4 @@ def differences_by_unit(
     note = f"each of {len(units):,} {unit}s counts once, with the mean of its {per_unit:.3g} questions"
     notes = (*meaning.notes, note) if per_unit > 1 else meaning.notes
     names, values = tuple(map(str, units.index)), units["value"].to_numpy(dtype=float)
-    return Differences(
-        names, values, meaning.scale, judges, unit, meaning.mean_name, notes, versions, meaning.known
-    )
+    return Differences(names, values, meaning.scale, judges, unit, meaning.mean_name, notes, versions, meaning.known)

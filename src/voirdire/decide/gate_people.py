@@ -134,14 +134,10 @@ def prediction_powered_difference(
     if humans < MIN_HUMAN_ANSWERS:
         notes.append(f"{humans} human answers are too few to decide by; give {MIN_HUMAN_ANSWERS} or more")
         return PoweredDifference(estimate.value, -reach, reach, math.nan, humans, 1.0, tuple(notes))
-    notes.append(
-        "bounds with people's answers hold as these become many (a confidence sequence in the limit)"
-    )
+    notes.append("bounds with people's answers hold as these become many (a confidence sequence in the limit)")
     # an imagined further answer that differs by the whole scale keeps equal answers from appearing certain
     error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
-    fixed_variance = (
-        estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
-    )
+    fixed_variance = estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
     half = bound_distance(humans, alpha) * error
     low, high = max(estimate.value - half, -reach), min(estimate.value + half, reach)
     return PoweredDifference(

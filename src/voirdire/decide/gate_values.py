@@ -66,9 +66,7 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
     notes = []
     if votes.row_context is None:
         frame[unit] = np.arange(votes.rows).astype(str)
-        notes.append(
-            "no column 'context' says which votes are on one item: each counts as an item of its own"
-        )
+        notes.append("no column 'context' says which votes are on one item: each counts as an item of its own")
     else:
         frame[unit] = np.array(votes.contexts, dtype=object)[votes.row_context]
     frame = frame[rows]
@@ -105,12 +103,8 @@ def value_scores(
         ends = [end for end in known if isinstance(end, float)]
         scale = (min([low, *ends]), max([high, *ends]))
         if scale[0] == scale[1]:
-            raise InputError(
-                f"all scores are {low:g}, so that the scale is not known; name its ends: --levels 1,5"
-            )
-        note = (
-            f"the scale is taken to be {low:g} to {high:g}, as far as scores reach; --levels names its ends"
-        )
+            raise InputError(f"all scores are {low:g}, so that the scale is not known; name its ends: --levels 1,5")
+        note = f"the scale is taken to be {low:g} to {high:g}, as far as scores reach; --levels names its ends"
         return values, Meaning(scale, "mean score", () if ends else (note,), scale)
     try:
         level_values = [float(read_number(level)) for level in read_list("levels", levels)]
@@ -118,9 +112,7 @@ def value_scores(
         raise InputError(f"levels of scores are numbers: {error}") from None
     scale = (min(level_values), max(level_values))
     if low < scale[0] or high > scale[1] or scale[0] == scale[1]:
-        raise InputError(
-            f"scores reach from {low:g} to {high:g}, beyond the levels {scale[0]:g} to {scale[1]:g}"
-        )
+        raise InputError(f"scores reach from {low:g} to {high:g}, beyond the levels {scale[0]:g} to {scale[1]:g}")
     return values, Meaning(scale, "mean score", known=scale)
 
 
@@ -136,9 +128,7 @@ def value_labels(
     """
     labels = {*sides[0].labels, *sides[1].labels, *(label for label in known if isinstance(label, str))}
     names = sides[0].labels if levels is not None else sort_labels(tuple(labels))
-    if (
-        len(names) == 1 and positive is not None
-    ):  # the good label is a possible one, even if it does not occur
+    if len(names) == 1 and positive is not None:  # the good label is a possible one, even if it does not occur
         names = sort_labels((*{*names, str(positive)},))
     good = success_class(names, positive) if len(names) > 1 or positive is not None else None
     if good is not None:

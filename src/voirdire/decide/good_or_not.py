@@ -107,9 +107,7 @@ def read_judged(
     people_frame = read_people(people_answers)[0]
     several = len(set(people_frame["judge"])) > 1
     persons = _read_people_answers(_answer_per_item(people_frame) if several else people_frame, levels)
-    judge_table = _in_one_phase(
-        judge_table, "table", f" (--where phase={next(iter(judge_table.phases), '')})"
-    )
+    judge_table = _in_one_phase(judge_table, "table", f" (--where phase={next(iter(judge_table.phases), '')})")
     persons = _in_one_phase(persons, "humans")
     persons = matched_columns(persons, judge_table)
     judges = choose_judges(judges, judge_table.judges)
@@ -180,9 +178,7 @@ def _good_answer_indicator(persons: Rated, positive: object, judge_table: Rated)
                 f"of the classes {known_names(all_classes)} none is known to be the good one; say which: "
                 f"{positive_example(all_classes)}"
             )
-        note = (
-            "" if positive is not None else f"good is taken to be {good_class!r}; --positive says otherwise"
-        )
+        note = "" if positive is not None else f"good is taken to be {good_class!r}; --positive says otherwise"
         return (np.array(classes)[persons.label] == good_class).astype(float), note  # type: ignore[attr-defined]
     try:
         threshold = float(str(positive))
@@ -218,15 +214,11 @@ def _match_people(persons: Rated, good_answers: Floats, units: Any) -> Floats:
         if key in place:
             index = place[key]
             if not np.isnan(good[index]) and good[index] != good_answers[row]:
-                problems.rows(
-                    [row + 1], "contradicts another answer to the same item; keep one, or name who answered"
-                )
+                problems.rows([row + 1], "contradicts another answer to the same item; keep one, or name who answered")
             good[index] = good_answers[row]
     problems.raise_any()
     if np.sum(~np.isnan(good)) < 2:
-        problems.stop(
-            "there is only one item with an answer, which tells nothing of its error; give two or more"
-        )
+        problems.stop("there is only one item with an answer, which tells nothing of its error; give two or more")
     return good
 
 
@@ -240,9 +232,7 @@ def _judge_predictions(
         low, reach = float(score.min()), float(np.ptp(score))
         return mean_by_code(unit, (score - low) / (reach or 1.0), size), False
     positive_named = bool(people_classes) or str(positive) in classes
-    good_class = success_class(
-        tuple(dict.fromkeys([*classes, *people_classes])), positive if positive_named else None
-    )
+    good_class = success_class(tuple(dict.fromkeys([*classes, *people_classes])), positive if positive_named else None)
     if good_class is None:
         raise InputError(
             f"of the judges' classes {known_names(classes)} none is known to be the good one; name it as people do"
@@ -259,9 +249,7 @@ def _judge_predictions(
         has_criteria=False, context=None, contexts=(), system=None, systems=(), phase=None, phases=(), run=None,
         runs=(),
     )  # fmt: skip
-    fitted: Any = fit(
-        binary_table, model="hierarchical-dawid-skene", method="map", about="panel", families={}
-    )
+    fitted: Any = fit(binary_table, model="hierarchical-dawid-skene", method="map", about="panel", families={})
     items = fitted.in_pandas.classes()
     return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
 

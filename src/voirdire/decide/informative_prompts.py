@@ -35,13 +35,9 @@ from voirdire.typing import Bools, Floats, Ints
 
 SPLITS = 20
 MIN_JUDGES = 4  # smallest number of judges for halves of judges; otherwise halves of answers
-NOISE_FACTOR = (
-    5.0  # weight of the noise of a mean: without it, prompts are chosen for their noise (held-out tau)
-)
+NOISE_FACTOR = 5.0  # weight of the noise of a mean: without it, prompts are chosen for their noise (held-out tau)
 OPPONENT_ROUNDS = 20  # iterations of opponents' scores
-MIN_STANDARD_ERRORS = (
-    2.0  # standard errors from 0 of the correlation of two halves, in a prompt that separates items
-)
+MIN_STANDARD_ERRORS = 2.0  # standard errors from 0 of the correlation of two halves, in a prompt that separates items
 RANDOM_SETS = 20  # number of random orders of prompts for comparison, in each split
 
 
@@ -156,9 +152,7 @@ def telling(
         ceiling.append(kendall_taus(halves[0].over(slice(None))[None], halves[1].over(slice(None)))[0])
         for first_half, second_half in (halves, halves[::-1]):
             chosen_taus.append(_prefix_taus(second_half, greedy_prompt_order(first_half)))
-            random_taus += [
-                _prefix_taus(second_half, rng.permutation(prompts)) for _ in range(RANDOM_SETS // 2)
-            ]
+            random_taus += [_prefix_taus(second_half, rng.permutation(prompts)) for _ in range(RANDOM_SETS // 2)]
     mean = np.mean(chosen_taus, axis=0)
     lacking = np.flatnonzero(mean < keep)
     smallest = min(int(lacking[-1]) + 2, prompts) if len(lacking) else 1
@@ -262,8 +256,7 @@ def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tupl
     y = rows.level_codes(levels, positive)[1]
     if np.isnan(y).any():
         raise InputError(
-            f"of the classes {', '.join(levels)} none is known to be better; say which: "
-            f"{positive_example(levels)}"
+            f"of the classes {', '.join(levels)} none is known to be better; say which: {positive_example(levels)}"
         )
     items, codes = np.unique(
         np.stack([about[name] for name in ("first", "second")]) if rows.paired else _system_names(table),
@@ -279,9 +272,7 @@ def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tupl
     else:
         group = np.unique(rows.judge * len(names) + prompt, return_inverse=True)[1]
         y = y - (np.bincount(group, y) / np.bincount(group))[group]
-    return PromptInformation(y, prompt, tuple(codes), rows.judge, (len(names), len(items))), tuple(
-        names.tolist()
-    )
+    return PromptInformation(y, prompt, tuple(codes), rows.judge, (len(names), len(items))), tuple(names.tolist())
 
 
 def _system_names(table: Any) -> Any:

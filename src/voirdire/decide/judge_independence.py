@@ -97,9 +97,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     first_answer = np.zeros(table.rows, dtype=bool)
     first_answer[order[np.unique(questions[order], axis=0, return_index=True)[1]]] = True
     counted = (
-        "votes on a pair, in either order, the first in the table"
-        if rows.paired
-        else "repeated answers the first"
+        "votes on a pair, in either order, the first in the table" if rows.paired else "repeated answers the first"
     )
     known = first_answer & (answers.people_said[answers.unit] >= 0)
     names = table.judges
@@ -139,10 +137,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     return PanelIndependence(
         size,
         tuple(map(float, sizes)),
-        tuple(
-            (names[index], float(np.clip(rho[place, index], -1.0, 1.0)))
-            for place, index in enumerate(nearest)
-        ),
+        tuple((names[index], float(np.clip(rho[place, index], -1.0, 1.0))) for place, index in enumerate(nearest)),
         tuple(None if is_single else names[index] for is_single, index in zip(single, first, strict=True)),
         "" if first_answer.all() else f"; of a judge's {counted} counts",
     )

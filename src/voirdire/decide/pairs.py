@@ -34,9 +34,7 @@ MAX_KNOT = 3.0  # largest normal score that is taken from draws
 MAX_BETWEEN_SHARE = (
     0.2  # largest number of draws between the two orders, relative to the reversed ones, for a separate mode
 )
-MIN_TAIL_DRAWS = (
-    20  # smallest number of draws beyond the largest knot: with fewer, equal items are separated too often
-)
+MIN_TAIL_DRAWS = 20  # smallest number of draws beyond the largest knot: with fewer, equal items are separated too often
 
 
 class Pairs(NamedTuple):
@@ -117,9 +115,7 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
         centre = knots[:, len(z) // 2]
         median[i, i + 1 :] = centre
         above, below = len(z) // 2 + 1, len(z) // 2 - 1
-        spread = (knots[:, above] - knots[:, below]) / (
-            z[above] - z[below]
-        )  # for pairs with a median near zero
+        spread = (knots[:, above] - knots[:, below]) / (z[above] - z[below])  # for pairs with a median near zero
         clear = np.abs(zero) > 1e-3
         deviation[i, i + 1 :] = np.where(clear, np.abs(centre) / np.where(clear, np.abs(zero), 1.0), spread)
     median, deviation = median - median.T, np.maximum(np.triu(deviation, 1), np.triu(deviation, 1).T)
@@ -162,9 +158,7 @@ def _mirrored_draws(draws: Floats) -> Bools:
     size = np.sqrt((centred * centred).sum(axis=1) * float(centre @ centre))
     cosine = centred @ centre / np.maximum(size, 1e-300)
     mirrored = cosine < -0.5
-    separate_mode = draws.shape[1] > 2 and int((abs(cosine) <= 0.5).sum()) <= MAX_BETWEEN_SHARE * int(
-        mirrored.sum()
-    )
+    separate_mode = draws.shape[1] > 2 and int((abs(cosine) <= 0.5).sum()) <= MAX_BETWEEN_SHARE * int(mirrored.sum())
     return np.asarray(mirrored & separate_mode)
 
 

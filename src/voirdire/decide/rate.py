@@ -97,9 +97,7 @@ def rate(
     answered = ~np.isnan(judged.good)
     from scipy.special import ndtri
 
-    needed = (
-        None if share is None else answers_needed(share, len(answered), margin / float(ndtri((1 + prob) / 2)))
-    )
+    needed = None if share is None else answers_needed(share, len(answered), margin / float(ndtri((1 + prob) / 2)))
     groups, differences = [], []
     for name, (names, code) in judged.groups.items():
         shares = {}
@@ -147,9 +145,7 @@ def _powered_sample(judged: Judged) -> Sample:
 def _powered_estimate(judged: Judged, weight: float | None, prob: float) -> dict[str, Any]:
     sample = _powered_sample(judged)
     estimate = powered_estimate(sample, weight)
-    ends = powered_interval(
-        sample, estimate, "wilson", share=True, weight=weight, resampling=Resampling(prob=prob)
-    )
+    ends = powered_interval(sample, estimate, "wilson", share=True, weight=weight, resampling=Resampling(prob=prob))
     return {"rate": min(max(estimate.value, 0.0), 1.0), "low": ends.low, "high": ends.high}
 
 

@@ -98,9 +98,7 @@ class Share:
         from scipy.stats import beta
 
         beta_size = self.value * (1 - self.value) / self.variance - 1
-        low, high = beta.ppf(
-            [(1 - prob) / 2, (1 + prob) / 2], self.value * beta_size, (1 - self.value) * beta_size
-        )
+        low, high = beta.ppf([(1 - prob) / 2, (1 + prob) / 2], self.value * beta_size, (1 - self.value) * beta_size)
         return float(low), float(high)
 
     def row(self, prob: float) -> dict[str, float]:
@@ -198,8 +196,7 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
         (people_variance + between) * effect,
         people_variance * effect * int(has_answer.sum()),
         between * effect,
-        parts
-        * np.sqrt((people_variance + between) * effect / max(float(cluster_sums @ cluster_sums), 1e-300)),
+        parts * np.sqrt((people_variance + between) * effect / max(float(cluster_sums @ cluster_sums), 1e-300)),
     )
 
 

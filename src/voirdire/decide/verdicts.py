@@ -120,9 +120,7 @@ def judge_verdict(
     if information < MIN_NATS:
         reason = "there are too few answers to know whether the judge is informative"
         return Verdict(ASK, f"{reason} ({information:.2f} nats an answer, at most {upper:.2f})")
-    return Verdict(
-        KEEP, f"an answer has {information:.2f} nats of information about {reference}, and {clean}"
-    )
+    return Verdict(KEEP, f"an answer has {information:.2f} nats of information about {reference}, and {clean}")
 
 
 FALSE_ALARM = 0.015  # probability of finding anything but drift for a judge without a bias
@@ -180,11 +178,7 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     names = list(judges["judge"])
     shifts = _position_biases(fit)
     value, upper = _judge_information(fit, len(names))
-    failed = [
-        check.message
-        for check in fit.all_checks
-        if check.check in ORIENTATION_CHECKS and check.level == "fail"
-    ]
+    failed = [check.message for check in fit.all_checks if check.check in ORIENTATION_CHECKS and check.level == "fail"]
     unknown = "the panel may be wrong as a whole: " + failed[0] if failed else ""
     copies = _find_copies(fit)
     rows = []
@@ -196,9 +190,7 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
         clean = _AUDIT_HINT if shifts is None or np.isnan(shifts[1][index]) else _CLEAN
         unsure_why = reason if information is None else unknown
         verdict = judge_verdict(information, high, biases, copies.get(name), unsure_why, clean=clean)
-        rows.append(
-            {"judge": name, "verdict": verdict.verdict, "why": verdict.why, "information": information}
-        )
+        rows.append({"judge": name, "verdict": verdict.verdict, "why": verdict.why, "information": information})
     return rows
 
 
@@ -210,9 +202,7 @@ def _judge_information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
         return _pair_information(right), _pair_information(upper)
     if not getattr(density, "latent", False):
         return np.full(judges, np.nan), np.full(judges, np.nan)
-    shown = fit.posterior.summarise_quantities(
-        lambda values: {"": _class_information(density, values)}, fit.prob
-    )[""]
+    shown = fit.posterior.summarise_quantities(lambda values: {"": _class_information(density, values)}, fit.prob)[""]
     return shown.point, shown.high
 
 
@@ -238,9 +228,7 @@ def _position_biases(fit: Fit) -> tuple[Floats, Floats, Floats] | None:
     judges = fit.tables["judges"]
     if "position_bias_low" not in judges or fit.kind.fixed_order(fit.problem) is not None:
         return None
-    value, low, high = (
-        np.asarray(judges[f"position_bias{end}"], dtype=float) for end in ("", "_low", "_high")
-    )
+    value, low, high = (np.asarray(judges[f"position_bias{end}"], dtype=float) for end in ("", "_low", "_high"))
     widening = ndtri((1 + alarm_interval(FALSE_ALARM)) / 2) / ndtri((1 + fit.prob) / 2)
     return value, value - widening * (value - low), value + widening * (high - value)
 

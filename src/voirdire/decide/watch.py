@@ -105,9 +105,7 @@ def watch(
     texts = {"answers": row_texts(judge_table)} | ({} if persons is None else {"people": row_texts(persons)})
     if state is not None:
         check_state(Path(state), texts, ordered=ordered)
-    recent = (
-        judge_table if since is None else judge_table.subset(_mask_since(rows_of(judge_table).time, since))
-    )
+    recent = judge_table if since is None else judge_table.subset(_mask_since(rows_of(judge_table).time, since))
     timeline = build_timeline(recent, pair_with_reference(recent, persons, positive, (), None, None))
     rows = measure_rows(timeline, alpha, prob)
     result = {

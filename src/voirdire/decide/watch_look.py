@@ -49,8 +49,7 @@ MEASURE_WORDS = {
     PEOPLE_DISTANCE: "mean distance from people's scores",
 }
 _PEOPLE_ADVICE = (
-    "let people answer some of the questions since then (--humans), and run voirdire audit on the answers "
-    "since then"
+    "let people answer some of the questions since then (--humans), and run voirdire audit on the answers since then"
 )
 ADVICE = {
     AGREEMENT: f"Look at its answers since then; {_PEOPLE_ADVICE}.",

@@ -132,9 +132,7 @@ class Timeline:
             late = ~np.isin(np.arange(len(a.judges)), a.judge[early])
         return np.flatnonzero(late)[np.argsort(start[late])]
 
-    def _make_series(
-        self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]
-    ) -> Series:
+    def _make_series(self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]) -> Series:
         rows = rows[~np.isnan(x[rows])]
         x = x[rows]
         if not len(rows):
@@ -178,11 +176,7 @@ def row_texts(table: Any) -> list[str]:
     rows: AnswerRows = rows_of(table)
     levels = rows.levels(None)
     codes = rows.level_codes(levels, None)[0] if not rows.numeric else None
-    answer = (
-        [repr(float(score)) for score in table.score]
-        if codes is None
-        else [str(levels[code]) for code in codes]
-    )
+    answer = [repr(float(score)) for score in table.score] if codes is None else [str(levels[code]) for code in codes]
     parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.subject_columns().values(), answer]
     parts += [column for column in (rows.time, rows.side) if column is not None]
     return ["\t".join(map(str, row)) for row in zip(*parts, strict=True)]

@@ -53,9 +53,7 @@ right only of tables that grow: bring it back, or begin anew with another --stat
     problems = []
     for name, kept in _read_state(path).items():
         if name not in tables:
-            raise InputError(
-                f"{name}: at the last look there were some, and now there are none; give them again"
-            )
+            raise InputError(f"{name}: at the last look there were some, and now there are none; give them again")
         problems += _describe_changes(name, kept, tables[name], ordered)
     raise_problems(problems)
 
@@ -92,16 +90,10 @@ def _describe_changes(name: str, old_digests: Sequence[str], rows: Sequence[str]
             counts[old_digests[index]] += 1
             missing.append(index)
     if missing:
-        return _describe_missing_rows(
-            name, sorted(missing), old_digests, dict(zip(digests, rows, strict=True))
-        )
+        return _describe_missing_rows(name, sorted(missing), old_digests, dict(zip(digests, rows, strict=True)))
     if (
         ordered
-        and (
-            first_moved := next(
-                (index for index, digest in enumerate(old_digests) if digests[index] != digest), None
-            )
-        )
+        and (first_moved := next((index for index, digest in enumerate(old_digests) if digests[index] != digest), None))
         is not None
     ):
         return [

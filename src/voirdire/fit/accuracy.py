@@ -76,9 +76,7 @@ def accuracy(
     if not len(rows):
         raise InputError("truth: every item in it was an anchor of the fit; name items that were not")
     classes = fit.classes()
-    class_probability = np.stack(
-        [classes[f"p_{name}"] for name in problem.labels[: problem.classes]], axis=1
-    )[rows]
+    class_probability = np.stack([classes[f"p_{name}"] for name in problem.labels[: problem.classes]], axis=1)[rows]
     best = class_probability >= class_probability.max(axis=1, keepdims=True) - TIE_TOLERANCE
     right = best[np.arange(len(rows)), known[rows]] / best.sum(axis=1)
     # a class without a resampled item has no share of correct items: such resamples are undefined

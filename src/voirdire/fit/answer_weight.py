@@ -53,9 +53,7 @@ class Panel:
     notes: tuple[str, ...]
 
 
-def weigh_answers(
-    problem: Problem, families: object, start: Floats | None = None, *, chains: float = 0.0
-) -> Panel:
+def weigh_answers(problem: Problem, families: object, start: Floats | None = None, *, chains: float = 0.0) -> Panel:
     """Find the mode, and reduce the weights of answers of named families or, if none are named, of duplicate judges.
 
     Parameters
@@ -73,11 +71,7 @@ def weigh_answers(
         If the families do not match the problem's judges.
     """
     kind, named_families, all_alone = _requested_families(problem, families)
-    if (
-        all_alone
-        or not kind.can_weigh_answers(problem)
-        or (named_families is None and not has_several_judges(problem))
-    ):
+    if all_alone or not kind.can_weigh_answers(problem) or (named_families is None and not has_several_judges(problem)):
         return Panel(problem, find_mode(problem, start=start, chains=chains), named_families, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
@@ -104,29 +98,18 @@ def weigh_answers(
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
     """Weigh answers as :func:`weigh_answers` does, but by the residuals at a point; return the problem and notes."""
     kind, named_families, all_alone = _requested_families(problem, families)
-    if (
-        all_alone
-        or not kind.can_weigh_answers(problem)
-        or (named_families is None and not has_several_judges(problem))
-    ):
+    if all_alone or not kind.can_weigh_answers(problem) or (named_families is None and not has_several_judges(problem)):
         return problem, ()
     all_families = _find_families(problem, named_families, named_families or detect_families(problem, x), x)
     return _weigh_problem(problem, all_families, named_families, x)
 
 
-def _requested_families(
-    problem: Problem, families: object
-) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
+def _requested_families(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
     """The kind of a problem, the named families, and True if each judge is a family of one."""
     kind = kind_of(problem)
     named_families = None if families is None else read_families(families, problem.judges)
     all_alone = named_families is not None and len(set(named_families.values())) == len(problem.judges)
-    if (
-        named_families
-        and not all_alone
-        and not kind.can_weigh_answers(problem)
-        and not kind.uses_families(problem)
-    ):
+    if named_families and not all_alone and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
         raise InputError(
             f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
         )
@@ -140,9 +123,7 @@ def _find_families(
     if groups and named is None:
         # similar only because of the items, such as two informed judges among guessers: not a family
         is_shared = _family_weights(problem, groups, x) < MAX_FAMILY_WEIGHT
-        groups = {
-            judge: groups[judge] for judge, shared in zip(problem.judges, is_shared, strict=True) if shared
-        }
+        groups = {judge: groups[judge] for judge, shared in zip(problem.judges, is_shared, strict=True) if shared}
     return _complete_families(problem, groups) if groups else None
 
 

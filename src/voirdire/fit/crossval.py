@@ -134,9 +134,7 @@ def cross_validate(
             "left to learn from; collect answers to further questions"
         )
     if not (is_whole(folds) and 2 <= folds <= count):
-        raise InputError(
-            f"folds {folds!r}: must be a whole number between 2 and the number of groups, {count}"
-        )
+        raise InputError(f"folds {folds!r}: must be a whole number between 2 and the number of groups, {count}")
     if not is_whole(seed) or seed < 0:
         raise InputError(f"seed {seed!r} is no whole number from 0")
     order = np.random.default_rng(seed).permutation(count)
@@ -172,9 +170,7 @@ def _evaluate_fold(
         return error
 
 
-def _candidate_models(
-    kind: Kind[Any, Any], table: Any, request: Request
-) -> tuple[list[str | Model], tuple[str, ...]]:
+def _candidate_models(kind: Kind[Any, Any], table: Any, request: Request) -> tuple[list[str | Model], tuple[str, ...]]:
     """Models to compare by default, and the units of their groups."""
     default = load_model(kind.default_model(table, request)[0])
     units = table.question if default.context is None else (*table.question, "context")

@@ -21,9 +21,7 @@ from voirdire.typing import Floats
 MAX_ITEMS = 600  # most items of people's answers that estimate the gap between panel and people
 MIN_ANCHORS = 3  # fewest anchors for a comparison of methods
 DEFAULT_LEAD_ERRORS = 2.0  # standard errors by which a method must predict better than the default
-ALONE_LEAD_ERRORS = (
-    1.0  # the same for people alone against the default, and for a method against people alone
-)
+ALONE_LEAD_ERRORS = 1.0  # the same for people alone against the default, and for a method against people alone
 
 
 def infer_with_human(

@@ -7,9 +7,7 @@ from voirdire.fit.answer_weight import Panel
 from voirdire.model.problem import Problem
 
 
-def maximise_likelihood(
-    problem: Problem, seed: int, families: object = None, anchors: object = None
-) -> Panel:
+def maximise_likelihood(problem: Problem, seed: int, families: object = None, anchors: object = None) -> Panel:
     """Maximise the likelihood of a problem by :mod:`voirdire.infer.adam`; all answers have full weight.
 
     Raises

@@ -105,9 +105,7 @@ def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
             for base in dict.fromkeys(_covariate_name(name, sides) for name in present)
         }
         columns = {
-            base: side_columns
-            for base, side_columns in columns.items()
-            if base and set(side_columns) <= set(present)
+            base: side_columns for base, side_columns in columns.items() if base and set(side_columns) <= set(present)
         }
         column_names = [name for side_columns in columns.values() for name in side_columns]
         cells = read_columns(table, sides, column_names, problems) if column_names else {}

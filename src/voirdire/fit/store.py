@@ -73,9 +73,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "method_checks": [check.as_dict() for check in fit.method_checks],
         **packed.sections,
         "about": fit.problem.about,
-        "target_answers": None
-        if (target_answers := fit.problem.target_answers) is None
-        else target_answers.as_dict(),
+        "target_answers": None if (target_answers := fit.problem.target_answers) is None else target_answers.as_dict(),
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
     with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
@@ -109,9 +107,7 @@ def load(folder: str | Path) -> Fit:
     place = Path(folder)
     for name in ("run.json", "arrays.npz"):
         if not (place / name).is_file():
-            raise InputError(
-                f"{place}: no saved fit here ({name} is missing); save one with Fit.save or fit --out"
-            )
+            raise InputError(f"{place}: no saved fit here ({name} is missing); save one with Fit.save or fit --out")
     try:
         run = read_json(place / "run.json")
         check_format(place, run)
@@ -144,15 +140,10 @@ def _read_arrays(path: Path) -> dict[str, Any]:
                 version = np.lib.format.read_magic(file)
                 npy_format = np.lib.format
                 read_header = (
-                    npy_format.read_array_header_1_0
-                    if version == (1, 0)
-                    else npy_format.read_array_header_2_0
+                    npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
                 )
                 shape, _, dtype = read_header(file)
-                if (
-                    dtype.kind not in "biuf"
-                    or math.prod(shape) * dtype.itemsize != entry.file_size - file.tell()
-                ):
+                if dtype.kind not in "biuf" or math.prod(shape) * dtype.itemsize != entry.file_size - file.tell():
                     raise ValueError(f"array {entry.filename!r} is not what its header says")
     # opened here, because np.load leaves a damaged file open
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:

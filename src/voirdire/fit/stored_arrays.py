@@ -57,9 +57,7 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
     for key, names in tables.items():
         if isinstance(names, Mapping) and "judges" in names:
             prefix = f"{key}_"
-            table_arrays = {
-                name[len(prefix) :]: value for name, value in arrays.items() if name.startswith(prefix)
-            }
+            table_arrays = {name[len(prefix) :]: value for name, value in arrays.items() if name.startswith(prefix)}
             problems += [f"{prefix}{problem}" for problem in _table_problems(table_arrays, names)]
     if "known" in arrays and "classes" in tables:
         problems += _code_problems("known", arrays["known"], len(tables["classes"]), "classes", -1)
@@ -98,9 +96,7 @@ def _table_problems(table_arrays: Mapping[str, Any], names: Mapping[str, Any]) -
     if missing:
         yield f"{missing[0]} is missing"
         return
-    limits = {
-        name: (len(names_by_group[axis]), axis, -(name in _NULLABLE_CODES)) for name, axis in _CODES.items()
-    }
+    limits = {name: (len(names_by_group[axis]), axis, -(name in _NULLABLE_CODES)) for name, axis in _CODES.items()}
     limits |= {
         "row_outcome": (_OUTCOMES, "outcomes", 0),
         "row_cell": (table_arrays["judge"].size, "cells", 0),

@@ -262,16 +262,9 @@ def fit(
         all_families = read_families(families, sorted({*table.judges, *judges_on_criteria(criteria)}))
         request = replace(request, families={judge: all_families[judge] for judge in table.judges})
     kind = KINDS[table.data]
-    if (
-        answers
-        and levels is None
-        and about is None
-        and (scale := kind.levels_with_people(table, anchor_table))
-    ):
+    if answers and levels is None and about is None and (scale := kind.levels_with_people(table, anchor_table)):
         request = replace(request, levels=scale)
-        notes.append(
-            f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores."
-        )
+        notes.append(f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores.")
     if board:
         _check_draws(method_settings)
         kind.check_board(table, request)
@@ -321,9 +314,7 @@ def fit(
     drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
     if drawn and drawn < least_draws(prob, _MIN_TAIL_DRAWS):
         tail_draws = f"{drawn * (1 - prob) / 2:.2g}"
-        notes.append(
-            f"About {tail_draws} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough."
-        )
+        notes.append(f"About {tail_draws} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough.")
     return FITS[kind.name](
         problem,
         kind.evened(problem, inferred.posterior),

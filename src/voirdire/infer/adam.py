@@ -50,8 +50,7 @@ def find_mode_by_adam(problem: Problem, seed: int) -> Mode:
     5000
     """
     stacked = {
-        name: {key: np.asarray(column)[None] for key, column in part.items()}
-        for name, part in problem.data.items()
+        name: {key: np.asarray(column)[None] for key, column in part.items()} for name, part in problem.data.items()
     }
     x, earlier = _run_epochs(problem.density, stacked, 1, [seed])
     return Mode(

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voirdire.infer.indexing import repeats_of_axis, scatter_gradient
-from voirdire.model.terms.arrays import normal_hazard
+from voirdire.model.terms.arrays import reversed_normal_hazard
 from voirdire.typing import Floats
 
 LinearMap: TypeAlias = Callable[[Floats], Floats]
@@ -52,9 +52,7 @@ class Node:
     __slots__ = ("curves", "inputs", "slope", "tape", "value")
     __array_ufunc__ = None  # so that NumPy leaves array + Node to Node
 
-    def __init__(
-        self, value: Any, inputs: tuple[Origin, ...] = (), curves: SecondDerivatives | None = None
-    ) -> None:
+    def __init__(self, value: Any, inputs: tuple[Origin, ...] = (), curves: SecondDerivatives | None = None) -> None:
         if type(value) is not np.ndarray or value.dtype is not _FLOAT:
             value = np.asarray(value, dtype=float)
         self.value: Floats = value
@@ -220,9 +218,7 @@ class _TapeNumpy:
 
     def log1p(self, x: Any) -> Any:
         value = _plain_value(x)
-        return _elementwise(
-            x, np.log1p(value), lambda: 1.0 / (1.0 + value), lambda: -1.0 / (1.0 + value) ** 2
-        )
+        return _elementwise(x, np.log1p(value), lambda: 1.0 / (1.0 + value), lambda: -1.0 / (1.0 + value) ** 2)
 
     def expm1(self, x: Any) -> Any:
         out = np.expm1(_plain_value(x))
@@ -234,10 +230,10 @@ class _TapeNumpy:
         value = _plain_value(x)
 
         def log_normal_curve() -> Floats:
-            slope = normal_hazard(value)
+            slope = reversed_normal_hazard(value)
             return np.asarray(-slope * (value + slope))
 
-        return _elementwise(x, log_ndtr(value), lambda: normal_hazard(value), log_normal_curve)
+        return _elementwise(x, log_ndtr(value), lambda: reversed_normal_hazard(value), log_normal_curve)
 
     def logaddexp(self, x: Any, y: Any) -> Any:
         a, b = np.asarray(_plain_value(x), dtype=float), np.asarray(_plain_value(y), dtype=float)

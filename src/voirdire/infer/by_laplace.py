@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from voirdire.infer.nuts import Draws
 
 
-def infer_by_nuts(
-    problem: Problem, start: Laplace | LatentMode, method: Method, checks: list[Check]
-) -> Inferred:
+def infer_by_nuts(problem: Problem, start: Laplace | LatentMode, method: Method, checks: list[Check]) -> Inferred:
     """Sample the posterior by NUTS, in the coordinates of an approximation or of a nested search."""
     density = problem.density
     run = _sample_draws(problem, start, method)
@@ -175,14 +173,10 @@ MAX_REFINED_NUMBERS = 5_000  # numbers of a table up to which moments are matche
 SEVERAL_MODES_NOTE = (
     "The answers fit {} different explanations; the draws include each in proportion to its probability."
 )
-TYPICAL_SDS = (
-    1.0  # largest distance of a mode that is shown from the mean of the draws, in standard deviations
-)
+TYPICAL_SDS = 1.0  # largest distance of a mode that is shown from the mean of the draws, in standard deviations
 
 
-def infer_by_laplace(
-    problem: Problem, approximation: Laplace, method: Method, checks: list[Check]
-) -> Inferred:
+def infer_by_laplace(problem: Problem, approximation: Laplace, method: Method, checks: list[Check]) -> Inferred:
     """Infer the posterior by the approximation, or by a better method if the method is "auto"."""
     density, rng, adaptive = problem.density, np.random.default_rng(method.seed), method.name == "auto"
     # moves or NUTS improve more than moment matching, which is quick for small tables only
@@ -203,9 +197,7 @@ def infer_by_laplace(
     needs_validation = k is None or (adaptive and not warning_checks and not density.mixture)
     if needs_validation and draws.size and proper:
         remedy = "use method='nuts'" if adaptive else "leave out the method, or use method='nuts'"
-        warning_checks = check.check_approximation(
-            validate_by_hmc(problem, approximation, draws, rng), remedy
-        )
+        warning_checks = check.check_approximation(validate_by_hmc(problem, approximation, draws, rng), remedy)
     if adaptive and (warning_checks or not proper):
         improved = _find_better_draws(problem, approximation, draws, method, checks, rng)
         if improved is not None:
@@ -241,9 +233,7 @@ def _find_better_draws(
         moves_note = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
         if run.has_converged:
             note = f"{reason}: {moves_note}, until they no longer depended on their start ({seconds_since(start)})."
-            inferred = oriented_posterior(
-                problem, run.draws.mean(axis=0), run.draws[None], checks, rng, alike=True
-            )
+            inferred = oriented_posterior(problem, run.draws.mean(axis=0), run.draws[None], checks, rng, alike=True)
             return replace(inferred, method="hmc", notes=(note,))
         reason += f", and {moves_note} without converging"
     if not nuts.is_affordable(problem, method.chains * (method.warmup + method.draws), steps):

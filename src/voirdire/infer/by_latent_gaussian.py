@@ -25,15 +25,11 @@ FIRST_ANSWER_NOTE = (
 )
 MAX_WHITENED_PARAMETERS = 400  # parameters above which draws do not determine a whitening matrix well enough
 STOPPED_EARLY_NOTE = "Ctrl-C ended the chains early: the draws made until then are shown."
-NO_DRAWS_NOTE = (
-    "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown instead."
-)
+NO_DRAWS_NOTE = "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown instead."
 NO_VALIDATION_NOTE = "The table is too large to validate the Laplace approximation by moves of its draws."
 
 
-def infer_by_latent_gaussian(
-    problem: Problem, mode: LatentMode, method: Method, checks: list[Check]
-) -> Inferred:
+def infer_by_latent_gaussian(problem: Problem, mode: LatentMode, method: Method, checks: list[Check]) -> Inferred:
     """Infer the posterior by the approximation of a search, by chains that start from it, or by NUTS."""
     rng = np.random.default_rng(method.seed)
     if method.name == "nuts" and problem.density.size > MAX_WHITENED_PARAMETERS:
@@ -53,16 +49,10 @@ def infer_by_latent_gaussian(
     elif not validation.holds:
         if method.name == "auto" and is_affordable(mode.search.model, method.seconds):
             return _infer_by_chains(problem, mode, rng, method, checks)
-        remedy = (
-            "give chains more time with seconds= (--seconds)"
-            if method.name == "auto"
-            else "leave out the method"
-        )
+        remedy = "give chains more time with seconds= (--seconds)" if method.name == "auto" else "leave out the method"
         warning_checks = warning_checks or check.check_approximation(validation, remedy)
     notes = (*notes, *mode.search.notes)
-    return replace(
-        oriented_posterior(problem, mode.x, draws[None], [*checks, *warning_checks], rng), notes=notes
-    )
+    return replace(oriented_posterior(problem, mode.x, draws[None], [*checks, *warning_checks], rng), notes=notes)
 
 
 def _infer_by_chains(

@@ -17,17 +17,13 @@ from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-CARRIED_DRAWS = (
-    480  # draws that are carried over: a few more than the effective sample size that convergence needs
-)
+CARRIED_DRAWS = 480  # draws that are carried over: a few more than the effective sample size that convergence needs
 UPDATED_PREFIX = "Brought up to date"  # start of the note of an update
 REFIT_PREFIX = "Fitted anew"  # start of the note of a complete new fit
 OTHER_PARAMETERS_NOTE = f"{REFIT_PREFIX}: the new answers need parameters that the earlier fit did not have."
 MAX_NEW_SHARE = 0.1  # largest share of new answers for which old draws are updated
 MANY_NEW_NOTE = f"{REFIT_PREFIX}: more than a tenth of all answers is new."
-TOO_INFORMATIVE_NOTE = (
-    f"{REFIT_PREFIX}: the new answers change the posterior too much for an update of the old draws."
-)
+TOO_INFORMATIVE_NOTE = f"{REFIT_PREFIX}: the new answers change the posterior too much for an update of the old draws."
 
 
 def infer_from_old_draws(old: Problem, draws: Floats, new: Problem, method: Method) -> Inferred | str:

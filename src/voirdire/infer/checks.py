@@ -22,9 +22,7 @@ MAX_PARETO_K = 0.7  # largest k of reliable importance weights (Vehtari et al. 2
 def check_convergence(gradient: float, converged: bool) -> Check:
     """Check whether the search for the mode converged."""
     if converged:
-        return Check(
-            "convergence", "ok", gradient, f"The mode was found (largest gradient component {gradient:.1e})."
-        )
+        return Check("convergence", "ok", gradient, f"The mode was found (largest gradient component {gradient:.1e}).")
     return Check(
         "convergence",
         "fail",
@@ -52,9 +50,7 @@ def check_adam_convergence(largest_change: float) -> Check:
 def check_curvature(smallest: float) -> Check:
     """Check whether the posterior is curved in every direction at the mode."""
     if smallest > 0:
-        return Check(
-            "curvature", "ok", smallest, "The posterior falls off in every direction around the mode."
-        )
+        return Check("curvature", "ok", smallest, "The posterior falls off in every direction around the mode.")
     return Check(
         "curvature",
         "fail",

@@ -40,7 +40,7 @@ def keep_compiled() -> None:
         return
     root = Path(setting) if setting else cache_dir() / "jax"
     folder = root / f"{jax.__version__}-{_processor_digest()}"
-    if not _is_usable_folder(root, folder):
+    if not _prepare_cache_folder(root, folder):
         return
     remove_oldest_entries(root)
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
@@ -80,18 +80,14 @@ def remove_oldest_entries(root: Path, max_bytes: int = MAX_CACHE_BYTES) -> None:
                 path.unlink()
 
 
-def _is_usable_folder(root: Path, folder: Path) -> bool:
+def _prepare_cache_folder(root: Path, folder: Path) -> bool:
     """Create the folder if missing; return True if it can be written and belongs to the user alone."""
     try:
         root.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.stat()
         is_own = os.name != "posix" or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
-        return (
-            is_own
-            and os.access(folder, os.W_OK | os.X_OK)
-            and shutil.disk_usage(folder).free >= MIN_FREE_BYTES
-        )
+        return is_own and os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free >= MIN_FREE_BYTES
     except OSError:
         return False
 

@@ -58,9 +58,7 @@ def _diagnose_values(draws: Floats, tails: bool) -> Convergence:
     ess_tail = np.full(len(draws), np.nan)
     if tails:
         quantiles = np.quantile(draws, TAIL_QUANTILES, axis=(1, 2), keepdims=True)
-        low, high = (
-            _effective_size(_split_chains((draws <= quantile).astype(float))) for quantile in quantiles
-        )
+        low, high = (_effective_size(_split_chains((draws <= quantile).astype(float))) for quantile in quantiles)
         ess_tail = np.minimum(low, high)
     # equal distances have no R-hat
     return Convergence(

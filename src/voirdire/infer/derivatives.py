@@ -80,9 +80,7 @@ class Derivatives:
         )
         return float(value), np.asarray(gradient)
 
-    def minimum(
-        self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0
-    ) -> SearchResult:
+    def minimum(self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0) -> SearchResult:
         """Search for the minimum from a point, by second derivatives if the density has them.
 
         See :func:`.search.search_minimum` and :func:`.trust_region.minimise_trust_region`; only the latter uses
@@ -100,15 +98,10 @@ class Derivatives:
         """Compute :meth:`value_gradient` at points, shape (points, size): values, shape (points,), and gradients."""
         if not self._density.mixture and self._numbers <= MAX_UNCOMPILED_NUMBERS:
             with np.errstate(all="ignore"):
-                batches = [
-                    autodiff.value_and_gradient(self._taped_energy, block) for block in self._point_batches(x)
-                ]
-            return np.concatenate([value for value, _ in batches]), np.concatenate(
-                [slope for _, slope in batches]
-            )
+                batches = [autodiff.value_and_gradient(self._taped_energy, block) for block in self._point_batches(x)]
+            return np.concatenate([value for value, _ in batches]), np.concatenate([slope for _, slope in batches])
         pairs = [
-            (self.value_gradient if self.closed_form is None else self.closed_form.value_gradient)(point)
-            for point in x
+            (self.value_gradient if self.closed_form is None else self.closed_form.value_gradient)(point) for point in x
         ]
         values, slopes = np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
         if self.closed_form is None:

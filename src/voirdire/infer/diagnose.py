@@ -182,9 +182,7 @@ def worst_element(idata: Any) -> tuple[str, Floats, float]:
         if float(rhat_array[position]) > worst[2]:
             values = posterior[name]
             dims = [dim for dim in values.dims if dim not in ("chain", "draw")]
-            levels = ", ".join(
-                str(np.asarray(values.coords[d])[i]) for d, i in zip(dims, position, strict=True)
-            )
+            levels = ", ".join(str(np.asarray(values.coords[d])[i]) for d, i in zip(dims, position, strict=True))
             title = f"{name}[{levels}]" if levels else str(name)
             worst = (
                 title,

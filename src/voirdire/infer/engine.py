@@ -114,9 +114,7 @@ def minimise_lbfgs(
         is_first = s.iterations < 0
         step, change = s.length * s.direction, gradient - s.gradient
         curvature = step @ change
-        keep_pair = (
-            accepted & ~is_first & (curvature > 1e-12 * jnp.linalg.norm(step) * jnp.linalg.norm(change))
-        )
+        keep_pair = accepted & ~is_first & (curvature > 1e-12 * jnp.linalg.norm(step) * jnp.linalg.norm(change))
         slot = s.stored % MEMORY
         give_up = ~accepted & (s.length <= MIN_STEP)
         s = s._replace(
@@ -125,9 +123,7 @@ def minimise_lbfgs(
             gradient=jnp.where(accepted, gradient, s.gradient),
             steps=s.steps.at[slot].set(jnp.where(keep_pair, step, s.steps[slot])),
             changes=s.changes.at[slot].set(jnp.where(keep_pair, change, s.changes[slot])),
-            rho=s.rho.at[slot].set(
-                jnp.where(keep_pair, 1.0 / jnp.where(keep_pair, curvature, 1.0), s.rho[slot])
-            ),
+            rho=s.rho.at[slot].set(jnp.where(keep_pair, 1.0 / jnp.where(keep_pair, curvature, 1.0), s.rho[slot])),
             # a failed search forgets the pairs once and goes down the gradient; failing again ends it
             stored=jnp.where(give_up, 0, s.stored + keep_pair),
             iterations=s.iterations + (accepted | give_up),
@@ -225,9 +221,7 @@ def log_densities(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
 
 
 @lru_cache(maxsize=256)
-def compiled_minimiser(
-    density: LogDensity, tolerance: float, max_iterations: int
-) -> Callable[[Any, Data], Minimum]:
+def compiled_minimiser(density: LogDensity, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
     """Compile the search for the mode, as a function of (starts, data), both with a leading axis of tables."""
 
     def minimise_one(start: jax.Array, data: Data) -> Minimum:

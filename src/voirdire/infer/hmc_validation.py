@@ -35,9 +35,7 @@ COUNTED_MOVES = 2  # last moves that are counted
 MAX_WORK = 6e7  # numbers times gradients of a validation, at most: larger tables have fewer chains
 MIN_CHAINS = 12  # chains, at least
 CENTRAL_PROBABILITY = 0.9
-MIN_CENTRAL_SHARE = (
-    0.87  # smallest share of the chains within the central 90% of the draws, up to two standard errors
-)
+MIN_CENTRAL_SHARE = 0.87  # smallest share of the chains within the central 90% of the draws, up to two standard errors
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,7 @@ class HmcValidation:
     step: float
 
 
-def validate_by_hmc(
-    problem: Problem, approximation: Laplace, draws: Floats, rng: np.random.Generator
-) -> HmcValidation:
+def validate_by_hmc(problem: Problem, approximation: Laplace, draws: Floats, rng: np.random.Generator) -> HmcValidation:
     """Move some draws and compute the share that stays within the central 90% of all draws.
 
     Parameters
@@ -90,9 +86,7 @@ def validate_by_hmc(
     density, data = problem.density, problem.data
     derivatives = Derivatives(density, data, symmetric=True)
     chains = int(
-        np.clip(
-            MAX_WORK / (derivatives.work * MOVES_PER_CHAIN * (LEAPFROG_STEPS + 1)), MIN_CHAINS, MAX_CHAINS
-        )
+        np.clip(MAX_WORK / (derivatives.work * MOVES_PER_CHAIN * (LEAPFROG_STEPS + 1)), MIN_CHAINS, MAX_CHAINS)
     )
     chosen = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
     with np.errstate(all="ignore"):  # a diverging path is not accepted
@@ -102,9 +96,7 @@ def validate_by_hmc(
     return HmcValidation(holds, share, parameter, step)
 
 
-def central_interval_share(
-    problem: Problem, reference: Floats, moved: Floats, chains: int
-) -> tuple[float, bool, str]:
+def central_interval_share(problem: Problem, reference: Floats, moved: Floats, chains: int) -> tuple[float, bool, str]:
     """Compute the share of moved draws within the central 90% of the draws before.
 
     Parameters
@@ -130,9 +122,7 @@ def central_interval_share(
 
     before_values, holds, share, parameter = named_values(reference), True, 1.0, ""
     for name, value in named_values(moved).items():
-        low, high = two_quantiles(
-            before_values[name], 0.5 - 0.5 * CENTRAL_PROBABILITY, 0.5 + 0.5 * CENTRAL_PROBABILITY
-        )
+        low, high = two_quantiles(before_values[name], 0.5 - 0.5 * CENTRAL_PROBABILITY, 0.5 + 0.5 * CENTRAL_PROBABILITY)
         inside = ((value >= low) & (value <= high)).reshape(-1, chains, value[0].size)
         by_chain = inside.mean(axis=(0, 2))
         mean, error = by_chain.mean(), max(by_chain.std(ddof=1), 0.5 / chains) / np.sqrt(chains)

@@ -48,9 +48,7 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
     if method.name == "adam":
         # without a prior, the start decides between the twins of the likelihood
         posterior = Posterior(problem.density, mode.x, None)
-        return Inferred(
-            posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(ADAM_NOTE,)
-        )
+        return Inferred(posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(ADAM_NOTE,))
     checks = [check.check_convergence(mode.gradient, mode.converged)]
     if method.name == "map":
         if isinstance(mode, LatentMode):
@@ -87,9 +85,7 @@ def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> 
             draws = draws.reshape(chains, length, -1)
         centre |= part.density.values(result.posterior.centre, np)
         drawn_values |= part.density.values(draws, np)
-    posterior = Posterior(
-        problem.density, *(problem.density.flat(entry, np) for entry in (centre, drawn_values))
-    )
+    posterior = Posterior(problem.density, *(problem.density.flat(entry, np) for entry in (centre, drawn_values)))
     checks = {entry.check: entry for entry in first_result.checks}
     for warning in (entry for result in results[1:] for entry in result.checks if entry.level != "ok"):
         if worst_level([checks.get(warning.check, warning), warning]) == warning.level:

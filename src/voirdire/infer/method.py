@@ -26,9 +26,7 @@ SAMPLERS = ("numpyro", "nutpie", "pymc")
 DEVICES = ("auto", "cpu", "gpu", "jax")
 LAPLACE_DRAWS = 4000
 DEFAULT_SECONDS = 30.0
-FIRST_ANSWER_SECONDS = (
-    3.0  # seconds of chains for a Monte Carlo error of about a tenth of a standard deviation
-)
+FIRST_ANSWER_SECONDS = 3.0  # seconds of chains for a Monte Carlo error of about a tenth of a standard deviation
 MIN_ANNOUNCED_BYTES = 2e9  # bytes of a fit from which it begins with a warning
 NO_LAPLACE_PREFIX = "The Laplace approximation does not hold here"  # start of a note
 ADAM_NOTE = (
@@ -162,9 +160,7 @@ def check_size(problem: Problem, method: Method) -> None:
         problem.check_can_compile()
     if problem.density.uses_marginal_likelihood and method.name == "nuts":
         check_draws(size, method.size)
-    elif (
-        method.size and not problem.density.uses_marginal_likelihood and not _avoids_hessian(problem, method)
-    ):
+    elif method.size and not problem.density.uses_marginal_likelihood and not _avoids_hessian(problem, method):
         check_held(size, problem.fewer_parameters)
         if (expected := memory_bytes(size, method.size)) > MIN_ANNOUNCED_BYTES:
             warnings.warn(

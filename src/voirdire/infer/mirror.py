@@ -39,9 +39,7 @@ def symmetric_log_prior(density: LogDensity, x: Array, data: Data, xp: Any) -> A
     return density.symmetric_log_prior(x, data, xp)
 
 
-def fold_draws(
-    density: LogDensity, draws: Floats, data: Data
-) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def fold_draws(density: LogDensity, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Mirror every draw into the half where the prior is larger.
 
     Parameters

@@ -20,9 +20,7 @@ ROUGH_TOLERANCE = 1e-2  # gradient at which a search from another start is first
 MIN_GAIN = 1e-2  # gain in log density below which such a search stops, too
 MAX_REMAINING_GAIN = 1.0  # largest further gain in log density of a search stopped there
 MIN_MODE_DISTANCE = 0.1  # largest difference of coordinates below which two modes are the same
-MAX_UNCOMPILED_WORK = (
-    8e5  # total cost of tables up to which they are searched one by one: compilation takes longer
-)
+MAX_UNCOMPILED_WORK = 8e5  # total cost of tables up to which they are searched one by one: compilation takes longer
 EVALUATION_OVERHEAD = 1e4  # fixed cost of one evaluation, in numbers of a table
 
 
@@ -90,8 +88,7 @@ def find_modes(
 
         start_points = [None] * len(tables) if starts is None else starts
         return [
-            find_latent_mode(density, table, start, chains)
-            for table, start in zip(tables, start_points, strict=True)
+            find_latent_mode(density, table, start, chains) for table, start in zip(tables, start_points, strict=True)
         ]
     is_small = sum(EVALUATION_OVERHEAD + count_numbers(table) for table in tables) <= MAX_UNCOMPILED_WORK
     if len(tables) == 1 and (is_small or not roomy):
@@ -118,9 +115,7 @@ def find_modes(
             table_starts[turn] if turn < len(table_starts) else start
             for table_starts, start in zip(other_starts, first_starts, strict=True)
         ]
-        for modes, mode, table_starts in zip(
-            modes_by_table, run(batch, modes_by_table), other_starts, strict=True
-        ):
+        for modes, mode, table_starts in zip(modes_by_table, run(batch, modes_by_table), other_starts, strict=True):
             modes += [mode] if turn < len(table_starts) else []
     return [_best_mode(modes) for modes in modes_by_table]
 
@@ -159,11 +154,7 @@ def _search_one_table(density: LogDensity, data: Data, tolerance: float, max_ite
     derivatives = Derivatives(density, data)
 
     def search_modes(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
-        rough = (
-            {"tolerance": max(ROUGH_TOLERANCE, tolerance), "gain": MIN_GAIN}
-            if known
-            else {"tolerance": tolerance}
-        )
+        rough = {"tolerance": max(ROUGH_TOLERANCE, tolerance), "gain": MIN_GAIN} if known else {"tolerance": tolerance}
         end = derivatives.minimum(starts[0], **rough, max_iterations=max_iterations)
         if known and _worth_finishing(end, known[0]):
             rough_end, end = (

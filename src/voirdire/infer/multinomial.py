@@ -189,9 +189,7 @@ def _newton_step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) ->
     answers, rank = p.shape[1], factor.shape[1]
     weighed = (p.T[:, :, None] * factor).transpose(1, 0, 2).reshape(len(p), -1)
     matrix = np.eye(answers * rank) - weighed.T @ weighed
-    for number, block_matrix in enumerate(
-        (factor.T @ weighed).reshape(rank, answers, rank).transpose(1, 0, 2)
-    ):
+    for number, block_matrix in enumerate((factor.T @ weighed).reshape(rank, answers, rank).transpose(1, 0, 2)):
         block = slice(number * rank, (number + 1) * rank)
         matrix[block, block] += block_matrix
     lower = np.linalg.cholesky(matrix)

@@ -233,9 +233,7 @@ def _compiled_programs(density: LogDensity, warmup: int) -> NutsPrograms:
     return nuts_programs(potential_energy, warmup, target_accept_prob=TARGET_ACCEPT)
 
 
-def nuts_programs(
-    potential: Callable[..., Array], warmup: int, turning: bool = True, **settings: Any
-) -> NutsPrograms:
+def nuts_programs(potential: Callable[..., Array], warmup: int, turning: bool = True, **settings: Any) -> NutsPrograms:
     """Build programs that start a chain and continue it, compiled at the first call.
 
     Parameters
@@ -263,9 +261,7 @@ def nuts_programs(
         def one_transition(state: Any, _: None) -> Any:
             adapted = state.adapt_state
             if turning:
-                step = jnp.where(
-                    state.i == warmup, half_period_step(adapted.step_size, jnp), adapted.step_size
-                )
+                step = jnp.where(state.i == warmup, half_period_step(adapted.step_size, jnp), adapted.step_size)
                 state = state._replace(adapt_state=adapted._replace(step_size=step))
             state = nuts.sample(state, (), {})
             return state, (state.z, state.diverging, state.energy, state.num_steps)

@@ -169,9 +169,7 @@ def two_quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Float
     for position in (low * (len(draws) - 1), high * (len(draws) - 1)):
         lower = min(int(position), max(len(draws) - 2, 0))
         lower_value, upper_value = ordered[:, lower], ordered[:, min(lower + 1, len(draws) - 1)]
-        quantiles.append(
-            (lower_value + (position - lower) * (upper_value - lower_value)).reshape(draws.shape[1:])
-        )
+        quantiles.append((lower_value + (position - lower) * (upper_value - lower_value)).reshape(draws.shape[1:]))
     return quantiles[0], quantiles[1]
 
 

@@ -175,9 +175,7 @@ class _Sites:
         new_nu = (slope - centre * curvature) / (1.0 + cavity_variance * curvature)
         change = np.maximum(np.abs(new_tau - tau), np.abs(new_nu - nu)).max(axis=1, initial=0.0)
         is_swinging = change > self.change[active]
-        self.step[active] = np.where(
-            is_swinging, np.maximum(0.5 * self.step[active], _MIN_STEP), self.step[active]
-        )
+        self.step[active] = np.where(is_swinging, np.maximum(0.5 * self.step[active], _MIN_STEP), self.step[active])
         self.change[active] = change
         step = self.step[active, None]
         self.tau[active], self.nu[active] = tau + step * (new_tau - tau), nu + step * (new_nu - nu)

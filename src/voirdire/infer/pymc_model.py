@@ -115,26 +115,17 @@ def _variable_signature(parameters: Sequence[int], shape: tuple[int, ...]) -> st
     >>> _variable_signature([2, 0], (7, 3))
     '(p0_0,p0_1),()->(7,3)'
     """
-    dims = [
-        f"({','.join(f'p{number}_{axis}' for axis in range(count))})"
-        for number, count in enumerate(parameters)
-    ]
+    dims = [f"({','.join(f'p{number}_{axis}' for axis in range(count))})" for number, count in enumerate(parameters)]
     return f"{','.join(dims)}->({','.join(map(str, shape))})"
 
 
-def _natural_values(
-    density: LogDensity, values: dict[str, Any], pt: Any
-) -> dict[str, tuple[Any, tuple[str, ...]]]:
+def _natural_values(density: LogDensity, values: dict[str, Any], pt: Any) -> dict[str, tuple[Any, tuple[str, ...]]]:
     """Compute probabilities and weights that are not random variables themselves, with their dimensions."""
     natural = {}
     for p in density.parameters:
         if p.name == "weight":
             natural[p.name] = (pt.special.softmax(values[p.name], axis=-1), dimension_names(p.dims))
-        elif (
-            p.name in LOGIT_PARAMETERS
-            and not isinstance(p.prior, LogitBeta)
-            and p.name != "reliability_deviation"
-        ):
+        elif p.name in LOGIT_PARAMETERS and not isinstance(p.prior, LogitBeta) and p.name != "reliability_deviation":
             natural[p.name] = (pt.sigmoid(values[p.name]), dimension_names(p.dims))
     return natural
 
@@ -175,9 +166,7 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
             }
             transform = pm.distributions.transforms.log
             shape = parameter.free_shape(density.sizes)
-            spread = pm.CustomDist(
-                variable, np.float64(prior.rate), **methods, shape=shape, transform=transform
-            )
+            spread = pm.CustomDist(variable, np.float64(prior.rate), **methods, shape=shape, transform=transform)
             return pt.log(spread)
         # a plain float would be rounded to single precision
         return pt.log(pm.Exponential(variable, np.float64(prior.rate), dims=dimension_names(parameter.dims)))
@@ -187,22 +176,16 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
         else:
             parts = [pm.Beta.dist(prior.a, prior.b), pm.Beta.dist(prior.b, prior.a)]
             shares = [1.0 - prior.reversed, prior.reversed]
-            probability = pm.Mixture(
-                variable, w=shares, comp_dists=parts, dims=dimension_names(parameter.dims)
-            )
+            probability = pm.Mixture(variable, w=shares, comp_dists=parts, dims=dimension_names(parameter.dims))
         return pm.math.logit(probability)
     if isinstance(prior, TwoSided):
         shares = [1.0 - prior.reversed, prior.reversed]
         means = [prior.mean, -prior.mean]
-        return pm.NormalMixture(
-            variable, w=shares, mu=means, sigma=prior.sd, dims=dimension_names(parameter.dims)
-        )
+        return pm.NormalMixture(variable, w=shares, mu=means, sigma=prior.sd, dims=dimension_names(parameter.dims))
     if not parameter.zero_sum:
         return pm.Normal(variable, prior.mean, prior.sd, dims=dimension_names(parameter.dims))
     free = pm.Normal(f"{variable}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes))
-    return pm.Deterministic(
-        variable, parameter.value(free, density.sizes, pt), dims=dimension_names(parameter.dims)
-    )
+    return pm.Deterministic(variable, parameter.value(free, density.sizes, pt), dims=dimension_names(parameter.dims))
 
 
 def _exponential_log_density(prior: LogExponential) -> Callable[..., Any]:
@@ -259,9 +242,7 @@ def value_point(density: LogDensity, x: Floats) -> dict[str, Floats]:
     point = {}
     for parameter in density.parameters:
         value = x[density.parameter_slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
-        suffix = _COORDINATE_SUFFIXES.get(
-            type(parameter.prior), "_free" if _has_free_variable(parameter) else ""
-        )
+        suffix = _COORDINATE_SUFFIXES.get(type(parameter.prior), "_free" if _has_free_variable(parameter) else "")
         point[f"{_variable_name(parameter)}{suffix}"] = value
     return point
 

@@ -261,9 +261,7 @@ def _weigh_draws(
     log_proposal = proposal.log_density(draws, freedom)
     if density.has_mirror and not symmetric:
         log_target = (
-            log_target
-            - density.log_orientation(draws, data, np)
-            + symmetric_log_prior(density, draws, data, np)
+            log_target - density.log_orientation(draws, data, np) + symmetric_log_prior(density, draws, data, np)
         )
     for twin in twins:
         log_proposal = np.logaddexp(log_proposal, proposal.log_density(twin, freedom))

@@ -89,9 +89,7 @@ def search_minimum(
     [3.0, 3.0]
     """
     with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
-        return _quasi_newton_search(
-            objective, np.asarray(start, dtype=float), tolerance, max_iterations, metric
-        )
+        return _quasi_newton_search(objective, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
 
 
 def _quasi_newton_search(
@@ -167,16 +165,10 @@ def _inverse_curvatures(
     diagonal = np.zeros_like(x)
     for _ in range(DIAGONAL_PROBES):
         signs = rng.choice([-1.0, 1.0], x.size)
-        diagonal += (
-            signs * (objective(x + PROBE_LENGTH * signs)[1] - gradient) / (PROBE_LENGTH * DIAGONAL_PROBES)
-        )
+        diagonal += signs * (objective(x + PROBE_LENGTH * signs)[1] - gradient) / (PROBE_LENGTH * DIAGONAL_PROBES)
     diagonal = np.abs(diagonal)
     smallest = MIN_RELATIVE_CURVATURE * float(np.median(diagonal))
-    return (
-        1.0 / np.maximum(diagonal, smallest)
-        if np.isfinite(diagonal).all() and smallest > 0
-        else np.ones_like(x)
-    )
+    return 1.0 / np.maximum(diagonal, smallest) if np.isfinite(diagonal).all() and smallest > 0 else np.ones_like(x)
 
 
 def _search_direction(

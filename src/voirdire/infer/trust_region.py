@@ -103,9 +103,7 @@ def _trust_region_search(
     )  # the last: True if the curvature is that of x
     while np.abs(gradient).max(initial=0.0) > tolerance and iterations < min(max_iterations, MAX_STEPS):
         local_curvature = local_curvature if is_current else curvature(x)
-        radius = radius or max(
-            MIN_FIRST_RADIUS, math.sqrt(float(gradient @ local_curvature.divide(gradient)))
-        )
+        radius = radius or max(MIN_FIRST_RADIUS, math.sqrt(float(gradient @ local_curvature.divide(gradient))))
         step = _trust_region_step(gradient, local_curvature, radius)
         if step.decrease < gain and not step.at_border:
             break
@@ -152,9 +150,7 @@ def correct_preconditioner(curvature: Curvature, directions: Floats) -> Curvatur
     values, vectors = np.linalg.eigh(projected / size / size[:, None])
     values = np.maximum(np.abs(values), MIN_RELATIVE_CURVATURE * np.abs(values).max())
     inverse = (vectors / values) @ vectors.T / size / size[:, None]
-    return Curvature(
-        curvature.product, lambda v: curvature.divide(v) + (inverse @ (directions @ v)) @ directions
-    )
+    return Curvature(curvature.product, lambda v: curvature.divide(v) + (inverse @ (directions @ v)) @ directions)
 
 
 def _trust_region_step(gradient: Floats, local_curvature: Curvature, radius: float) -> _Step:
@@ -180,9 +176,7 @@ def _trust_region_step(gradient: Floats, local_curvature: Curvature, radius: flo
         length = size / curvature if curvature > 0 else math.inf
         if curvature <= 0 or move_norm + length * (2.0 * cross_norm + length * direction_norm) >= radius**2:
             remaining = radius**2 - move_norm
-            length = remaining / (
-                cross_norm + math.sqrt(max(cross_norm**2 + direction_norm * remaining, 0.0))
-            )
+            length = remaining / (cross_norm + math.sqrt(max(cross_norm**2 + direction_norm * remaining, 0.0)))
             decrease += length * (size - 0.5 * length * curvature)
             return _Step(move + length * direction, radius, decrease, True)
         move += length * direction

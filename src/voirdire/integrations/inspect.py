@@ -66,11 +66,7 @@ def panel(
     def reduce_scores(scores: list[Score]) -> Score:
         if judges is not None and len(judges) != len(scores):
             raise InputError(f"{len(scores)} scores and the judges {list(judges)}; name as many as there are")
-        names = (
-            [_model_of(score, index) for index, score in enumerate(scores)]
-            if judges is None
-            else list(judges)
-        )
+        names = [_model_of(score, index) for index, score in enumerate(scores)] if judges is None else list(judges)
         failed = [isinstance(score.value, float) and score.value != score.value for score in scores]
         votes = [None if is_failed else score.value for score, is_failed in zip(scores, failed, strict=True)]
         failures = [
@@ -110,9 +106,7 @@ def panel_quality(levels: Sequence[str] | None = None, positive: str | None = No
         for index, sample in enumerate(scores):
             panel_data = (sample.score.metadata or {}).get("panel") or {}
             votes = zip(panel_data.get("judges", ()), panel_data.get("votes", ()), strict=True)
-            rows += [
-                (judge, str(sample.sample_id or index), vote) for judge, vote in votes if vote is not None
-            ]
+            rows += [(judge, str(sample.sample_id or index), vote) for judge, vote in votes if vote is not None]
         return fit_quality(rows, levels=levels, positive=positive)
 
     return compute_quality
@@ -151,8 +145,7 @@ def committee(
     ask = model_graded_fact if fact else model_graded_qa
     levels = ["C", "P", "I"] if partial_credit else ["C", "I"]
     graders = [
-        ask(template, instructions, grade_pattern, partial_credit=partial_credit, model=model)
-        for model in models
+        ask(template, instructions, grade_pattern, partial_credit=partial_credit, model=model) for model in models
     ]
     return multi_scorer(graders, panel([str(model) for model in models], levels, "C", fit))
 

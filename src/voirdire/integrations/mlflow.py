@@ -82,15 +82,11 @@ def panel_scorer(
         common: dict[str, Any] = {"name": f"{name}_panel", "source": source}
         if not valid:
             return [Feedback(**common, error="no judge of the panel gave an answer"), *feedbacks]
-        answers = [
-            getattr(entry.value, "value", entry.value) for entry in valid
-        ]  # a rating is an enumeration
+        answers = [getattr(entry.value, "value", entry.value) for entry in valid]  # a rating is an enumeration
         judge_names = [str(entry.source.source_id) for entry in valid]
         result = verdict(answers, judge_names, levels=levels, positive=positive, scale=scale, fit=fit)
         value = result.pop("value")
-        rationale = ", ".join(
-            f"{judge}: {answer}" for judge, answer in zip(judge_names, answers, strict=True)
-        )
+        rationale = ", ".join(f"{judge}: {answer}" for judge, answer in zip(judge_names, answers, strict=True))
         metadata = {key: str(entry) for key, entry in result.items()}
         return [Feedback(**common, value=value, rationale=rationale, metadata=metadata), *feedbacks]
 

@@ -80,11 +80,7 @@ def verdict(
     raise_problems(share_problems(prob=(prob, PROB)))
     if isinstance(answers, Mapping) and judges is None:
         judges, answers = list(answers), list(answers.values())
-    names = (
-        [f"judge {number}" for number in range(1, len(answers) + 1)]
-        if judges is None
-        else list(map(str, judges))
-    )
+    names = [f"judge {number}" for number in range(1, len(answers) + 1)] if judges is None else list(map(str, judges))
     if isinstance(answers, str | Mapping) or not answers or len(names) != len(answers):
         raise InputError(
             f"a panel gave {answers!r} and its judges are {names!r}; give a list with an answer of each judge, one at "
@@ -95,10 +91,7 @@ def verdict(
             raise InputError(f"the scale {scale!r} is not two numbers, the lowest score and the highest")
         lowest, highest = (f"the scale's {bound} score" for bound in ("lowest", "highest"))
         bounds = _check_number(lowest, scale[0]), _check_number(highest, scale[1])
-        scores = [
-            _check_number(f"the answer of {name!r}", entry)
-            for name, entry in zip(names, answers, strict=True)
-        ]
+        scores = [_check_number(f"the answer of {name!r}", entry) for name, entry in zip(names, answers, strict=True)]
         if fit is not None or any(not bounds[0] <= entry <= bounds[1] for entry in scores):
             raise InputError(
                 f"scores {scores} with the scale {bounds}: they must be between its ends, and without a fit"
@@ -108,18 +101,12 @@ def verdict(
         pairs = [(name, _label_text(name, entry)) for name, entry in zip(names, answers, strict=True)]
         saved_fit = fit if isinstance(fit, Fit) or fit is None else _load_fit(Path(fit))
         words = [word for _, word in pairs]
-        labels = (
-            _guess_labels(words) if levels is None and saved_fit is None else tuple(map(str, levels or ()))
-        )
+        labels = _guess_labels(words) if levels is None and saved_fit is None else tuple(map(str, levels or ()))
         labels = labels if saved_fit is None else tuple(dict.fromkeys(saved_fit.shares()["class"]))
         good = _good_label(labels, positive)
         if saved_fit is None:  # the prior is the same for all judges, so that names do not matter
             judge_words = sorted(sorted(word for name, word in pairs if name == entry) for entry in {*names})
-            pairs = [
-                (f"judge {number}", word)
-                for number, word_group in enumerate(judge_words)
-                for word in word_group
-            ]
+            pairs = [(f"judge {number}", word) for number, word_group in enumerate(judge_words) for word in word_group]
         estimate = _label_verdict(tuple(pairs), labels, good, saved_fit, prob)
     return dict(zip(("value", "low", "high"), estimate, strict=True)) | {
         "prob": prob,
@@ -173,8 +160,7 @@ def fit_quality(
         result["effective_judges"] = checks["dependence"]
     for row in fitted.judges().to_dict("records"):
         result |= {
-            f"reliability_{row['judge']}{suffix}": row[f"reliability{suffix}"]
-            for suffix in ("", "_low", "_high")
+            f"reliability_{row['judge']}{suffix}": row[f"reliability{suffix}"] for suffix in ("", "_low", "_high")
         }
     return {name: float(value) for name, value in result.items()}
 
@@ -184,11 +170,7 @@ def _label_verdict(
     pairs: tuple[tuple[str, str], ...], labels: tuple[str, ...], good: str, saved_fit: Fit | None, prob: float
 ) -> Estimate:
     table = _answer_frame([(judge, "item", label) for judge, label in pairs], "label")
-    fit = (
-        saved_fit.in_pandas
-        if saved_fit
-        else fit_table(table, levels=labels, positive=good, **SINGLE_ITEM_SETTINGS)
-    )
+    fit = saved_fit.in_pandas if saved_fit else fit_table(table, levels=labels, positive=good, **SINGLE_ITEM_SETTINGS)
     value = float(fit.predict(table)[f"p_{good}"][0])
     draws = classify_draws(fit.problem, fit.posterior, table)  # type: ignore[arg-type]
     if draws is None:
@@ -199,9 +181,7 @@ def _label_verdict(
 
 @lru_cache(maxsize=1024)
 def _score_verdict(scores: tuple[float, ...], scale: tuple[float, float], prob: float) -> Estimate:
-    table = _answer_frame(
-        [(f"judge {number}", "item", score) for number, score in enumerate(scores)], "score"
-    )
+    table = _answer_frame([(f"judge {number}", "item", score) for number, score in enumerate(scores)], "score")
     row = fit_table(table, levels=scale, model="rating-continuous", prob=prob).ranking().iloc[0]
     value, low, high = np.clip(row[["score", "low", "high"]].astype(float), *scale)
     return float(value), float(low), float(high)
@@ -231,9 +211,7 @@ def _guess_labels(words: Sequence[str]) -> tuple[str, ...]:
 def _good_label(labels: tuple[str, ...], positive: object) -> str:
     good = success_class(labels, positive)
     if good is None:
-        raise InputError(
-            f"of the labels {known_names(labels)} none is known to be the good one; name it (positive=)"
-        )
+        raise InputError(f"of the labels {known_names(labels)} none is known to be the good one; name it (positive=)")
     return good
 
 

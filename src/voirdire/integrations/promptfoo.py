@@ -56,13 +56,9 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     _check_known(config, ("threshold", "votes", *VERDICT_SETTINGS))
     graded = _grade_votes(variables.get("votes", config.get("votes")), config)
     low, high = graded["scale"]
-    interval_scores = {
-        f"panel_{bound}": graded[bound] for bound in ("low", "high") if graded[bound] is not None
-    }
+    interval_scores = {f"panel_{bound}": graded[bound] for bound in ("low", "high") if graded[bound] is not None}
     interval = (
-        f" ({100 * graded['prob']:g}% interval {graded['low']:.2f} to {graded['high']:.2f})"
-        if interval_scores
-        else ""
+        f" ({100 * graded['prob']:g}% interval {graded['low']:.2f} to {graded['high']:.2f})" if interval_scores else ""
     )
     return {
         "pass": graded["value"] >= graded["threshold"],
@@ -160,9 +156,7 @@ def _mean_scores(folder: Path) -> dict[str, float]:
 
 
 def _provider_output(votes: Any, graded: Mapping[str, Any]) -> dict[str, Any]:
-    judges = (
-        votes if isinstance(votes, Mapping) else [f"judge {number}" for number in range(1, len(votes) + 1)]
-    )
+    judges = votes if isinstance(votes, Mapping) else [f"judge {number}" for number in range(1, len(votes) + 1)]
     answers = votes.values() if isinstance(votes, Mapping) else votes
     return {
         "pass": graded["value"] >= graded["threshold"],

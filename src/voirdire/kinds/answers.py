@@ -118,9 +118,7 @@ def map_over_draws(function: Callable[[Values], Floats]) -> LogFunction:
 
     def log_by_draw(values: Values) -> Floats:
         (draws,) = {len(value) for value in values.values()}
-        return np.stack(
-            [function({name: value[draw] for name, value in values.items()}) for draw in range(draws)]
-        )
+        return np.stack([function({name: value[draw] for name, value in values.items()}) for draw in range(draws)])
 
     return log_by_draw
 
@@ -174,9 +172,7 @@ def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
 def _group_levels(levels: Sequence[str], answers: Ints) -> tuple[Ints, list[str]]:
     """Column of each level, and names of the columns."""
     parts = np.array_split(np.arange(len(levels)), min(MAX_COLUMNS, len(levels)))
-    names = [
-        levels[part[0]] if len(part) == 1 else f"{levels[part[0]]}\u2013{levels[part[-1]]}" for part in parts
-    ]
+    names = [levels[part[0]] if len(part) == 1 else f"{levels[part[0]]}\u2013{levels[part[-1]]}" for part in parts]
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), names
 
 
@@ -226,9 +222,7 @@ class Claims:
         p_low: dict[tuple[str, ...], float] = {}
         for pair in pairs:
             first, second, p = pair["first"], pair["second"], pair["p_first"]
-            p_low[(*sorted((first, second)), *(pair[name] for name in further))] = (
-                p if first < second else 1.0 - p
-            )
+            p_low[(*sorted((first, second)), *(pair[name] for name in further))] = p if first < second else 1.0 - p
         units = zip(*(self.about[name].tolist() for name in ("first", "second", *further)), strict=True)
         p_first = np.array([p_low[unit] for unit in units])
         answer = np.where(p_first >= 0.5, "first", "second").astype(object)

@@ -35,9 +35,7 @@ def refit_in_batches(
     sizes = [min(TASK_REFITS, resamples - start) for start in range(0, resamples, TASK_REFITS)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     batches: list[Batch] = list(zip(sizes, seeds, strict=True))
-    return np.concatenate(
-        run_in_order(partial(_refit_batch, kind, problem, mode), batches, *parallel_options)
-    )
+    return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, *parallel_options))
 
 
 def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Floats:
@@ -61,9 +59,7 @@ def refit_modes(density: LogDensity, draw_table: Callable[[], Data], resamples: 
     return np.stack(modes)
 
 
-def resample_weights(
-    part: dict[str, Any], answer_weight: Floats | None, rng: np.random.Generator
-) -> dict[str, Any]:
+def resample_weights(part: dict[str, Any], answer_weight: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
     """Resample the weights of a table with replacement; tables without weights or judges (of people) are kept."""
     if "weight" not in part or "judge" not in part:
         return part

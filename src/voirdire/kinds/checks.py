@@ -99,10 +99,7 @@ def withhold_orientation_probability(checks: list[Check], anchored: bool) -> lis
     level: Level = next((entry.level for entry in checks if entry.check == "dependence"), "ok")
     if anchored or level == "ok":
         return checks
-    return [
-        _withheld_orientation(entry, level) if entry.check == ORIENTATION_CHECKS[0] else entry
-        for entry in checks
-    ]
+    return [_withheld_orientation(entry, level) if entry.check == ORIENTATION_CHECKS[0] else entry for entry in checks]
 
 
 def _withheld_orientation(entry: Check, dependence: Level) -> Check:
@@ -181,15 +178,12 @@ def constant_judges(
     names = [judges[index] for index in np.flatnonzero(is_constant)]
     ok_message = f"No judge gives the same {kind} to everything."
     message = (
-        f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, "
-        f"{consequence}"
+        f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, {consequence}"
     )
     return [names_check("constant-judges", names, ok_message, message)]
 
 
-def names_check(
-    check: str, names: Sequence[str], ok_message: str, message: str, level: Level = "warn"
-) -> Check:
+def names_check(check: str, names: Sequence[str], ok_message: str, message: str, level: Level = "warn") -> Check:
     """Make a check with a ``message`` about some names, or with ``ok_message`` if there are no names."""
     if not names:
         return Check(check, "ok", 0.0, ok_message)
@@ -198,9 +192,7 @@ def names_check(
 
 def separation_check(names: list[str], ok_message: str, condition: str, answers: str) -> Check:
     """Check for items at one end in all ``answers``, which ``condition`` describes."""
-    message = (
-        f"{list_names(names)} {condition}: how far they stand out is set by the prior, not by the {answers}."
-    )
+    message = f"{list_names(names)} {condition}: how far they stand out is set by the prior, not by the {answers}."
     return names_check("separation", names, ok_message, message)
 
 
@@ -277,7 +269,5 @@ def connected_groups(first: Ints, second: Ints, first_count: int, second_count: 
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    edges = coo_array(
-        (np.ones(len(first)), (first, first_count + second)), shape=(first_count + second_count,) * 2
-    )
+    edges = coo_array((np.ones(len(first)), (first, first_count + second)), shape=(first_count + second_count,) * 2)
     return np.asarray(connected_components(edges, directed=False)[1])

@@ -62,8 +62,7 @@ def to_records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[di
     """Make a dictionary of plain Python numbers of each row; None for missing values."""
     keys = tuple(columns) if keys is None else keys
     return [
-        dict(zip(keys, row, strict=True))
-        for row in zip(*(_plain_cells(columns[key]) for key in keys), strict=True)
+        dict(zip(keys, row, strict=True)) for row in zip(*(_plain_cells(columns[key]) for key in keys), strict=True)
     ]
 
 
@@ -100,9 +99,7 @@ def with_intervals(
     """
     columns: Columns = {}
     for name, summary in posterior.summarise_quantities(function, prob).items():
-        low, high = (
-            np.where(summary.low == summary.high, np.nan, end) for end in (summary.low, summary.high)
-        )
+        low, high = (np.where(summary.low == summary.high, np.nan, end) for end in (summary.low, summary.high))
         for column, part in ((name, summary.point), (f"{name}_low", low), (f"{name}_high", high)):
             columns[column] = np.broadcast_to(part, (size,))
     return columns

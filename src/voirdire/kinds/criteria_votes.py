@@ -124,9 +124,7 @@ class WeightsDensity(LogDensity):
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameter ``weight``."""
         assert self.model.weights is not None  # else nothing would be voted on
-        weights: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(
-            self.model.weights.numbers
-        )
+        weights: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(self.model.weights.numbers)
         return weights
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
@@ -160,6 +158,4 @@ def criteria_vote_answers(problem: Problem, counts: Floats) -> Answers:
     judges, criteria = np.array(problem.judges), np.array(problem.criteria)
     about = {"judge": judges[votes["judge"]][vote_row]}
     about |= {side: criteria[votes[side]][vote_row] for side in ("first", "second")}
-    return Answers(
-        CRITERIA_ANSWERS, log_probability, vote_row, vote_row * 0, about, 20 * len(votes["weight"])
-    )
+    return Answers(CRITERIA_ANSWERS, log_probability, vote_row, vote_row * 0, about, 20 * len(votes["weight"]))

@@ -56,13 +56,10 @@ def effect_checks(
     ]
     message = f"Scores hold covariates fixed: {'; '.join(effect_words)}."
     if posterior.draws is not None:
-        message += (
-            f" Clear of 0 with 99%: {', '.join(row['name'] for row in covariates if row['clear']) or 'none'}."
-        )
+        message += f" Clear of 0 with 99%: {', '.join(row['name'] for row in covariates if row['clear']) or 'none'}."
     if separating:
         message += (
-            f" {list_names(separating)} deciding every vote: "
-            "the effect's size is set by the prior, not by the votes."
+            f" {list_names(separating)} deciding every vote: the effect's size is set by the prior, not by the votes."
         )
     if fixed:
         message += (
@@ -105,15 +102,11 @@ def _own_family_check(problem: Any, posterior: Posterior, unit: str) -> Check:
     """Check for judges that favour or disfavour their own family."""
     rows = own_family_rows(problem, posterior, PROB)
     if posterior.draws is None:
-        message = (
-            f"Scores hold the preference for the own family fixed: {rows['effect'][0]:+.2f} {unit} over all."
-        )
+        message = f"Scores hold the preference for the own family fixed: {rows['effect'][0]:+.2f} {unit} over all."
         return Check("own-family", "ok", 0.0, f"{message} The mode alone does not say how sure that is.")
     # over all judges, one table in twenty without any effect gives a false alarm
     wide_rows = own_family_rows(problem, posterior, 1.0 - FALSE_ALARM_RATE / max(len(rows["judge"]) - 1, 1))
-    clear_judges = [
-        k for k in range(1, len(rows["judge"])) if wide_rows["low"][k] > 0 or wide_rows["high"][k] < 0
-    ]
+    clear_judges = [k for k in range(1, len(rows["judge"])) if wide_rows["low"][k] > 0 or wide_rows["high"][k] < 0]
     overall = f"over all judges {rows['effect'][0]:+.2f} [{rows['low'][0]:.2f}, {rows['high'][0]:.2f}] {unit}"
     if not clear_judges:
         message = f"No judge clearly favours its own family: {overall}. Scores hold it fixed."

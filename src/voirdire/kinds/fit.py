@@ -341,9 +341,7 @@ class Fit:
             **({} if self.anchored is None else _anchors_as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }
-        for row, verdict in zip(
-            result.get("judges", ()), import_fit_function("verdicts")(self), strict=False
-        ):
+        for row, verdict in zip(result.get("judges", ()), import_fit_function("verdicts")(self), strict=False):
             row.update(verdict)
         return result
 
@@ -402,9 +400,7 @@ class Fit:
 def _fit_classes(base: type[Fit]) -> list[type[Fit]]:
     """List the classes of fits with a kind of data."""
     own_class = [base] if hasattr(base, "kind") else []
-    return own_class + [
-        fit_class for subclass in base.__subclasses__() for fit_class in _fit_classes(subclass)
-    ]
+    return own_class + [fit_class for subclass in base.__subclasses__() for fit_class in _fit_classes(subclass)]
 
 
 def _anchors_as_dict(anchored: Anchored) -> dict[str, Any]:

@@ -100,9 +100,7 @@ def attach_terms(
         rows += [row for row in new_rows if frozenset(row.factors) not in factor_sets]
     for name in dict.fromkeys(name for row in (*request.terms, *rows) for name in row.factors):
         if name == PERIOD and any(TIME in row.factors for row in rows):
-            raise InputError(
-                "terms: periods are those of time; rename the column 'period', or leave time out"
-            )
+            raise InputError("terms: periods are those of time; rename the column 'period', or leave time out")
         if name == TIME:
             extended = _add_periods(extended)
         elif name in (*FACTORS, *SCORE_FACTORS):
@@ -166,9 +164,7 @@ def _add_periods(table: Any) -> Any:
         raise InputError("terms: all answers are of one time, so effects of time are unknown; leave it out")
     midpoint = np.cumsum(np.bincount(code)) - 0.5 * np.bincount(code)
     period = np.minimum((midpoint * MAX_PERIODS / table.rows).astype(np.int64), MAX_PERIODS - 1)
-    _, period = np.unique(
-        period if len(moments) > MAX_PERIODS else np.arange(len(moments)), return_inverse=True
-    )
+    _, period = np.unique(period if len(moments) > MAX_PERIODS else np.arange(len(moments)), return_inverse=True)
     starts = [moments[period == number].min() for number in range(period.max() + 1)]
     levels = tuple(f"period {index + 1}: from {format_time(moment)}" for index, moment in enumerate(starts))
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
@@ -251,7 +247,7 @@ def _check_covariates_per_term(rows: Sequence[TermRow], table: Any) -> None:
     problems.raise_any()
 
 
-def model_with_terms(
+def build_sum_model(
     base: Model,
     rows: Sequence[TermRow],
     sections: Mapping[str, frozenset[str]],
@@ -290,13 +286,9 @@ def model_with_terms(
         raise InputError(problems)
     absent: dict[str, Any] = {name: None for name, key in sections.items() if key not in factor_sets}
     extra = tuple(
-        row
-        for row, key in zip(rows, factor_sets, strict=True)
-        if key not in required and key not in sections.values()
+        row for row, key in zip(rows, factor_sets, strict=True) if key not in required and key not in sections.values()
     )
-    omitted = ", ".join(
-        ":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None
-    )
+    omitted = ", ".join(":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None)
     equation = f"{base.equation.rstrip()}\nhere without {omitted}" if omitted else base.equation
     return replace(base, name=text, title=f"Sum of terms: {text}", terms=extra, equation=equation, **absent)
 
@@ -420,11 +412,7 @@ def check_terms_vary(added: ResolvedTerms, unit: str, varies: Bools | None = Non
         term_label(term.name)
         for term in added.terms
         if "item" not in term.factors
-        and (
-            term.covariate is None
-            or STEP in term.factors
-            or (varies is not None and not varies[term.covariate])
-        )
+        and (term.covariate is None or STEP in term.factors or (varies is not None and not varies[term.covariate]))
     ]
     if names := ", ".join(dict.fromkeys(constant)):
         raise InputError(

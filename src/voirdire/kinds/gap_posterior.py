@@ -115,7 +115,7 @@ class GapPosterior:
         """Compute the factor of all differences about the target in each draw of :meth:`to_target`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
         return np.asarray(
-            r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
+            r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * moments_over_items(drawn)[1][:, 0]
         )
 
     def _draw_nodes(self, rng: np.random.Generator, count: int) -> Ints:
@@ -149,13 +149,13 @@ class GapPosterior:
         return float(weight @ r), float(low), float(high)
 
 
-def mean_and_sd(drawn: Floats) -> tuple[Floats, Floats]:
+def moments_over_items(drawn: Floats) -> tuple[Floats, Floats]:
     """Compute the mean and standard deviation over items of each draw, shape (draws, 1) each."""
     middle = drawn.mean(axis=1, keepdims=True)
     return middle, drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1), keepdims=True)
 
 
 def standardise_draws(drawn: Floats) -> tuple[Floats, Floats, Floats]:
-    """Compute :func:`mean_and_sd`, and the draws scaled to mean 0 and variance 1."""
-    middle, size = mean_and_sd(drawn)
+    """Compute :func:`moments_over_items`, and the draws scaled to mean 0 and variance 1."""
+    middle, size = moments_over_items(drawn)
     return middle, size, (drawn - middle) / np.where(size > 0.0, size, 1.0)

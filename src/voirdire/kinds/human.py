@@ -95,9 +95,7 @@ class LeftOut:
             probability > probability.max(axis=1, keepdims=True) - TIE_TOLERANCE,
         )
         other_probability = np.sort(probability, axis=1)[:, :-1].sum(axis=1)  # 1 - max would round to zero
-        return cls(
-            probability[rows, answer], other_probability, best[rows, answer] / best.sum(axis=1), usable
-        )
+        return cls(probability[rows, answer], other_probability, best[rows, answer] / best.sum(axis=1), usable)
 
 
 def anchor_folds(count: int) -> list[Ints]:

@@ -116,9 +116,7 @@ def split_chains(draws: Floats, sampled: bool) -> Floats:
 
 def _unconstrained_draws(density: LogDensity, draws: Floats) -> Variables:
     values = density.values(draws, np)
-    return {
-        estimated_name(p.name): (p.dims, values[p.name]) for p in density.parameters if values[p.name].size
-    }
+    return {estimated_name(p.name): (p.dims, values[p.name]) for p in density.parameters if values[p.name].size}
 
 
 def _given_weights(problem: Problem) -> Variables:
@@ -144,18 +142,13 @@ def _answer_data(answers: list[Answers]) -> tuple[Variables, Variables]:
     names = dict.fromkeys(name for part in answers for name in part.about)
     about: dict[str, Any] = {
         name: np.concatenate(
-            [
-                part.about.get(name, np.full(count, "")).astype(str)
-                for part, count in zip(answers, size, strict=True)
-            ]
+            [part.about.get(name, np.full(count, "")).astype(str) for part, count in zip(answers, size, strict=True)]
         )
         for name in names
     }
     about["table"] = np.repeat([part.table for part in answers], size)
     dims = (ANSWER,) if values.ndim == 1 else (ANSWER, "ranked")
-    return {"answers": (dims, values)}, {
-        f"answer_{name}": ((ANSWER,), column) for name, column in about.items()
-    }
+    return {"answers": (dims, values)}, {f"answer_{name}": ((ANSWER,), column) for name, column in about.items()}
 
 
 GROUP_DESCRIPTIONS: Mapping[str, tuple[str, str]] = {
@@ -180,9 +173,7 @@ def _describe_variable(group: str, name: str, unit: str) -> dict[str, str]:
     if group == "unconstrained_posterior":
         return _describe_unconstrained(name, unit)
     if group == "constant_data":
-        text = (
-            "number of answers of each judge" if name == "answers_by_judge" else f"{name[7:]} of each answer"
-        )
+        text = "number of answers of each judge" if name == "answers_by_judge" else f"{name[7:]} of each answer"
         return {"units": "name" if name != "answers_by_judge" else "answers", "definition": text}
     return {}
 

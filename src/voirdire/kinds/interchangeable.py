@@ -75,11 +75,7 @@ def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints
         interchangeable with no other.
     """
     added = getattr(problem, "added", None)
-    if (
-        len(members) > MAX_ITEMS
-        or getattr(problem, "anchors", None) is not None
-        or (added is not None and added.terms)
-    ):
+    if len(members) > MAX_ITEMS or getattr(problem, "anchors", None) is not None or (added is not None and added.terms):
         return []
     tables = _known_answers(problem)
     size = len(problem.items)
@@ -92,10 +88,7 @@ def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints
         for group in groups:
             names, other_items = np.arange(size), members[group[0]]
             names[items], names[other_items] = other_items, items
-            if all(
-                rows.renamed_bytes(names) == unchanged
-                for rows, unchanged in zip(tables, original, strict=True)
-            ):
+            if all(rows.renamed_bytes(names) == unchanged for rows, unchanged in zip(tables, original, strict=True)):
                 group.append(code)
                 break
         else:
@@ -118,9 +111,7 @@ def _answer_rows(part: Mapping[str, Any]) -> Iterator[AnswerRows | None]:
     if "item" in part:
         yield _plain_rows(part["item"][:, None], [part[name] for name in part if name != "item"])
     elif "pair" in part:
-        extra = [
-            name for name in part if name.startswith("pair_") and name not in ("pair_first", "pair_second")
-        ]
+        extra = [name for name in part if name.startswith("pair_") and name not in ("pair_first", "pair_second")]
         for pair, columns in (
             ("pair", ("judge", "outcome", "weight")),
             ("tie_pair", ("tie_judge", "tied", "decided")),

@@ -69,9 +69,7 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
 
     def make_habit(name: str, sign: float) -> Habit:
         def log_probability(u: float) -> Floats:
-            shifted = values | {
-                coin: values[coin] + shift for coin, shift in zip(coins, (u, sign * u), strict=True)
-            }
+            shifted = values | {coin: values[coin] + shift for coin, shift in zip(coins, (u, sign * u), strict=True)}
             p = cell_probabilities(problem.model, density, [shifted], votes)
             return np.asarray(np.log(np.maximum(p[votes.row_cell, votes.row_outcome], 1e-300)))
 
@@ -127,11 +125,7 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
         probability = score_probabilities(problem, shifted, codes)[np.arange(len(answers)), answers]
         return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
-    return (
-        Habit(
-            "severity", log_probability, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))
-        ),
-    )
+    return (Habit("severity", log_probability, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))),)
 
 
 def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:

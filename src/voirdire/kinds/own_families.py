@@ -34,9 +34,7 @@ def requested_families(
     """
     if request.item_families is None:
         if request.without_own_family:
-            raise InputError(
-                "without_own_family needs the families of judges and of items: families=, item_families="
-            )
+            raise InputError("without_own_family needs the families of judges and of items: families=, item_families=")
         return None
     if request.families is None:
         raise InputError("item_families= needs families=, the family of each judge; pass both")
@@ -88,10 +86,7 @@ def _add_own_covariate(table: Any, own_family: Bools) -> Any:
 
 def _check_own_families(own_family: Sequence[Bools]) -> None:
     """Raise if no table identifies the effect of own families."""
-    if any(
-        mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any())
-        for mask in own_family
-    ):
+    if any(mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any()) for mask in own_family):
         return
     actions = {
         1: "answered about an item of its own family on which a judge of another family answered, too",

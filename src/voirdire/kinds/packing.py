@@ -45,9 +45,7 @@ def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Vot
     content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _VOTE_ARRAYS}
     content |= lists_to_tuples(names[key])
     if "details" in content:
-        content["details"] = Details(
-            **lists_to_tuples(content["details"]), **_select_prefix(f"{key}_details_", arrays)
-        )
+        content["details"] = Details(**lists_to_tuples(content["details"]), **_select_prefix(f"{key}_details_", arrays))
     content["further"] = Further.from_packed(content["further"], _select_prefix(f"{key}_further_", arrays))
     if content["row_cell"] is None:
         for name in ("contexts", "further", *_ROW_ARRAYS):
@@ -91,9 +89,7 @@ def pack_people(people: PeopleTable[Any] | None) -> tuple[dict[str, Any], dict[s
     return {"people": names, "people_notes": people.notes}, codes
 
 
-def unpack_people(
-    table_class: type[R], names: dict[str, Any], arrays: dict[str, Any]
-) -> PeopleTable[R] | None:
+def unpack_people(table_class: type[R], names: dict[str, Any], arrays: dict[str, Any]) -> PeopleTable[R] | None:
     """Restore people's table, of class ``table_class``, from the result of :func:`pack_people`; None without one."""
     if "people" not in names:
         return None

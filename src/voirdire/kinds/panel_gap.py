@@ -25,7 +25,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.gap_posterior import GapPosterior, mean_and_sd
+from voirdire.kinds.gap_posterior import GapPosterior, moments_over_items
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.terms.reliability import Values
@@ -78,7 +78,7 @@ class Gap:
         """
         rng = np.random.default_rng(GAP_SEED)
         kept = self._shared_variance_draws(rng, len(drawn))
-        centre, size = mean_and_sd(drawn)
+        centre, size = moments_over_items(drawn)
         size = size if spread is None else spread[:, None]
         noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
         return np.asarray(centre + kept * (drawn - centre) + noise)
@@ -168,9 +168,7 @@ def target_and_panel_scores(problem: Problem, values: Values) -> tuple[Floats, F
     if error is None:
         return find_gap(problem, scores).to_target(scores), scores
     # people ranked some items: strengths are about people, and the panel's error was fitted
-    return scores, integrated_scores(
-        problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]}
-    )
+    return scores, integrated_scores(problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]})
 
 
 def shown_draws(problem: Problem, values: Values) -> Floats:

@@ -89,9 +89,7 @@ def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
         name = people.criteria[code]
         rows = np.flatnonzero(people.criterion == code) + 1
         if not panel.has_criteria:
-            problems.rows(
-                rows, f"the {panel.data} have no column 'criterion', so none is {name!r}; leave it out"
-            )
+            problems.rows(rows, f"the {panel.data} have no column 'criterion', so none is {name!r}; leave it out")
         else:
             hint = nearest_name(name, panel.criteria) or f"; known are {known_names(panel.criteria)}"
             problems.rows(rows, f"the {panel.data} have no criterion {name!r}{hint}")
@@ -125,9 +123,7 @@ def describe_unknown_anchors(
     preposition, _, noun = where.partition(" ")
     article = "an" if noun[0] in "aeiou" else "a"
     subject = f"1 anchor is {preposition} {article} {noun}" if rows == 1 else f"{rows} anchors are {where}s"
-    return (
-        f"{subject} that no judge has {answered} ({examples}{suffix}{nearest_name(names[unknown[0]], known)})"
-    )
+    return f"{subject} that no judge has {answered} ({examples}{suffix}{nearest_name(names[unknown[0]], known)})"
 
 
 TWO_SCORE_SCALE = float(np.sqrt(2.0))  # scale of the difference of two noises, in units of the scale of one

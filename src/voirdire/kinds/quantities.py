@@ -80,9 +80,7 @@ def item_score_quantities(problem: Problem, values: Values) -> Quantities:
         subject, draws = (PANEL, panel) if problem.about == TARGET else (TARGET, target)
         quantities[f"score_{subject}"] = Quantity(draws, ("item",))
     if "context_strength" in values:
-        quantities["score_in_context"] = Quantity(
-            context_strengths(problem.density, values), ("context", "item")
-        )
+        quantities["score_in_context"] = Quantity(context_strengths(problem.density, values), ("context", "item"))
     return quantities
 
 
@@ -110,9 +108,7 @@ def judge_quantities(judge_values: dict[str, Floats], judges: int, guessing: flo
 
 def rescale_draws(quantities: Quantities, rescale: Callable[[str, Floats], Floats]) -> Quantities:
     """Change the draws of each quantity by a function of its name and draws."""
-    return {
-        name: quantity._replace(draws=rescale(name, quantity.draws)) for name, quantity in quantities.items()
-    }
+    return {name: quantity._replace(draws=rescale(name, quantity.draws)) for name, quantity in quantities.items()}
 
 
 def _is_constant(value: Floats) -> bool:
@@ -179,9 +175,7 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
         slopes |= {judge_slopes: OWN_FAMILY} if judge_slopes else {}
     other_terms = [term for name, term in names.items() if name not in slopes]
     if other_terms:
-        tables["terms"] = [
-            row for term in other_terms for row in _term_rows(problem, added, posterior, term, prob)
-        ]
+        tables["terms"] = [row for term in other_terms for row in _term_rows(problem, added, posterior, term, prob)]
     return tables
 
 
@@ -220,9 +214,7 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
 def _judge_slopes_name(added: ResolvedTerms, covariate: str) -> str | None:
     """Name of judges' slopes of a covariate; None without them."""
     names = (term.name for term in added.terms)
-    return next(
-        (name for name in names if {*term_label(name).split(FACTOR_SEPARATOR)} == {"judge", covariate}), None
-    )
+    return next((name for name in names if {*term_label(name).split(FACTOR_SEPARATOR)} == {"judge", covariate}), None)
 
 
 def _term_rows(

@@ -18,7 +18,7 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import Fit, import_fit_function
 from voirdire.kinds.panel_gap import learned_gap, shown_draws
 from voirdire.kinds.quantities import effect_tables, spread_table
-from voirdire.kinds.results import context_table, strength_table
+from voirdire.kinds.results import context_strength_table, strength_table
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -148,9 +148,7 @@ class RankedFit(Fit):
             cluster cannot be used.
         """
         if self.method == "adam":
-            raise InputError(
-                "bootstrap() finds modes, and method 'adam' is another estimator; fit with method='map'"
-            )
+            raise InputError("bootstrap() finds modes, and method 'adam' is another estimator; fit with method='map'")
         min_resamples = least_draws(self.prob)
         if not is_whole(resamples) or resamples < min_resamples:
             raise InputError(
@@ -169,7 +167,7 @@ class TermsFit(RankedFit):
     kind: ClassVar[TermsKind[Any, Any]]
 
     def contexts(self) -> pd.DataFrame:
-        """Table of the strength of every item in every context; see :func:`.results.context_table`.
+        """Table of the strength of every item in every context; see :func:`.results.context_strength_table`.
 
         Raises
         ------
@@ -178,7 +176,7 @@ class TermsFit(RankedFit):
         """
         self.kind.check_contexts(self.problem)
         contexts = self.kind.table_of(self.problem).contexts
-        return self._frame(context_table(self.problem, contexts, self.posterior, self.prob))
+        return self._frame(context_strength_table(self.problem, contexts, self.posterior, self.prob))
 
     def covariates(self) -> pd.DataFrame:
         """Table of effects of covariates: name, effect (log-odds, or points), low, high, unit, clear (of 0).
@@ -254,9 +252,7 @@ class ComparedFit(RankedFit):
             The fit has no anchors, or its items are linked: use :meth:`ranking`.
         """
         if self.anchored is None or not self.anchored.pairs:
-            raise InputError(
-                "pairs() is for tables of unconnected pairs that were fitted with anchors; use ranking()"
-            )
+            raise InputError("pairs() is for tables of unconnected pairs that were fitted with anchors; use ranking()")
         return self._rows(self.anchored.pairs)
 
 
@@ -269,6 +265,4 @@ class ScoredFit(RankedFit):
 
     def groups(self) -> pd.DataFrame:
         """Table of groups of judges: group, judges, answers (number of scores), mean, severity, low, high."""
-        return self._frame(
-            {_COLUMN_NAMES.get(name, name): column for name, column in self.tables["groups"].items()}
-        )
+        return self._frame({_COLUMN_NAMES.get(name, name): column for name, column in self.tables["groups"].items()})

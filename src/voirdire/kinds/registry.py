@@ -130,9 +130,7 @@ class LabelsFit(Fit):
         InputError
             The table has no columns context and system, the fit has no draws, or ``positive`` is no class.
         """
-        return self._frame(
-            label_systems.system_table(self._with(positive).problem, self.posterior, self.prob)
-        )
+        return self._frame(label_systems.system_table(self._with(positive).problem, self.posterior, self.prob))
 
     def board(self, positive: object = None, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
         """Make the leaderboard of systems over contexts; see :func:`voirdire.decide.board.board`.

@@ -47,9 +47,7 @@ def strengths_over_contexts(values: Values, over: str) -> Array:
 def contexts_note(over: str) -> str:
     """Write a note on the scores of a fit with contexts."""
     scope, other_scope = "contexts like these", "these contexts alone"
-    scope, other_scope, other = (
-        (scope, other_scope, "these") if over == "new" else (other_scope, scope, "new")
-    )
+    scope, other_scope, other = (scope, other_scope, "these") if over == "new" else (other_scope, scope, "new")
     return (
         f"Scores are over {scope}: over='{other}' (--over {other}) gives scores over {other_scope}; contexts() "
         "(--contexts --json) has the strengths in each."
@@ -136,8 +134,7 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
         target, panel = (None, None) if values is None else target_and_panel_scores(problem, values)
         fitted = values is not None and "panel_error" in values
         summaries = [
-            summary if draws is None else summary_of_draws(posterior, draws, prob)
-            for draws in (target, panel)
+            summary if draws is None else summary_of_draws(posterior, draws, prob) for draws in (target, panel)
         ]
         if not fitted:
             panel_draws = summary.point[None] if panel is None else panel
@@ -201,13 +198,9 @@ def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Colu
 
 def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Table of strengths by criterion and item (log-odds), with sd and interval."""
-    summary = posterior.summarise_quantities(lambda values: {"strength": values["strength"]}, prob)[
-        "strength"
-    ]
+    summary = posterior.summarise_quantities(lambda values: {"strength": values["strength"]}, prob)["strength"]
     columns = level_columns(criterion=problem.criteria, item=problem.items)
-    return columns | dict(
-        zip(("strength", "sd", "low", "high"), (part.ravel() for part in summary), strict=True)
-    )
+    return columns | dict(zip(("strength", "sd", "low", "high"), (part.ravel() for part in summary), strict=True))
 
 
 def rank_values(values: Floats) -> npt.NDArray[np.int64]:
@@ -218,7 +211,7 @@ def rank_values(values: Floats) -> npt.NDArray[np.int64]:
     return ranks
 
 
-def context_table(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:
+def context_strength_table(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:
     """Table of strengths by context and item (weighted over criteria), with interval and P(best in the context).
 
     Returns

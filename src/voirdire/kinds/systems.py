@@ -71,9 +71,7 @@ def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placeme
     return placement
 
 
-def rank_systems(
-    table: Rated, placement: Placement, drawn: Floats, posterior: Posterior, prob: float
-) -> Columns:
+def rank_systems(table: Rated, placement: Placement, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
     """Table of systems in the order of their codes: system, contexts, and the columns of :func:`.results.rank_columns`.
 
     Parameters

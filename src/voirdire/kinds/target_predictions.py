@@ -51,9 +51,7 @@ class ItemQuestions(NamedTuple):
     max_draws: int | None = None
 
 
-def predict_about_target(
-    problem: Problem, posterior: Posterior, questions: ItemQuestions, prob: float
-) -> Columns:
+def predict_about_target(problem: Problem, posterior: Posterior, questions: ItemQuestions, prob: float) -> Columns:
     """Predict quantities about the target and (``..._panel``) about the panel: means with equal-tailed intervals.
 
     Parameters
@@ -132,9 +130,7 @@ def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
     positions = level_positions(theirs, ours)
     unknown = [name for name, position in zip(theirs, positions, strict=True) if position < 0]
     if unknown:
-        give_notice(
-            f"The fit has no context {known_names(unknown)}: taken as any context like those that it has."
-        )
+        give_notice(f"The fit has no context {known_names(unknown)}: taken as any context like those that it has.")
     return positions
 
 
@@ -182,9 +178,7 @@ def _target_and_panel(problem: Problem, values: Values, criteria: tuple[int, ...
     if "panel_error" in values:  # people ranked some items: strengths are about people
         error = values["panel_error"][..., 0, :, :]
         shifted = {**values, "strength": values["strength"] + error}
-        return panel, np.concatenate(
-            [strength + error, integrated_scores(problem.density, shifted)[:, None]], axis=1
-        )
+        return panel, np.concatenate([strength + error, integrated_scores(problem.density, shifted)[:, None]], axis=1)
     target = panel.copy()
     for criterion in criteria:
         target[:, criterion] = find_gap(problem, panel[:, criterion]).to_target(panel[:, criterion])

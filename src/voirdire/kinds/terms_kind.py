@@ -64,9 +64,7 @@ class TermsKind(Kind[T, P]):
         known = {"judge", "criterion", "item", *(("context",) if _has_contexts(problem) else ())}
         known |= {FAMILY} if self.predicts_families else set()
         terms = problem.added.terms
-        factors = [
-            TIME if name == STEP else name for term in terms for name in term.factors if name not in known
-        ]
+        factors = [TIME if name == STEP else name for term in terms for name in term.factors if name not in known]
         return tuple(dict.fromkeys([*problem.added.units, *factors]))
 
     def check_contexts(self, problem: P) -> None:
@@ -75,9 +73,7 @@ class TermsKind(Kind[T, P]):
             return
         table: Any = self.table_of(problem)
         if not any(has_recurring_items(part) for part in table.parts):
-            raise InputError(
-                f"contexts need items that are in several contexts; in these {self.words} none is"
-            )
+            raise InputError(f"contexts need items that are in several contexts; in these {self.words} none is")
         raise InputError(
             f"contexts need a model with contexts, such as {self.models_with_contexts}; the model here is "
             f"{problem.model.name}"
@@ -119,9 +115,7 @@ class TermsKind(Kind[T, P]):
         """Add the families of a problem to a table; judges that it does not know have no family."""
         known = dict(zip(problem.judges, problem.family_of_judges.tolist(), strict=True))
         code = np.array([known.get(judge, -1) for judge in table.judges])[table.judge]
-        extended: T = table.with_further(
-            table.further.with_factor(FAMILY, problem.added.levels[FAMILY], code)
-        )
+        extended: T = table.with_further(table.further.with_factor(FAMILY, problem.added.levels[FAMILY], code))
         return extended
 
     def check_new_answers(self, problem: P, added: T) -> None:
@@ -137,6 +131,4 @@ class TermsKind(Kind[T, P]):
         if old is None and new is not None:
             give_notice(f"Column context of the new {self.name} is left out, as the old ones have none.")
         if problem.density.sizes.get("context") and old is not None and new is None:
-            raise InputError(
-                f"new {self.name}: column 'context' is missing, and the fit has contexts; name them"
-            )
+            raise InputError(f"new {self.name}: column 'context' is missing, and the fit has contexts; name them")

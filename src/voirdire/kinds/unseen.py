@@ -18,9 +18,7 @@ from voirdire.typing import Floats, Ints
 MAX_DRAW_NUMBERS = 3e7  # largest number of values in all draws; there are at least twenty draws
 
 
-def predictive_draws(
-    posterior: Posterior, seen: Mapping[str, Ints], questions: Mapping[str, Ints]
-) -> list[Values]:
+def predictive_draws(posterior: Posterior, seen: Mapping[str, Ints], questions: Mapping[str, Ints]) -> list[Values]:
     """Make the values for predictions: some posterior draws, or the mode with draws of values without answers.
 
     Parameters

@@ -84,9 +84,7 @@ _NO_CONTEXTS_NOTE = (
 )
 
 
-def votes_and_scores_judge_table(
-    problem: VotesAndScoresProblem, posterior: Posterior, prob: float
-) -> Columns:
+def votes_and_scores_judge_table(problem: VotesAndScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Table of judges: numbers of ``votes`` and ``scores``, and quantities of judges in both parts of the model.
 
     ``reliability`` is the probability of being right in a vote on a typical pair, and ``p_right_score`` the probability
@@ -186,9 +184,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             large_reason = reason_too_large(table, None in contexts, len(families))
             if not large_reason or request.asks_terms:
                 model = load_model("joint-contexts")
-                reason = " and ".join(
-                    [f"{reason},", *(feature for feature, holds in features.items() if holds)]
-                )
+                reason = " and ".join([f"{reason},", *(feature for feature, holds in features.items() if holds)])
                 if not families and not request.asks_terms:
                     return model.name, reason
                 model = model if None in contexts else replace(model, context=None)
@@ -220,11 +216,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         problem = encode_votes_and_scores(model, table, **options, over=request.over)
         if problem.density.contexts:
             notes.append(contexts_note(request.over))
-            if (
-                people is not None
-                and people.votes.row_context is not None
-                and table.votes.row_context is None
-            ):
+            if people is not None and people.votes.row_context is not None and table.votes.row_context is None:
                 notes.append(f"Anchors: {_NO_CONTEXTS_NOTE}")
         elif request.over != "new":
             raise InputError(
@@ -252,9 +244,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         options: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
         options |= {"over": problem.density.over, "families": problem.of_scores.families}
         options["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
-        return encode_votes_and_scores(
-            problem.model, change.table, answer_weight=change.answer_weight, **options
-        )
+        return encode_votes_and_scores(problem.model, change.table, answer_weight=change.answer_weight, **options)
 
     def join(self, problem: VotesAndScoresProblem, new: object) -> VotesAndScores:
         """Join both tables with new answers: votes, scores, or a list of both."""
@@ -291,16 +281,12 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             return predict_comparisons(problem.of_votes, table)
         return item_score_questions(problem.of_scores, table)
 
-    def response_probabilities(
-        self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]
-    ) -> Floats:
+    def response_probabilities(self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """As for votes if rows have two items, else as for scores."""
         kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
         return kind.response_probabilities(part, values, rows)
 
-    def draw(
-        self, problem: VotesAndScoresProblem, values: Values, rng: np.random.Generator
-    ) -> VotesAndScores:
+    def draw(self, problem: VotesAndScoresProblem, values: Values, rng: np.random.Generator) -> VotesAndScores:
         """Draw votes, then scores."""
         return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
 

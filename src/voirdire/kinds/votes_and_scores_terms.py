@@ -8,8 +8,8 @@ from voirdire.errors import InputError
 from voirdire.kinds.further_terms import (
     FAMILY,
     attach_terms,
+    build_sum_model,
     has_family_terms,
-    model_with_terms,
     reason_families_unknown,
 )
 from voirdire.kinds.own_families import add_own_families_to_all
@@ -75,9 +75,7 @@ def attach_terms_to_both(
         raise InputError("terms: time is not for tables of votes and scores; leave it out")
     if not tables.votes.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
-    (rows, scores), own_family_notes = add_own_families_to_all(
-        (VoteRows(tables.votes), tables.scores), request
-    )
+    (rows, scores), own_family_notes = add_own_families_to_all((VoteRows(tables.votes), tables.scores), request)
     term_request = replace(request, item_families=None, without_own_family=False)
     scores, model, notes = attach_terms(scores, model, term_request, (FAMILY,))
     rows, _, _ = attach_terms(rows, model, term_request, (FAMILY,))
@@ -112,9 +110,7 @@ def model_from_terms(tables: VotesAndScores, request: Request) -> Model:
         if len(tables.judges) < 2
         else (None if tastes else "there are neither contexts nor several criteria"),
     }
-    return model_with_terms(
-        load_model("joint-contexts"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing
-    )
+    return build_sum_model(load_model("joint-contexts"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing)
 
 
 def model_with_families(model: Model) -> Model:

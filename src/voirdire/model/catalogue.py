@@ -201,9 +201,7 @@ def models_table(folder: str) -> str:
         if model.cutpoints is not None and model.cutpoints.kind == "by-judge" and "cutpoints" not in judge:
             judge += " and cutpoints"
         link = f"[`{name}`]({folder}{name}.toml)"
-        lines.append(
-            f"| {link} | {model.data} | {model.title} | {judge} | {criteria_in_words(model)} | {simpler} |"
-        )
+        lines.append(f"| {link} | {model.data} | {model.title} | {judge} | {criteria_in_words(model)} | {simpler} |")
     return "\n".join(lines)
 
 

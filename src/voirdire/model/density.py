@@ -213,9 +213,7 @@ class LogDensity(ABC):
 
     def _free_coordinates(self, parameter: Parameter, x: Array) -> Array:
         """Free coordinates of one parameter, in its free shape."""
-        return x[..., self.parameter_slices[parameter.name]].reshape(
-            (*x.shape[:-1], *parameter.free_shape(self.sizes))
-        )
+        return x[..., self.parameter_slices[parameter.name]].reshape((*x.shape[:-1], *parameter.free_shape(self.sizes)))
 
     def flat(self, values: Values, xp: Any) -> Array:
         """Flat vector of named values; inverse of :meth:`values`."""
@@ -246,9 +244,7 @@ class LogDensity(ABC):
                 log = p.prior.log_density(self._free_coordinates(p, x), ratios[p.name], values, xp)
                 densities[p.name] = log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
             else:
-                densities[p.name] = p.prior.log_density(x[..., self.parameter_slices[p.name]], xp).sum(
-                    axis=-1
-                )
+                densities[p.name] = p.prior.log_density(x[..., self.parameter_slices[p.name]], xp).sum(axis=-1)
             if isinstance(p.prior, LogDivided):
                 parts = [x[..., self.parameter_slices[name]] for name in (p.prior.others, p.name)]
                 logs = xp.concatenate(parts, axis=-1)
@@ -272,9 +268,7 @@ class LogDensity(ABC):
 
     def log_people_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
         """Log likelihood of people's answers, shape of the values' leading axes (draws); 0 without anchors."""
-        return sum(
-            (log * weight).sum(axis=-1) for log, weight in self.people_log_probabilities(values, data, xp)
-        )
+        return sum((log * weight).sum(axis=-1) for log, weight in self.people_log_probabilities(values, data, xp))
 
     def log_orientation(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the factors that distinguish a panel's two orientations: prior and human answers, shape (...)."""
@@ -342,9 +336,7 @@ class LogDensity(ABC):
         """True where the prior, without people's answers, prefers a vector to its twins, shape (...)."""
         return np.asarray(self.log_prior(x, np) >= self.log_prior(np.asarray(self.mirror_values(x, np)), np))
 
-    def fold_with_twins(
-        self, draws: Floats, data: Data
-    ) -> tuple[Floats, npt.NDArray[np.bool_], Iterator[Floats]]:
+    def fold_with_twins(self, draws: Floats, data: Data) -> tuple[Floats, npt.NDArray[np.bool_], Iterator[Floats]]:
         """Fold draws, shape (n, size), as :meth:`fold_orientations` does.
 
         Returns

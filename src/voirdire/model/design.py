@@ -147,9 +147,7 @@ class LatentPositions:
 
     def __init__(self, density: LogDensity, *, learned: bool = False) -> None:
         self.shapes = {
-            p.name: p.shape(density.sizes)
-            for p in density.parameters
-            if isinstance(p.prior, LEARNED_PRIORS) is learned
+            p.name: p.shape(density.sizes) for p in density.parameters if isinstance(p.prior, LEARNED_PRIORS) is learned
         }
         self.dims = {p.name: p.dims for p in density.parameters}
         self.start, position = {}, 0
@@ -198,9 +196,7 @@ def build_design(terms: Sequence[Term], cells: Cells, positions: LatentPositions
 
 def stack_designs(designs: Sequence[Design]) -> Design:
     """Concatenate the cells of several tables with the same predictors in each column."""
-    index, coefficients = (
-        np.concatenate([getattr(d, name) for d in designs]) for name in ("index", "coefficients")
-    )
+    index, coefficients = (np.concatenate([getattr(d, name) for d in designs]) for name in ("index", "coefficients"))
     return Design(index, coefficients, designs[0].predictor)
 
 
@@ -214,14 +210,10 @@ def _term_columns(term: Term, cells: Cells, positions: LatentPositions) -> list[
         if codes is None:
             columns.append((*no_value, predictor))
             continue
-        is_known = (
-            np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
-        )
+        is_known = np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
         levels = [np.maximum(code, 0) for code in codes][: len(positions.shapes[term.name])]
         position = (
-            positions.positions_of(term.name, *levels)
-            if levels
-            else np.full(cells.number, positions.start[term.name])
+            positions.positions_of(term.name, *levels) if levels else np.full(cells.number, positions.start[term.name])
         )
         sign = -term.sign if side == 1 and term.contrast and not term.by_item else term.sign
         number = np.ones(cells.number)

@@ -11,9 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 LOG_PREFIX, LOGIT_PREFIX = "log_", "logit_"
-LOGIT_PARAMETERS = frozenset(
-    {"reliability", "reliability_deviation", "coin_first", "coin_second", "anchor", "common"}
-)
+LOGIT_PARAMETERS = frozenset({"reliability", "reliability_deviation", "coin_first", "coin_second", "anchor", "common"})
 LOG_PARAMETERS = frozenset(
     {"weight", "class_share", "confusion", "confusion_judge", "common_label", "tendency"}
     | {"tie", "tie_judge", "tie_context", "tie_judge_context", "tie_item"}
@@ -95,9 +93,7 @@ def unit_and_definition(name: str, unit: str) -> Fact:
 
 _PROBABILITY, _RATIO, _LOG_ODDS = "probability", "ratio", "log-odds"
 QUANTITY_FACTS: dict[str, Fact] = {
-    "score": Fact(
-        SCALE_UNIT, "the item's integrated score: its strengths by criterion, weighted by the criteria"
-    ),
+    "score": Fact(SCALE_UNIT, "the item's integrated score: its strengths by criterion, weighted by the criteria"),
     "score_panel": Fact(SCALE_UNIT, "score about the panel"),
     "score_target": Fact(SCALE_UNIT, "score about the target (people)"),
     "score_in_context": Fact(SCALE_UNIT, "score of the item in each context, sum zero in each"),
@@ -105,29 +101,21 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "system_share": Fact("share", "share of the system's answers that are of the class"),
     "strength": Fact(SCALE_UNIT, "strength of the item by criterion"),
     "general": Fact(SCALE_UNIT, "part of an item's strength that is common to all criteria"),
-    "context_strength": Fact(
-        SCALE_UNIT, "additional strength of an item in a context, relative to all contexts"
-    ),
+    "context_strength": Fact(SCALE_UNIT, "additional strength of an item in a context, relative to all contexts"),
     "taste": Fact(SCALE_UNIT, "additional strength of an item for one judge"),
     "family_item": Fact(SCALE_UNIT, "additional strength of an item for all judges of a family"),
     "panel_error": Fact(SCALE_UNIT, "additional strength of an item for all judges, relative to people"),
     "level": Fact(SCALE_UNIT, "mean strength of the items by criterion"),
     "weight": Fact("share", "weight of the criterion in an item's score; weights sum to one"),
     "reliability": Fact(_PROBABILITY, "probability that the judge answers right"),
-    "reliability_by_criterion": Fact(
-        _PROBABILITY, "probability that the judge answers right under a criterion"
-    ),
+    "reliability_by_criterion": Fact(_PROBABILITY, "probability that the judge answers right under a criterion"),
     "informedness": Fact(
         "share",
         "reliability above guessing, (reliability - g) / (1 - g) with g that of a guess; 0 for a guess",
     ),
-    "position_bias": Fact(
-        _PROBABILITY, "preference for the item shown first: (e1 - e2) / 2 of the two coins"
-    ),
+    "position_bias": Fact(_PROBABILITY, "preference for the item shown first: (e1 - e2) / 2 of the two coins"),
     "coin_first": Fact(_PROBABILITY, "probability of being right where the better item is shown first (e1)"),
-    "coin_second": Fact(
-        _PROBABILITY, "probability of being right where the better item is shown second (e2)"
-    ),
+    "coin_second": Fact(_PROBABILITY, "probability of being right where the better item is shown second (e2)"),
     "coin_mean": Fact(_LOG_ODDS, "log-odds of being right of the judge in the middle of the population"),
     "coin_spread": Fact(_LOG_ODDS, "standard deviation between judges of the log-odds of being right"),
     "p_right": Fact(_PROBABILITY, "probability of preferring the better of two items of typical difference"),
@@ -135,9 +123,7 @@ QUANTITY_FACTS: dict[str, Fact] = {
         _PROBABILITY,
         "probability of scoring the better of two items of typical difference higher, ties counted half",
     ),
-    "first_rate": Fact(
-        _PROBABILITY, "share of first items among decided answers on a typical pair, both orders alike"
-    ),
+    "first_rate": Fact(_PROBABILITY, "share of first items among decided answers on a typical pair, both orders alike"),
     "tie_rate": Fact(_PROBABILITY, "probability of a tie on a typical pair"),
     "discrimination": Fact(_RATIO, "slope by which the judge perceives strengths; 1 is typical of the panel"),
     "discrimination_spread": Fact("log", "standard deviation between judges of the log of discrimination"),
@@ -154,9 +140,7 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "tie_judge_context_spread": Fact("log", "standard deviation of log nu between judges in contexts"),
     "tie_item_spread": Fact("log", "standard deviation between items of log nu"),
     "spread": Fact(SCALE_UNIT, "standard deviation of the strengths of items by criterion"),
-    "general_spread": Fact(
-        SCALE_UNIT, "standard deviation of the part of strengths that is common to all criteria"
-    ),
+    "general_spread": Fact(SCALE_UNIT, "standard deviation of the part of strengths that is common to all criteria"),
     "context_spread": Fact(SCALE_UNIT, "standard deviation of an item's strength between contexts"),
     "taste_spread": Fact(SCALE_UNIT, "standard deviation of an item's strength between judges"),
     "family_spread": Fact(SCALE_UNIT, "standard deviation of an item's strength between families of judges"),
@@ -181,16 +165,12 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "judge_item_effect": Fact(
         SCALE_UNIT, "additional strength of an item for one judge under a criterion, in all its runs"
     ),
-    "judge_item": Fact(
-        SCALE_UNIT, "standard deviation of a judge's own view of an item, constant over its runs"
-    ),
+    "judge_item": Fact(SCALE_UNIT, "standard deviation of a judge's own view of an item, constant over its runs"),
     "variance_item": Fact("square of the scale", "variance of the judge's scores between items"),
     "variance_judge_item": Fact("square of the scale", "variance of the judge's own view of items"),
     "variance_run": Fact("square of the scale", "variance of the judge's scores from run to run"),
     "accuracy": Fact(_PROBABILITY, "probability of the right label, classes weighted by their shares"),
-    "sensitivity": Fact(
-        _PROBABILITY, "probability of naming the class that counts as a success where it is right"
-    ),
+    "sensitivity": Fact(_PROBABILITY, "probability of naming the class that counts as a success where it is right"),
     "specificity": Fact(_PROBABILITY, "probability of naming the other class where that is right"),
     "confusion": Fact(_PROBABILITY, "probability of each label in an item of each class"),
     "class_share": Fact("share", "share of the class among items"),

@@ -210,9 +210,7 @@ def added_terms(
 
 
 def _term_scale(row: TermRow, name: str, slopes: bool, alone: bool, unit: float) -> Scale:
-    fixed_sd = (
-        row.sd if row.sd is not None or row.rate is not None or not (slopes and alone) else unit * SLOPE_SD
-    )
+    fixed_sd = row.sd if row.sd is not None or row.rate is not None or not (slopes and alone) else unit * SLOPE_SD
     if fixed_sd is not None:
         return Scale(sd=fixed_sd)
     return Scale(rate=row.rate or (SLOPE_RATE if slopes else EFFECT_RATE) / unit, spread=f"log_{name}_spread")
@@ -235,9 +233,7 @@ def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: flo
         walk = ", a random walk over periods" if TIME in row.factors else ""
         lines.append(f"{row.words}{prior}{walk}{'' if number is None else f' * {number}'}")
     values_note = (
-        "; values ~ Normal(0, s) for each combination of levels"
-        if any(", s ~" in part for part in lines)
-        else ""
+        "; values ~ Normal(0, s) for each combination of levels" if any(", s ~" in part for part in lines) else ""
     )
     return f"eta has more: {'; '.join(lines)}{values_note}"
 

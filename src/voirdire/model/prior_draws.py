@@ -16,9 +16,7 @@ GRID_POINTS = 4000  # points in the grid of a distribution function
 MIN_POSITIVE = 1e-300
 
 
-def draw_from_prior(
-    density: LogDensity, rng: np.random.Generator, only: Collection[str] | None = None
-) -> Floats:
+def draw_from_prior(density: LogDensity, rng: np.random.Generator, only: Collection[str] | None = None) -> Floats:
     """Draw the flat vector of free coordinates from the prior, shape (size,).
 
     ``only`` names the parameters to draw, including those that their priors depend on; the others are zero.
@@ -53,9 +51,7 @@ def _draw_parameter(
         }
         sd = np.exp(-density.log_unit(parameter, values, np)[1])
         if isinstance(prior, Population):
-            return np.asarray(
-                sd * draw_skewed(prior, prior.mean(values, np), np.exp(prior.log_sd(values)), shape, rng)
-            )
+            return np.asarray(sd * draw_skewed(prior, prior.mean(values, np), np.exp(prior.log_sd(values)), shape, rng))
         return np.asarray(sd * rng.normal(size=shape))
     if isinstance(prior, LogExponential):
         return np.log(rng.exponential(1.0 / prior.rate, shape))
@@ -68,9 +64,7 @@ def _draw_parameter(
     return np.asarray(drawn)
 
 
-def draw_skewed(
-    prior: Population, m: Floats, t: Floats, shape: tuple[int, ...], rng: np.random.Generator
-) -> Floats:
+def draw_skewed(prior: Population, m: Floats, t: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Draws of (x - m) / t from a skewed population; m and t are mean and standard deviation before skewing."""
     z = rng.normal(size=shape)
     is_pending = np.ones(shape, dtype=bool)
@@ -80,9 +74,7 @@ def draw_skewed(
     return z
 
 
-def draw_other_parts(
-    prior: LogDivided, parts: int, shape: tuple[int, ...], rng: np.random.Generator
-) -> Floats:
+def draw_other_parts(prior: LogDivided, parts: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Draw all parts of a scale except the last."""
     shares = rng.dirichlet(np.ones(parts))
     return np.asarray(rng.exponential(1.0 / prior.rate_of_sum(parts)) * shares[:-1]).reshape(shape)
@@ -99,9 +91,7 @@ def draw_last_part(prior: LogDivided, parts: int, total: float, rng: np.random.G
     log = -rate * np.exp(midpoints) - (parts - 2) * midpoints  # as a density of log T
     cumulative = np.exp(log - log.max()).cumsum()
     cell = int(np.searchsorted(cumulative, rng.random() * cumulative[-1]))
-    return float(
-        np.log(np.exp(log_sum[cell] + rng.random() * (log_sum[1] - log_sum[0])) - total + MIN_POSITIVE)
-    )
+    return float(np.log(np.exp(log_sum[cell] + rng.random() * (log_sum[1] - log_sum[0])) - total + MIN_POSITIVE))
 
 
 def level_names(kind: str, count: int) -> tuple[str, ...]:

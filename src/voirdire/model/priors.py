@@ -62,9 +62,7 @@ def changes_by_section(
             new = {key: value} if dot else dict(value)  # type: ignore[arg-type]
             known_already = changes.setdefault(section, {})
             problems += [
-                f"priors: {section}.{entry} is given twice; give it once"
-                for entry in new
-                if entry in known_already
+                f"priors: {section}.{entry} is given twice; give it once" for entry in new if entry in known_already
             ]
             known_already |= new
     return changes, problems

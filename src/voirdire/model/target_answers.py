@@ -77,9 +77,7 @@ class TargetAnswers(ABC):
         """Log prior weights and values of the other parameters."""
 
     @abstractmethod
-    def evidence(
-        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
-    ) -> PeopleEvidence:
+    def evidence(self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """Posterior of people's item values.
 
         Parameters
@@ -141,9 +139,7 @@ class ComparedByPeople(TargetAnswers):
         mean, sd = SHARPNESS_PRIOR
         return [(-0.5 * float(z) ** 2, float(np.exp(mean + sd * z))) for z in GRID_NODES]
 
-    def evidence(
-        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
-    ) -> PeopleEvidence:
+    def evidence(self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, by Newton's method."""
         first, second = (
             _places_of_names(rows_by_item, self.first),
@@ -173,8 +169,7 @@ class ComparedByPeople(TargetAnswers):
             new = np.linalg.solve(identity + w @ cov, w @ (t - mean) + gradient)
             step, old = 1.0, log_posterior(t, a)
             while (
-                step > STEP_TOLERANCE
-                and log_posterior(mean + cov @ (a + step * (new - a)), a + step * (new - a)) < old
+                step > STEP_TOLERANCE and log_posterior(mean + cov @ (a + step * (new - a)), a + step * (new - a)) < old
             ):
                 step *= 0.5
             a = a + step * (new - a)
@@ -223,15 +218,9 @@ class ScoredByPeople(TargetAnswers):
         if variance == 0.0:
             return []
         sd = np.sqrt(2.0 / (len(self.score) - 1))
-        return [
-            (0.0, (float(rho), variance * float(np.exp(sd * z))))
-            for rho in VARIANCE_SHARES
-            for z in GRID_NODES
-        ]
+        return [(0.0, (float(rho), variance * float(np.exp(sd * z)))) for rho in VARIANCE_SHARES for z in GRID_NODES]
 
-    def evidence(
-        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
-    ) -> PeopleEvidence:
+    def evidence(self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, exactly."""
         rho, variance = value
         score, row = np.array(self.score), _places_of_names(rows_by_item, self.item)

@@ -51,8 +51,7 @@ def parse_terms(text: object) -> tuple[TermRow, ...]:
     if not isinstance(text, str):
         raise InputError(f"terms={text!r} is no text; write terms='item + judge:item'")
     rows = [
-        TermRow(tuple(name.strip() for name in term.split(FACTOR_SEPARATOR)))
-        for term in text.split(TERM_SEPARATOR)
+        TermRow(tuple(name.strip() for name in term.split(FACTOR_SEPARATOR))) for term in text.split(TERM_SEPARATOR)
     ]
     problems = [problem for row in rows for problem in _row_problems(row, f"terms {text!r}")]
     problems += _repeated_rows(rows, f"terms {text!r}")
@@ -75,9 +74,7 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
     for row in content:
         factors = row.get("factors")
         if not isinstance(factors, str):
-            problems.append(
-                "each [[term]] needs 'factors', names with a colon between, such as \"judge:item\""
-            )
+            problems.append("each [[term]] needs 'factors', names with a colon between, such as \"judge:item\"")
             continue
         numbers = {key: row[key] for key in NUMBER_KEYS if key in row}
         problems += [

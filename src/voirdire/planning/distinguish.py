@@ -87,9 +87,7 @@ class ApartPlan:
             return f"{first} and {second} are within {self.margin:g} of each other already."
         settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
         if alternatives := self._ways("more"):
-            sentence = (
-                f"{first} and {second} are {settled} with probability {POWER:g} after about {alternatives}."
-            )
+            sentence = f"{first} and {second} are {settled} with probability {POWER:g} after about {alternatives}."
         else:
             sentence = (
                 f"Nothing within {MAX_GROWTH_FACTOR:g} times the answers there are makes {first} and {second} "
@@ -104,15 +102,11 @@ class ApartPlan:
 
     def _ways(self, column: str) -> str:
         """Describe the alternatives with their counts."""
-        counts = [
-            (round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None
-        ]
+        counts = [(round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None]
         return ", or ".join(count_in_words(*pair) for pair in counts)
 
 
-def plan_to_distinguish(
-    fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float | None = None
-) -> ApartPlan:
+def plan_to_distinguish(fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float | None = None) -> ApartPlan:
     """Find the number of further votes, scores, rankings, contexts or judges that make two items distinguishable.
 
     Parameters
@@ -168,14 +162,10 @@ def plan_to_distinguish(
             None if growth is None else ceil((growth - 1.0) * count)
             for growth in (factor, information_growth_factor(m, s, t, part))
         )
-        rows.append(
-            {"of": unit, "there": count, "more": additional, "probability": probability, "seeming": seeming}
-        )
+        rows.append({"of": unit, "there": count, "more": additional, "probability": probability, "seeming": seeming})
     people = people_preference(fit, items) if about_people else None
     if people is not None:
-        answer_information = s**2 * people.information(
-            abs(m)
-        )  # information of an answer over that of the fit
+        answer_information = s**2 * people.information(abs(m))  # information of an answer over that of the fit
         max_factor = 1.0 + MAX_PEOPLE * answer_information
         factor, probability = _smallest_factor(abs(m), s, 0.0, t, matters, max_factor)
         additional = None if factor is None else ceil((factor - 1.0) / answer_information)
@@ -199,9 +189,7 @@ def check_apart(problem: Problem, apart: str | tuple[str, str] = "top", margin: 
         As in :func:`plan_to_distinguish`.
     """
     if margin is not None and not (is_number(margin) and margin > 0.0):
-        raise InputError(
-            f"margin {margin!r} is not above 0 and finite; it is the smallest difference that matters"
-        )
+        raise InputError(f"margin {margin!r} is not above 0 and finite; it is the smallest difference that matters")
     check_decidable(problem)
     _item_places(kind_of(problem).board_names(problem), apart)
 

@@ -140,8 +140,7 @@ def plan_rankings(
         total = judges * places * repeats
         try:
             measured = [
-                _measure_panel(judges, items, design, truth, [seed, replicate])
-                for replicate in range(replicates)
+                _measure_panel(judges, items, design, truth, [seed, replicate]) for replicate in range(replicates)
             ]
         except InputError:
             if number + 1 == len(candidates) and not rows:

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 #: MAPLE's names of some kinds of judges.
 MAPLE_NAMES = {"position-first": "always-first", "position-second": "always-second"}
-MIN_CONCORDANCE = (
-    0.9  # smallest concordance with the panel's own ranking at which added judges count as tolerated
-)
+MIN_CONCORDANCE = 0.9  # smallest concordance with the panel's own ranking at which added judges count as tolerated
 _ADDED_PATTERN = re.compile(r"\s*(?P<kind>[\w-]+)\s*(?:\((?P<fields>.*)\))?\s*:\s*(?P<counts>[\d.,\s]+)")
 _WINNERS = np.array(["first", "second", "tie"], dtype=object)
 
@@ -127,9 +125,7 @@ def parse_added_judges(text: str) -> AddedJudges:
     try:
         fields = tomllib.loads(f"fields = {{{match['fields'] or ''}}}")["fields"]
     except tomllib.TOMLDecodeError as error:
-        raise InputError(
-            f"{place}: the fields cannot be read ({error}); write KIND(FIELD=VALUE):COUNTS"
-        ) from None
+        raise InputError(f"{place}: the fields cannot be read ({error}); write KIND(FIELD=VALUE):COUNTS") from None
     judge = judge_from_spec({"kind": kind, **fields}, place)
     if judge.copied_names():
         raise InputError(f"{place}: a judge that copies another cannot be added; take another kind")
@@ -294,14 +290,10 @@ def _shuffle_sides(votes: Votes, seed: int) -> Votes:
     Such a table may have the better item first (as from rankings), which an added judge must not see.
     """
     rng, cells = np.random.default_rng(seed), votes.row_cell
-    frame = _votes_frame(
-        votes, cells, votes.row_outcome, np.array(votes.judges, dtype=object)[votes.judge[cells]]
-    )
+    frame = _votes_frame(votes, cells, votes.row_outcome, np.array(votes.judges, dtype=object)[votes.judge[cells]])
     swapped = rng.random(len(frame)) < 0.5
     frame.loc[swapped, ["first", "second"]] = frame.loc[swapped, ["second", "first"]].to_numpy()
-    frame.loc[swapped, "winner"] = frame.loc[swapped, "winner"].replace(
-        {"first": "second", "second": "first"}
-    )
+    frame.loc[swapped, "winner"] = frame.loc[swapped, "winner"].replace({"first": "second", "second": "first"})
     return read_votes(frame)
 
 

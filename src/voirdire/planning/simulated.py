@@ -58,9 +58,7 @@ def count_panel(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
 
     def count_table(votes: VoteArrays, criteria: tuple[str, ...], items: tuple[str, ...]) -> Votes:
         codes = (code[votes.judge], votes.criterion, votes.first, votes.second)
-        return count_votes(
-            (judges, criteria, items), codes, votes.outcome.astype(np.int64), has_criteria=True
-        )
+        return count_votes((judges, criteria, items), codes, votes.outcome.astype(np.int64), has_criteria=True)
 
     on_items = count_table(panel.votes, truth.criteria, truth.items)
     if panel.criteria_votes is None:
@@ -77,9 +75,7 @@ def encode_panels(model: Model, tables: Sequence[tuple[Votes, Votes | None]]) ->
 def _encode_panel(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
     used = model.weights is not None and model.weights.kind == "votes"
     # the majority of a pair may be even, so all replicates need a tie term
-    return encode_votes(
-        model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority"
-    )
+    return encode_votes(model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority")
 
 
 def merge_equal(estimates: Floats) -> Floats:

@@ -170,9 +170,7 @@ def _read_panel(
     panel, problems = {}, []
     for name, judge in described.items():
         if not isinstance(judge, Mapping):
-            problems.append(
-                f"judge {name!r}: {judge!r} is no table; give {{'reliability': ..., 'price': ...}}"
-            )
+            problems.append(f"judge {name!r}: {judge!r} is no table; give {{'reliability': ..., 'price': ...}}")
             continue
         problems += [
             f"judge {name!r}: {key!r} is neither reliability nor price"
@@ -183,9 +181,7 @@ def _read_panel(
         if all(isinstance(value, Real) for value in numbers):
             panel[name] = float(numbers[0]), float(numbers[1])
         else:
-            problems.append(
-                f"judge {name!r}: reliability {numbers[0]!r} and price {numbers[1]!r} must be numbers"
-            )
+            problems.append(f"judge {name!r}: reliability {numbers[0]!r} and price {numbers[1]!r} must be numbers")
     raise_problems(problems)
     return panel
 
@@ -264,9 +260,7 @@ def _measure_candidate(
     }
 
 
-def _priced_table(
-    rows: list[dict[str, Any]], panel: dict[str, tuple[float, float]], target: float
-) -> pd.DataFrame:
+def _priced_table(rows: list[dict[str, Any]], panel: dict[str, tuple[float, float]], target: float) -> pd.DataFrame:
     import pandas as pd
 
     # every judge of a panel casts the same number of votes

@@ -49,13 +49,9 @@ def audit_page(result: dict[str, Any], name: str = "") -> Page:
         for index, card in enumerate(cards)
     ]
     if result["panel"]:
-        sections.append(
-            Section("panel", "Which judge adds something?", "Panel", tuple(_panel_blocks(result["panel"])))
-        )
+        sections.append(Section("panel", "Which judge adds something?", "Panel", tuple(_panel_blocks(result["panel"]))))
     if result["needs"]:
-        needs = make_table(
-            "needs", "Data that further measures need", result["needs"], heads={"needs": "needed"}
-        )
+        needs = make_table("needs", "Data that further measures need", result["needs"], heads={"needs": "needed"})
         sections.append(Section("needs", "What could not be measured?", "Needs", (needs,)))
     tiles = tuple(
         (verdict.capitalize(), str(sum(card["verdict"] == verdict for card in cards)), "judges")

@@ -35,9 +35,7 @@ def board_page(fit: Fit, result: dict[str, Any], name: str = "") -> Page:
     warned = ", ".join(check.name for check in checks.entries if check.level != "ok")
     decision, leaders = result["decision"], result["decision"]["first"]
     first_note = (
-        f"shares the place with {len(leaders) - 1} more"
-        if len(leaders) > 1
-        else "distinguishable from all others"
+        f"shares the place with {len(leaders) - 1} more" if len(leaders) > 1 else "distinguishable from all others"
     )
     tiles = (
         ("Checks", LEVEL_WORDS[fit.level], warned),
@@ -101,9 +99,7 @@ def _board_blocks(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             f"Win rates against {reference_name}, ties half won, with {100 * result['prob']:g}% intervals",
             result["reference"]["rates"],
             heads={"value": "win rate", "n": "votes"},
-            notes=(
-                "win rate: of these votes as they are, with what judges favour by place, length or family.",
-            ),
+            notes=("win rate: of these votes as they are, with what judges favour by place, length or family.",),
         )
 
 

@@ -149,9 +149,7 @@ def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
     )
 
 
-def _rank_correlation(
-    a: str, b: str, scores_a: Mapping[str, float], scores_b: Mapping[str, float]
-) -> dict[str, Any]:
+def _rank_correlation(a: str, b: str, scores_a: Mapping[str, float], scores_b: Mapping[str, float]) -> dict[str, Any]:
     from scipy.stats import kendalltau, spearmanr
 
     common = sorted(set(scores_a) & set(scores_b))
@@ -171,10 +169,7 @@ def _item_shifts(scores: Mapping[str, Mapping[str, float]], notes: list[str]) ->
             f"{len(uncommon)} items are not in all runs: ranks and shifts are among the {len(common)} that are."
         )
     ranks = {
-        run: {
-            item: rank
-            for rank, item in enumerate(sorted(common, key=lambda i: (-item_scores[i], i)), start=1)
-        }
+        run: {item: rank for rank, item in enumerate(sorted(common, key=lambda i: (-item_scores[i], i)), start=1)}
         for run, item_scores in scores.items()
     }
     rows = []

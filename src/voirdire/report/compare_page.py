@@ -29,12 +29,8 @@ def compare_page(comparison: Comparison) -> Page:
         Section("judges", "Do they trust the same judges?", "Judges", tuple(_reliability_blocks(comparison))),
     ]
     if comparison.notes:
-        sections.append(
-            Section("notes", "What was not compared", "Notes", tuple(map(Text, comparison.notes)))
-        )
-    tiles = tuple(
-        (f"Run {number}", run, model) for number, (run, model) in enumerate(comparison.runs.items(), 1)
-    )
+        sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, comparison.notes))))
+    tiles = tuple((f"Run {number}", run, model) for number, (run, model) in enumerate(comparison.runs.items(), 1))
     title = title_with_names("Comparison of fits", (row["item"] for row in comparison.items), "items")
     return Page(title, f"{len(comparison.runs)} runs.", tuple(sections), tiles)
 
@@ -53,9 +49,7 @@ def _ranking_blocks(comparison: Comparison) -> Iterator[Block]:
         yield Text(f"All {len(comparison.items)} items stand in the same order.", "lead")
     for run, first in comparison.first.items():
         more_text = f" and {len(first) - MAX_NAMED} more" if len(first) > MAX_NAMED else ""
-        yield Text(
-            f"First in {isolate_name(run)}: {', '.join(map(isolate_name, first[:MAX_NAMED]))}{more_text}."
-        )
+        yield Text(f"First in {isolate_name(run)}: {', '.join(map(isolate_name, first[:MAX_NAMED]))}{more_text}.")
     heads = {"spearman": "Spearman's rho", "kendall_tau_b": "Kendall's tau-b"}
     reason = f"undefined: fewer than {MIN_COMMON_ITEMS} items in common, or all scores alike"
     yield make_table(
@@ -67,9 +61,7 @@ def _ranking_blocks(comparison: Comparison) -> Iterator[Block]:
         missing=dict.fromkeys(heads, reason),
     )
     runs = list(comparison.runs)
-    yield Figure(
-        "ranks", "Ranks", "Each item's rank in every run.", lambda: _draw_ranks(comparison.items, runs)
-    )
+    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: _draw_ranks(comparison.items, runs))
     yield make_table("items", "Items, in the order of the first run", comparison.items)
 
 
@@ -91,9 +83,7 @@ def _prediction_blocks(comparison: Comparison) -> Iterator[Block]:
         comparison.loo,
         heads={"p": "effective parameters", "difference_se": "its se", "bad_k": "k above 0.7"},
         decimals=dict.fromkeys(("elpd", "se", "p", "difference", "difference_se"), 1),
-        notes=(
-            "Votes with a Pareto k above 0.7 are predicted from too few draws; with many, numbers are uncertain.",
-        ),
+        notes=("Votes with a Pareto k above 0.7 are predicted from too few draws; with many, numbers are uncertain.",),
     )
 
 

@@ -18,9 +18,7 @@ Row = dict[str, Any]
 _TABLE_NAMES = ("items", "judges", "criteria", "shares", "confusion", "checks")
 _FOLDER_LAYOUTS = {
     "csv": Layout("exported tables", {f"{name}.csv": recognise_text("") for name in _TABLE_NAMES}),
-    "parquet": Layout(
-        "exported tables", {f"{name}.parquet": recognise_text("PAR1") for name in _TABLE_NAMES}
-    ),
+    "parquet": Layout("exported tables", {f"{name}.parquet": recognise_text("PAR1") for name in _TABLE_NAMES}),
 }
 
 
@@ -170,9 +168,7 @@ def _label_studio(fit: Fit) -> list[Row]:
         prediction: Row = {"model_version": f"voirdire {fit.model.name}", "result": [result]}
         if "probability" in row:
             prediction["score"] = row["probability"]
-        tasks.append(
-            {"data": {"item": row["item"]}, "meta": _item_facts(fit, row), "predictions": [prediction]}
-        )
+        tasks.append({"data": {"item": row["item"]}, "meta": _item_facts(fit, row), "predictions": [prediction]})
     return tasks
 
 
@@ -191,10 +187,7 @@ def _openai_evals(fit: Fit) -> list[Row]:
     rows = fit.as_dict()["items"]
     if any("label" not in row for row in rows):
         raise InputError("format 'openai-evals' is of labels, which say what is right; this fit has scores")
-    return [
-        {"input": str(row["item"]), "ideal": str(row["label"]), "metadata": _item_facts(fit, row)}
-        for row in rows
-    ]
+    return [{"input": str(row["item"]), "ideal": str(row["label"]), "metadata": _item_facts(fit, row)} for row in rows]
 
 
 def _write_tables(fit: Fit, folder: Path, to: str) -> None:

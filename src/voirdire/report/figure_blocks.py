@@ -55,9 +55,7 @@ def calibration_blocks(fit: Fit) -> Iterator[Block]:
     for name, kind in _figure_kinds(fit, "calibration"):
         words, title_end = kind.page_words, "" if kind is fit.kind else f" of {kind.name}"
         seen_note = words.seen.format(method=fit.method) if fit.posterior.draws is None else ""
-        yield from figure_blocks(
-            fit, name, f"Are the probabilities{title_end} right?", words.binned + seen_note
-        )
+        yield from figure_blocks(fit, name, f"Are the probabilities{title_end} right?", words.binned + seen_note)
 
 
 def predictive_check_blocks(fit: Fit) -> Iterator[Block]:

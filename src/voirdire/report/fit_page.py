@@ -82,9 +82,7 @@ def _fit_sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Ite
         yield Section("shares", "How common are the classes?", "Shares", tuple(shares_section(fit, result)))
     if len(fit.tables.get("groups", {}).get("group", ())) > 1:
         yield Section("groups", "Do groups of judges differ?", "Groups", tuple(groups_section(fit, result)))
-    yield Section(
-        "people", "How well does it agree with people?", "People", tuple(people.people_blocks(fit, human))
-    )
+    yield Section("people", "How well does it agree with people?", "People", tuple(people.people_blocks(fit, human)))
     yield Section("made", "How was it made?", "Method", (*origin_blocks(fit), *_further_tables(fit, result)))
 
 

@@ -70,9 +70,7 @@ def as_code(name: object) -> str:
     >>> print(as_code("@all|<b>"), as_code("a`b"))
     `@all|<b>` ``a`b``
     """
-    flat = "".join(
-        letter if letter.isprintable() else " " for letter in shorten_name(str(name), _MAX_NAME_LETTERS)
-    )
+    flat = "".join(letter if letter.isprintable() else " " for letter in shorten_name(str(name), _MAX_NAME_LETTERS))
     flat = " ".join(flat.split()) or " "
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", flat)), default=0))
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""

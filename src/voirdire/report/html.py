@@ -42,9 +42,7 @@ def html_page(page: Page) -> str:
         # each block is already escaped by its macro; consecutive figures are laid out in rows
         runs = groupby(section.blocks, lambda block: isinstance(block, Figure))
         texts = (("\n".join(_block_html(block, blocks) for block in run), drawn) for drawn, run in runs)
-        return Markup(
-            "\n".join(f'<div class="figures">{text}</div>' if drawn else text for text, drawn in texts)
-        )
+        return Markup("\n".join(f'<div class="figures">{text}</div>' if drawn else text for text, drawn in texts))
 
     return environment.get_template("page.html.j2").render(
         page=page,
@@ -74,9 +72,7 @@ def _block_html(block: Block, blocks: Any) -> str:
 
     if isinstance(block, Table):
         rows, footnotes = block.table_cells()
-        return str(
-            blocks.table(block, rows, footnotes, Markup(_table_json(block)), len(rows) > _MAX_TABLE_ROWS)
-        )
+        return str(blocks.table(block, rows, footnotes, Markup(_table_json(block)), len(rows) > _MAX_TABLE_ROWS))
     if isinstance(block, Figure):
         drawn = block.draw()
         suffixes = [""] if len(drawn) == 1 else [f"-{number}" for number in range(1, len(drawn) + 1)]

@@ -72,14 +72,11 @@ def latex_table(table: Table) -> str:
     rows, footnotes = table.table_cells()
     count = len(table.columns)
     column_types = (
-        "@{}"
-        + "".join(_column_type(column, index, rows) for index, column in enumerate(table.columns))
-        + "@{}"
+        "@{}" + "".join(_column_type(column, index, rows) for index, column in enumerate(table.columns)) + "@{}"
     )
     heads = " & ".join(escape_latex(column.head) for column in table.columns) + r" \\"
     body = [
-        " & ".join(_cell_latex(cell, column) for cell, column in zip(row, table.columns, strict=True))
-        + r" \\"
+        " & ".join(_cell_latex(cell, column) for cell, column in zip(row, table.columns, strict=True)) + r" \\"
         for row in rows
     ]
     notes = [f"$^{{{number}}}$ {escape_latex(note)}" for number, note in enumerate(footnotes, start=1)]

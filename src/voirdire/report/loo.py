@@ -61,9 +61,7 @@ def pointwise_loo(fit: Fit) -> Pointwise:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
     problem = votes_of(fit.problem, "loo")
     chains, length = fit.posterior.draws.shape[:2]
-    values = fit.problem.density.values(
-        fit.posterior.draws[:, :: max(1, -(-chains * length // MAX_DRAWS))], np
-    )
+    values = fit.problem.density.values(fit.posterior.draws[:, :: max(1, -(-chains * length // MAX_DRAWS))], np)
     table = problem.coded_votes
     cell, outcome = np.nonzero(votes.counts)
     size = values["strength"].shape[:2]

@@ -61,9 +61,7 @@ def markdown_table(table: Table) -> str:
         _table_line([escape_markdown(column.head) for column in table.columns]),
         _table_line(rules),
         *(
-            _table_line(
-                [_cell_markdown(cell, column) for cell, column in zip(row, table.columns, strict=True)]
-            )
+            _table_line([_cell_markdown(cell, column) for cell, column in zip(row, table.columns, strict=True)])
             for row in rows
         ),
     ]

@@ -27,9 +27,7 @@ _DAGGER = "\u2020"
 NOTE = "Bold: the best of its column; underlined: the second best; \u2020: not distinguishable from the best."
 
 
-def write_metric_table(
-    results: pd.DataFrame, path: str | Path, caption: str = "Agreement with people"
-) -> Path:
+def write_metric_table(results: pd.DataFrame, path: str | Path, caption: str = "Agreement with people") -> Path:
     """Write :func:`voirdire.agreement.metric_table` of the rows of ``metaeval`` to a new file.
 
     Parameters
@@ -46,9 +44,7 @@ def write_metric_table(
     new_file = check_metric_file(path)
     table = metric_table(results)
     rows = [[str(name), *map(str, cells)] for name, cells in zip(table.index, table.to_numpy(), strict=True)]
-    heads = [
-        (str(criterion), str(name)) for criterion, name in table.columns.to_frame(index=False).to_numpy()
-    ]
+    heads = [(str(criterion), str(name)) for criterion, name in table.columns.to_frame(index=False).to_numpy()]
     write_file(new_file, _FORMATTERS[new_file.suffix](heads, rows, caption))
     return new_file
 

@@ -49,9 +49,7 @@ def notebook(fit: Fit) -> str:
         heads |= target_panel_headings(items[0], "probability")
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")
-    parts.append(
-        _table_html(make_table("items", title, items[:MAX_ROWS], drop=drop, heads=heads), len(items))
-    )
+    parts.append(_table_html(make_table("items", title, items[:MAX_ROWS], drop=drop, heads=heads), len(items)))
     judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
     hidden = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
     judge_table = make_table("judges", f"Judges{intervals}", judges[:MAX_ROWS], drop=hidden, heads=heads)
@@ -79,9 +77,7 @@ def _table_html(shown: Table, count: int) -> str:
     rows, _ = shown.table_cells()
     heads = "".join(f"<th>{_plain_html(column.head)}</th>" for column in shown.columns)
     lines = (
-        "<tr>"
-        + "".join(f"<td>{_plain_html(f'{cell.text} {cell.interval}'.strip())}</td>" for cell in row)
-        + "</tr>"
+        "<tr>" + "".join(f"<td>{_plain_html(f'{cell.text} {cell.interval}'.strip())}</td>" for cell in row) + "</tr>"
         for row in rows
     )
     count_note = f" (the first {MAX_ROWS} of {count:,})" if count > MAX_ROWS else ""

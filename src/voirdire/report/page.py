@@ -138,7 +138,5 @@ def title_with_names(title: str, names: Iterable[object], noun: str) -> str:
     """
     distinct = list(dict.fromkeys(map(str, names)))
     shown = [f"\u2068{shorten_name(name, _MAX_TITLE_LETTERS)}\u2069" for name in distinct[:_MAX_TITLE_NAMES]]
-    more_text = (
-        f" and {len(distinct) - _MAX_TITLE_NAMES:,} more {noun}" if len(distinct) > _MAX_TITLE_NAMES else ""
-    )
+    more_text = f" and {len(distinct) - _MAX_TITLE_NAMES:,} more {noun}" if len(distinct) > _MAX_TITLE_NAMES else ""
     return f"{title}: {', '.join(shown)}{more_text}"

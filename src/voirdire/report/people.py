@@ -96,15 +96,11 @@ def _agreement_sentence(name: str, rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _agreement_rows(votes: Any, human: str, prob: float, seed: int) -> list[dict[str, Any]]:
-    coefficients = agreement(
-        votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed
-    )
+    coefficients = agreement(votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed)
     rows: dict[tuple[str, Any], dict[str, Any]] = {}
     for row in json_rows(coefficients):
         judge = row["judges"][0]
-        judge_row = rows.setdefault(
-            (judge, row["criterion"]), {"judge": judge, "criterion": row["criterion"]}
-        )
+        judge_row = rows.setdefault((judge, row["criterion"]), {"judge": judge, "criterion": row["criterion"]})
         measure = row["measure"]
         judge_row |= {measure: row["value"], f"{measure}_low": row["low"], f"{measure}_high": row["high"]}
         judge_row |= {"n": max(row["n"], judge_row.get("n", 0))}

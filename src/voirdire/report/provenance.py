@@ -23,10 +23,7 @@ def origin_blocks(fit: Fit) -> Iterator[Block]:
     model_facts = [
         ("Criteria", criteria_in_words(model)),
         ("Position of an item", "may sway a judge" if model.position_aware else "does not matter"),
-        *(
-            ("Reduces to", f"{reduction['model']} when {reduction['when']}")
-            for reduction in facts["reduces_to"]
-        ),
+        *(("Reduces to", f"{reduction['model']} when {reduction['when']}") for reduction in facts["reduces_to"]),
         ("Identifiability", model.identifiability),
         ("Source", model.source),
     ]

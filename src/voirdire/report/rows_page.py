@@ -83,9 +83,7 @@ def _all_rows(run: SavedRows) -> Table:
 
 
 def _origin_blocks(run: SavedRows) -> Iterator[Block]:
-    settings = [
-        (key, _setting_text(value)) for key, value in run.settings.items() if value not in (None, "", [])
-    ]
+    settings = [(key, _setting_text(value)) for key, value in run.settings.items() if value not in (None, "", [])]
     yield Facts("Settings", tuple(settings))
     if run.notes:
         yield Facts("Notes", tuple(("Note", note) for note in run.notes))
@@ -146,9 +144,7 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
     widths = [row["high"] - row["low"] for row in rows if not is_missing(row["low"])]
     decimals = column_decimals(widths, [row["value"] for row in rows])
     options: dict[str, Any] = {"decimals": {f"c{number}": decimals for number in range(len(criteria))}}
-    options["missing"] = {
-        f"c{number}": _missing_reason(rows, criterion) for number, criterion in enumerate(criteria)
-    }
+    options["missing"] = {f"c{number}": _missing_reason(rows, criterion) for number, criterion in enumerate(criteria)}
     if len(metrics) > 1:
         options["marks"] = marks
         options["notes"] = (
@@ -199,9 +195,7 @@ def _agreement_blocks(run: SavedRows) -> Iterator[Block]:
                 lambda pairs=pairs, names=names: [pair_matrix(pairs, names)],  # type: ignore[misc]
             )
         if defined:
-            yield _forest_figure(
-                f"forest-{ident}", measure_words(measure), measure_rows, lambda row: row["judges"]
-            )
+            yield _forest_figure(f"forest-{ident}", measure_words(measure), measure_rows, lambda row: row["judges"])
 
 
 def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
@@ -211,9 +205,7 @@ def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     marks: dict[tuple[int, str], tuple[str, bool]] = {}
     for number, cell in enumerate(cells):
         cell_rows = [row for row in rows if (row["criterion"], row["level"]) == cell]
-        ranked = sorted(
-            (r["value"], judges.index(r["judges"][0])) for r in cell_rows if not is_missing(r["value"])
-        )
+        ranked = sorted((r["value"], judges.index(r["judges"][0])) for r in cell_rows if not is_missing(r["value"]))
         for mark, (_, judge_index) in zip(("best", "second"), ranked, strict=False):
             marks[judge_index, f"c{number}"] = (mark, False)
     yield make_wide_table(
@@ -243,9 +235,7 @@ def _range_sentence(measure: str, rows: Sequence[Row]) -> str:
 
 def _forest_figure(name: str, title: str, rows: Sequence[Row], row_judges: RowJudges) -> Figure:
     defined = sorted((row for row in rows if not is_missing(row["value"])), key=lambda row: -row["value"])
-    count_note = (
-        f" The {MAX_FOREST_ROWS} largest of {len(defined):,}." if len(defined) > MAX_FOREST_ROWS else ""
-    )
+    count_note = f" The {MAX_FOREST_ROWS} largest of {len(defined):,}." if len(defined) > MAX_FOREST_ROWS else ""
     return Figure(
         name,
         _capitalise_first(title),

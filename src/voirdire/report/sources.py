@@ -198,14 +198,9 @@ def _read_study(folder: Path, run: Mapping[str, Any]) -> StudyRun:
             header, *lines = csv.reader(file, strict=True)
         if any(len(line) != len(header) for line in lines) or len(set(header)) < len(header):
             raise ValueError("its lines do not have the same columns")
-        rows: Sequence[dict[str, Any]] = [
-            dict(zip(header, map(cell_value, line), strict=True)) for line in lines
-        ]
+        rows: Sequence[dict[str, Any]] = [dict(zip(header, map(cell_value, line), strict=True)) for line in lines]
         non_numeric = {
-            name
-            for row in rows
-            for name in _NUMERIC_COLUMNS & row.keys()
-            if isinstance(row[name], str | bool)
+            name for row in rows for name in _NUMERIC_COLUMNS & row.keys() if isinstance(row[name], str | bool)
         }
         if non_numeric:
             raise ValueError(f"{min(non_numeric)} is not a number")
@@ -229,9 +224,7 @@ def _study_facts(run: Mapping[str, Any]) -> dict[str, str]:
     study = read_toml(path)
     shipped = {key: str(study[key]) for key in (*STUDY_TEXTS, "finding") if study.get(key)}
     if any(run.get(key) != study[key] for key in ("replicates", "seed")):
-        shipped.pop(
-            "finding", None
-        )  # the finding is valid for the replicates and seed of the shipped file only
+        shipped.pop("finding", None)  # the finding is valid for the replicates and seed of the shipped file only
     return shipped | facts
 
 

@@ -47,9 +47,7 @@ def study_page(run: StudyRun) -> Page:
         Section("all", "All results", "Results", (_all_cells(run.rows),)),
         Section("made", "How was it made?", "Method", method_blocks),
     )
-    return Page(
-        run.about.get("title") or f"Study {run.name}", f"Simulation study {run.name}.", sections, tiles
-    )
+    return Page(run.about.get("title") or f"Study {run.name}", f"Simulation study {run.name}.", sections, tiles)
 
 
 def measure_display_name(measure: str) -> str:
@@ -66,16 +64,10 @@ def measure_display_name(measure: str) -> str:
 
 
 def _all_cells(rows: Sequence[Row]) -> Table:
-    constant_keys = [
-        key for key in rows[0] if len({str(row.get(key)) for row in rows}) == 1 and len(rows) > 1
-    ]
-    notes = tuple(
-        f"{key}: {rows[0][key]} throughout." for key in constant_keys if not is_missing(rows[0][key])
-    )
+    constant_keys = [key for key in rows[0] if len({str(row.get(key)) for row in rows}) == 1 and len(rows) > 1]
+    notes = tuple(f"{key}: {rows[0][key]} throughout." for key in constant_keys if not is_missing(rows[0][key]))
     decimals = dict.fromkeys(("mean", "sd", "mcse"), 4)
-    return make_table(
-        "results", "Every cell and measure", rows, drop=constant_keys, notes=notes, decimals=decimals
-    )
+    return make_table("results", "Every cell and measure", rows, drop=constant_keys, notes=notes, decimals=decimals)
 
 
 def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
@@ -84,9 +76,7 @@ def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
         measure_rows = [dict(row) for row in rows if row["measure"] == measure]
         optimisers = {row.get("optimiser") for row in measure_rows}
         for row in measure_rows:
-            row["series"] = (
-                f"{row['model']}, {row['optimiser']}" if len(optimisers) > 1 else str(row["model"])
-            )
+            row["series"] = f"{row['model']}, {row['optimiser']}" if len(optimisers) > 1 else str(row["model"])
         if added and len({row["count"] for row in measure_rows}) > 2:
             curves = [row | {"model": row["series"]} for row in measure_rows]
             yield Text(_worst_sentence(curves, measure))
@@ -105,9 +95,7 @@ def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
             f"cells-{number}",
             measure_display_name(measure),
             "Mean over replicates with its 95% Monte Carlo interval.",
-            lambda measure_rows=measure_rows, names=names: [
-                draw_cells(measure_rows, names, "mean", "mcse", None)
-            ],  # type: ignore[misc]
+            lambda measure_rows=measure_rows, names=names: [draw_cells(measure_rows, names, "mean", "mcse", None)],  # type: ignore[misc]
         )
 
 

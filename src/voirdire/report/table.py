@@ -131,11 +131,7 @@ class Table:
         for index, record in enumerate(self.records):
             row = []
             for column in self.columns:
-                own_note = (
-                    str(record.get(self.note_key) or "")
-                    if self.note_key and column.key == note_column
-                    else ""
-                )
+                own_note = str(record.get(self.note_key) or "") if self.note_key and column.key == note_column else ""
                 value = record.get(column.key)
                 note = own_note or (self.missing.get(column.key, "") if is_missing(value) else "")
                 mark, same = self.marks.get((index, column.key), ("", False))
@@ -263,9 +259,7 @@ def make_wide_table(
             column_key + suffix: row[part] for suffix, part in parts.items()
         }
     more["names"] = {
-        keys[entry] + suffix: head + suffix.replace("_", " ")
-        for entry, head in heads.items()
-        for suffix in parts
+        keys[entry] + suffix: head + suffix.replace("_", " ") for entry, head in heads.items() for suffix in parts
     }
     shown = {keys[entry]: head for entry, head in heads.items()}
     return make_table(name, caption, records.values(), heads=shown, order=(key, *shown), **more)
@@ -284,9 +278,7 @@ def target_panel_headings(row: Record, value: str, unit: str = "") -> dict[str, 
     for other, subject in (("panel", "target"), ("target", "panel")):
         if f"{value}_{other}" in row:
             subjects = {value: subject, f"{value}_{other}": other}
-            return {
-                key: f"{value} ({', '.join(filter(None, (name, unit)))})" for key, name in subjects.items()
-            }
+            return {key: f"{value} ({', '.join(filter(None, (name, unit)))})" for key, name in subjects.items()}
     return {value: f"{value} ({unit})" if unit else value}
 
 
@@ -324,12 +316,8 @@ def _make_column(
         kind = "count"
     signed = kind == "number" and any(value < 0 for value in [*defined, *ends])
     if decimals is None and kind == "number":
-        widths = [
-            row[high] - row[low] for row in rows if low and high and not _interval_missing(row, low, high)
-        ]
-        decimals = column_decimals(
-            widths, [value for value in defined if not signed or abs(value) >= _ZERO_TOLERANCE]
-        )
+        widths = [row[high] - row[low] for row in rows if low and high and not _interval_missing(row, low, high)]
+        decimals = column_decimals(widths, [value for value in defined if not signed or abs(value) >= _ZERO_TOLERANCE])
     return Column(key, head, kind, decimals or 0, low, high, signed)
 
 
@@ -372,16 +360,12 @@ def cell_text(column: Column, record: Record) -> tuple[str, str]:
         return ("; ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)), ""
     interval = ""
     if column.low and column.high and not _interval_missing(record, column.low, column.high):
-        interval = (
-            f"[{_number_text(column, record[column.low])}, {_number_text(column, record[column.high])}]"
-        )
+        interval = f"[{_number_text(column, record[column.low])}, {_number_text(column, record[column.high])}]"
     return _number_text(column, value), interval
 
 
 def _number_text(column: Column, value: float) -> str:
-    return fixed_decimals(
-        0.0 if column.signed and abs(value) < _ZERO_TOLERANCE else float(value), column.decimals
-    )
+    return fixed_decimals(0.0 if column.signed and abs(value) < _ZERO_TOLERANCE else float(value), column.decimals)
 
 
 def share_text(value: float) -> str:

@@ -170,9 +170,7 @@ def answering_order(panel: Mapping[str, Judge]) -> list[str]:
     return list(order)
 
 
-def judges_table(
-    panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], comparisons: Comparisons
-) -> pd.DataFrame:
+def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], comparisons: Comparisons) -> pd.DataFrame:
     """Compute one row per judge: judge, kind, reliability, first_pick, eta1, eta2.
 
     With P(first) and P(second) the judge's probabilities and sums over its item comparisons, each in both
@@ -199,8 +197,7 @@ def judges_table(
     import pandas as pd
 
     both_orders = [
-        _panel_answer_probabilities(panel, sheets, len(comparisons.first), reverse)
-        for reverse in (False, True)
+        _panel_answer_probabilities(panel, sheets, len(comparisons.first), reverse) for reverse in (False, True)
     ]
     rows = []
     for name, judge in panel.items():
@@ -211,17 +208,13 @@ def judges_table(
         right = decided = first = picked = 0.0
         for sign, judge_probabilities in zip((1.0, -1.0), both_orders, strict=True):
             probabilities = judge_probabilities[name][:, on_items]
-            right += float(
-                probabilities[FIRST, sign * gap > 0].sum() + probabilities[SECOND, sign * gap < 0].sum()
-            )
+            right += float(probabilities[FIRST, sign * gap > 0].sum() + probabilities[SECOND, sign * gap < 0].sum())
             decided += float(probabilities[: SECOND + 1, gap != 0].sum())
             first += float(probabilities[FIRST].sum())
             picked += float(probabilities[: SECOND + 1].sum())
         reliability = right / decided if decided else np.nan
         first_pick = first / picked if picked else np.nan
-        rows.append(
-            (name, judge.kind, reliability, first_pick, *(judge.two_coin_values() or (np.nan, np.nan)))
-        )
+        rows.append((name, judge.kind, reliability, first_pick, *(judge.two_coin_values() or (np.nan, np.nan))))
     return pd.DataFrame(rows, columns=["judge", "kind", "reliability", "first_pick", "eta1", "eta2"])
 
 
@@ -233,8 +226,7 @@ def _panel_answer_probabilities(
     for name in answering_order(panel):
         sheet = sheets[name]
         heard = {
-            other: sheet.align_chances(sheets[other], probabilities[other], n)
-            for other in panel[name].copied_names()
+            other: sheet.align_chances(sheets[other], probabilities[other], n) for other in panel[name].copied_names()
         }
         questions = sheet.questions.with_items_swapped() if reverse else sheet.questions
         probabilities[name] = panel[name].answer_chances(questions, heard)

@@ -83,15 +83,9 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
     first_c, second_c, _, run_c = _comparison_rows(design, criteria_pairs)
 
     pair_context = design.pair_contexts(len(pairs))
-    place = (
-        np.zeros(block, dtype=np.int64)
-        if pair_context is None or truth.in_contexts is None
-        else pair_context[pair]
-    )
+    place = np.zeros(block, dtype=np.int64) if pair_context is None or truth.in_contexts is None else pair_context[pair]
     strengths = truth.by_context
-    scores = np.stack(
-        [replace(truth, strengths=context_strengths).scores() for context_strengths in strengths]
-    )
+    scores = np.stack([replace(truth, strengths=context_strengths).scores() for context_strengths in strengths])
     gap = (strengths[place, :, first] - strengths[place, :, second]).T.ravel()
     gap_c = truth.weights[first_c] - truth.weights[second_c]
 

@@ -136,9 +136,7 @@ def simulate_rankings(
     orders = [_draw_orders(request, drawn_truth, place, name) for place, name in enumerate(request.judges)]
     ranked = np.stack(orders)
     all_rankings = ranked.reshape(-1, ranked.shape[-1])
-    pairs = np.stack(
-        [np.repeat(all_rankings[:, 0], all_rankings.shape[1] - 1), all_rankings[:, 1:].ravel()], axis=1
-    )
+    pairs = np.stack([np.repeat(all_rankings[:, 0], all_rankings.shape[1] - 1), all_rankings[:, 1:].ravel()], axis=1)
     if problems := connectivity_problems(request.items, pairs, "rankings"):
         raise InputError([f"design: {problem}" for problem in problems])
     record = request.record("judges", dict(request.judges))
@@ -182,9 +180,7 @@ def _sharpness_by_judge(judges: object, problems: list[str]) -> dict[str, float]
             problems.append("judges: a name stands twice; give each judge its own")
         judges = dict.fromkeys(judges, 1.0)
     if not isinstance(judges, Mapping) or not judges:
-        problems.append(
-            f"judges is {judges!r}; give how many there are, their names, or the sharpness of each"
-        )
+        problems.append(f"judges is {judges!r}; give how many there are, their names, or the sharpness of each")
         return {}
     for name, sharpness in judges.items():
         if not isinstance(name, str) or not name.strip():
@@ -199,15 +195,11 @@ def _draw_orders(request: _Request, truth: Truth, index: int, name: str) -> IntA
     plan, sheet, noise = request.design, request.sheet_rng(name), request.answer_rng(name)
     all_items = np.broadcast_to(np.arange(request.items), (plan.contexts, plan.repeats, request.items))
     shown = sheet.permuted(all_items, axis=-1)[:, :, None, : plan.ranking_size(request.items)]
-    strength: FloatArray = (truth.by_context + (0.0 if truth.tastes is None else truth.tastes[index]))[
-        :, None
-    ]
+    strength: FloatArray = (truth.by_context + (0.0 if truth.tastes is None else truth.tastes[index]))[:, None]
     shape = (plan.contexts, plan.repeats, request.criteria)
     strength = np.broadcast_to(strength, (*shape, request.items))
     shown = np.broadcast_to(shown, (*shape, shown.shape[-1]))
-    utility = request.judges[name] * np.take_along_axis(strength, shown, axis=-1) + noise.gumbel(
-        size=shown.shape
-    )
+    utility = request.judges[name] * np.take_along_axis(strength, shown, axis=-1) + noise.gumbel(size=shown.shape)
     return np.take_along_axis(shown, np.argsort(-utility, axis=-1), axis=-1)
 
 

@@ -99,9 +99,7 @@ class Truth:
             "first": (np.arange(len(w)) == w.argmax()).astype(float),
         }.get(weighting)
         if weights is None:
-            raise InputError(
-                f"unknown weighting {weighting!r}; give 'softmax', 'proportional', 'uniform' or 'first'"
-            )
+            raise InputError(f"unknown weighting {weighting!r}; give 'softmax', 'proportional', 'uniform' or 'first'")
         return np.asarray((weights / weights.sum()) @ self.strengths)
 
 

@@ -179,9 +179,7 @@ def simulate_counts(
     >>> simulate_counts({"ada": AlwaysFirst()}, items=3, criteria=1).votes.outcome
     array([0, 0, 0], dtype=int8)
     """
-    return _simulate_answers(
-        _prepare_simulation(checked_request(panel, items, criteria, design, truth, seed))
-    )
+    return _simulate_answers(_prepare_simulation(checked_request(panel, items, criteria, design, truth, seed)))
 
 
 def check_simulation(
@@ -227,9 +225,7 @@ def _prepare_simulation(request: Request) -> _Setup:
     comparisons = build_comparisons(request.design, truth, pairs)
     sheets = {
         name: make_judge_sheet(request.design, comparisons, len(pairs), request.sheet_rng(name), taste)
-        for name, taste in zip(
-            request.panel, repeat(None) if truth.tastes is None else truth.tastes, strict=False
-        )
+        for name, taste in zip(request.panel, repeat(None) if truth.tastes is None else truth.tastes, strict=False)
     }
     problems = [
         f"judge {name!r}: {problem}"
@@ -240,8 +236,7 @@ def _prepare_simulation(request: Request) -> _Setup:
     if len(answered_pairs) == len(sheets):
         covered = np.unique(np.concatenate(answered_pairs))
         problems += [
-            f"design: {problem}"
-            for problem in connectivity_problems(request.items, pairs[covered[covered >= 0]])
+            f"design: {problem}" for problem in connectivity_problems(request.items, pairs[covered[covered >= 0]])
         ]
     raise_problems(problems)
     return _Setup(request, truth, comparisons, sheets)

@@ -20,9 +20,7 @@ def checked_mask(rows: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
     """
     mask = np.asarray(rows)
     if mask.dtype != np.bool_ or mask.shape != (size,):
-        raise ValueError(
-            f"rows must be a boolean mask of shape ({size},), not {mask.dtype} of shape {mask.shape}"
-        )
+        raise ValueError(f"rows must be a boolean mask of shape ({size},), not {mask.dtype} of shape {mask.shape}")
     return mask
 
 

@@ -45,9 +45,7 @@ def choose_columns(
     if missing:
         spare = [name for name in present if name not in required and name not in optional]
         problems.table(
-            describe_missing(
-                missing, present, spare, may_map=bool(set(ANSWER_COLUMNS.values()) & {*required})
-            )
+            describe_missing(missing, present, spare, may_map=bool(set(ANSWER_COLUMNS.values()) & {*required}))
         )
     for sentence in repeated_columns(present):
         problems.table(sentence)

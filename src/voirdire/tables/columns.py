@@ -147,11 +147,7 @@ def _find_aliases(columns: Sequence[str], exact: Mapping[str, str]) -> dict[str,
     for column, aliases in ALIASES.items():
         candidates = plain_names["answer." if column in ANSWER_COLUMNS.values() else "input."]
         likely = [candidates[alias] for alias in (column, *aliases) if alias in candidates]
-        if (
-            chosen := column
-            if column in exact
-            else next((name for name in likely if name not in roles.values()), None)
-        ):
+        if chosen := column if column in exact else next((name for name in likely if name not in roles.values()), None):
             roles[column] = chosen
     for side in ("first", "second"):  # a series of three items or more is no pair
         stem = normalise_column_name(roles.get(side, "")).rstrip("0123456789")
@@ -167,11 +163,7 @@ def _add_ranked_item_role(roles: dict[str, str], columns: Sequence[str]) -> dict
         return roles
     ranked = roles.pop("system", None)
     ranked = ranked or next(
-        (
-            name
-            for name in columns
-            if normalise_column_name(name) in RANKED_ITEM_NAMES and name not in roles.values()
-        ),
+        (name for name in columns if normalise_column_name(name) in RANKED_ITEM_NAMES and name not in roles.values()),
         None,
     )
     return roles | ({"item": ranked} if ranked else {})
@@ -183,9 +175,7 @@ def _keep_one_answer_role(roles: dict[str, str]) -> dict[str, str]:
     exact = [name for name in answers if roles[name] == name]
     if not exact and {"first", "second", "winner"} <= roles.keys():
         exact = ["winner"]
-    return {
-        name: column for name, column in roles.items() if name not in answers or not exact or name in exact
-    }
+    return {name: column for name, column in roles.items() if name not in answers or not exact or name in exact}
 
 
 def table_kind(roles: Iterable[str] | Mapping[str, str]) -> str | None:
@@ -205,9 +195,7 @@ def table_kind(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     column_by_role = roles if isinstance(roles, Mapping) else {name: name for name in roles}
     have = set(column_by_role)
     crossed = {"item"} if {"context", "system"} <= have else set()
-    kinds = [
-        kind.name for kind in TABLE_KINDS if (have | crossed if kind.crosses else have) >= set(kind.needed)
-    ]
+    kinds = [kind.name for kind in TABLE_KINDS if (have | crossed if kind.crosses else have) >= set(kind.needed)]
     exact = [kind for kind in kinds if column_by_role[ANSWER_COLUMNS[kind]] == ANSWER_COLUMNS[kind]]
     kinds = exact if len(exact) == 1 else kinds
     return kinds[0] if len(kinds) == 1 else None
@@ -248,9 +236,7 @@ def table_option_remedy(kinds: Sequence[str]) -> str:
     >>> table_option_remedy(["scores", "labels"])
     "--table scores or --table labels (in Python read(..., table='scores')) says which is meant"
     """
-    return (
-        f"--table {' or --table '.join(kinds)} (in Python read(..., table={kinds[0]!r})) says which is meant"
-    )
+    return f"--table {' or --table '.join(kinds)} (in Python read(..., table={kinds[0]!r})) says which is meant"
 
 
 def describe_unknown_columns(columns: Sequence[str]) -> str:
@@ -267,9 +253,7 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
     if answered or {"first", "second"} <= roles.keys():
         kind = "votes" if {"first", "second"} <= roles.keys() else answered[-1]
         crossed = KIND_OF_TABLE[kind].crosses and {"context", "system"} <= roles.keys()
-        missing = [
-            name for name in NEEDED_COLUMNS[kind] if name not in roles and not (crossed and name == "item")
-        ]
+        missing = [name for name in NEEDED_COLUMNS[kind] if name not in roles and not (crossed and name == "item")]
         if not missing:
             return f"{seen} are those of {' and '.join(answered)}; {table_option_remedy(answered)}"
         people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""
@@ -279,9 +263,7 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
     return f"{seen} are those of no known format"
 
 
-def describe_missing(
-    missing: Sequence[str], present: Sequence[str], spare: Sequence[str], *, may_map: bool
-) -> str:
+def describe_missing(missing: Sequence[str], present: Sequence[str], spare: Sequence[str], *, may_map: bool) -> str:
     """Name the columns that a table lacks, those that it has, and those among them that are probably meant.
 
     Parameters
@@ -300,9 +282,7 @@ def describe_missing(
     >>> describe_missing(["family"], ["judge"], [], may_map=False)
     "column 'family' is missing; the columns are 'judge'"
     """
-    missing_names = " and ".join(
-        part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part
-    )
+    missing_names = " and ".join(part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part)
     sentence = f"column{'s' if len(missing) > 1 else ''} {missing_names} {'are' if len(missing) > 1 else 'is'} missing"
     if not present:
         return f"{sentence}; there is no column"
@@ -340,6 +320,4 @@ def _is_near(name: str, column: str) -> bool:
 
 def _holds_name(name: str, column: str) -> bool:
     """True where a column's name contains voirdire's name or one of its aliases."""
-    return any(
-        other in normalise_column_name(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3
-    )
+    return any(other in normalise_column_name(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3)

@@ -113,9 +113,7 @@ class Votes(AnswerTable):
     @property
     def question_codes(self) -> tuple[IntArray, ...]:
         """Columns of codes that identify the question: criterion, both items (smaller code first), context."""
-        criterion, first, second = (
-            codes[self.row_cell] for codes in (self.criterion, self.first, self.second)
-        )
+        criterion, first, second = (codes[self.row_cell] for codes in (self.criterion, self.first, self.second))
         columns = (criterion, np.minimum(first, second), np.maximum(first, second))
         return columns if self.row_context is None else (*columns, self.row_context)
 

@@ -121,9 +121,7 @@ def covariate_names(covariates: object) -> tuple[str, ...]:
     """
     if isinstance(covariates, str):
         if not covariates.strip(" ,"):
-            raise InputError(
-                f"covariates={covariates!r} names nothing; give names of columns, or a table of items"
-            )
+            raise InputError(f"covariates={covariates!r} names nothing; give names of columns, or a table of items")
         if covariates.lower().endswith(TABLE_ENDINGS) or Path(covariates).exists():
             return ()
         return tuple(name.strip() for name in covariates.split(",") if name.strip())
@@ -132,9 +130,7 @@ def covariate_names(covariates: object) -> tuple[str, ...]:
     return ()
 
 
-def standardise_covariates(
-    names: tuple[str, ...], raw: Floats, problems: Problems
-) -> tuple[Floats, Floats, Floats]:
+def standardise_covariates(names: tuple[str, ...], raw: Floats, problems: Problems) -> tuple[Floats, Floats, Floats]:
     """Standardise covariates, shape (..., covariates); return them, their standard deviations and their means.
 
     Raises
@@ -179,9 +175,7 @@ class CovariateRequest:
         return f"item {self.items[item]!r} in context {self.contexts[context]!r}"
 
 
-def item_covariates(
-    request: CovariateRequest, table: object, problems: Problems
-) -> tuple[tuple[str, ...], Floats]:
+def item_covariates(request: CovariateRequest, table: object, problems: Problems) -> tuple[tuple[str, ...], Floats]:
     """Read covariates of requested items; return their names and their values, shape (..., covariates).
 
     Parameters
@@ -196,9 +190,7 @@ def item_covariates(
     InputError
         The input is not a table, it has no covariate, or an item has no row or two rows.
     """
-    if not isinstance(table, str | os.PathLike) and not (
-        hasattr(table, "columns") or hasattr(table, "schema")
-    ):
+    if not isinstance(table, str | os.PathLike) and not (hasattr(table, "columns") or hasattr(table, "schema")):
         raise InputError(
             f"covariates: {type(table).__name__} is neither a table of items nor names of columns of the "
             f"{request.words}"
@@ -213,9 +205,7 @@ def item_covariates(
     by_context = "context" in cells
     item = encode_column(cells["item"], "item", problems)
     if by_context and request.context is None:
-        problems.stop(
-            f"the table has a column 'context', the {request.words} have none; give one row per item"
-        )
+        problems.stop(f"the table has a column 'context', the {request.words} have none; give one row per item")
     problems.raise_any()
     keys = level_positions(item.levels, request.items)[item.codes]
     wanted, requested = request.item, keys >= 0
@@ -250,9 +240,7 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
         if name == OWN_FAMILY:
             problems.table(f"the name {name!r} is reserved for the effect of own families; rename the column")
         if name in TERM_NAMES:
-            problems.table(
-                f"{name!r} describes answers and is no covariate of an item; drop or rename the column"
-            )
+            problems.table(f"{name!r} describes answers and is no covariate of an item; drop or rename the column")
 
 
 def number_column(

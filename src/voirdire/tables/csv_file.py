@@ -133,11 +133,7 @@ def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
             try:
                 yield reader
             except csv.Error as error:
-                hint = (
-                    "is a quotation mark left open?"
-                    if "limit" not in str(error)
-                    else size_limits.LIMIT_VARIABLE
-                )
+                hint = "is a quotation mark left open?" if "limit" not in str(error) else size_limits.LIMIT_VARIABLE
                 raise InputError(f"{name}: line {reader.line_num} is not CSV: {error}; {hint}") from None
     finally:
         csv.field_size_limit(limit)

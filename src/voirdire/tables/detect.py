@@ -85,9 +85,7 @@ def read_table(
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
         Votes.data: partial(read_votes, rows=rows, **options),
         Scores.data: partial(read_scores, **options),
-        Labels.data: partial(
-            read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets, **options
-        ),
+        Labels.data: partial(read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets, **options),
         Rankings.data: partial(read_rankings, **options),
     }
     if isinstance(table, AnswerTable) and (rankings or not isinstance(table, Rankings)):
@@ -98,9 +96,7 @@ def read_table(
     if len(kinds) > 1:
         single_kind = _only_kind(table, problems)
         if single_kind is not None and not isinstance(table, Imported):
-            unused = [
-                column for column, kind in KIND_BY_COLUMN.items() if kind in kinds and kind != single_kind
-            ]
+            unused = [column for column, kind in KIND_BY_COLUMN.items() if kind in kinds and kind != single_kind]
             give_notice(f"The columns are those of {single_kind}: {' and '.join(unused)} is not used.")
         kinds = kinds if single_kind is None else [single_kind]
     if not kinds and columns_among(table, ["rank"], problems):
@@ -143,9 +139,7 @@ def _describe_unknown_columns(table: object) -> str:
         return unknown_table_message(source)
 
 
-def read_new(
-    table: object, *old: Votes | Scores | Labels | Rankings, levels: Sequence[object] | None = None
-) -> Any:
+def read_new(table: object, *old: Votes | Scores | Labels | Rankings, levels: Sequence[object] | None = None) -> Any:
     """Read new answers, which must be of the kind of one of the old tables.
 
     Raises

@@ -125,37 +125,27 @@ def examine_file(path: str | os.PathLike[str], reading: Reading | None = None) -
     with open_source(name, reading.sep, reading.sheet) as source:
         leave_out_columns([source], reading.leave_out)
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
-        recognised = (
-            None if reading.tool or reading.map or reading.wide or reading.columns else tool_of_file(source)
-        )
+        recognised = None if reading.tool or reading.map or reading.wide or reading.columns else tool_of_file(source)
         if recognised is None and not reading.tool:
             unfold_table(source, reading.format_options)
         is_table = recognised is None and source.head.shape in ("records", "table")
         columns = _columns_read(source, reading) if is_table else ()
         notes = list(getattr(source, "notes", ()))
         suggested = (
-            [table for table in likely_tables(source) if table.options and table.is_complete][:1]
-            if is_table
-            else []
+            [table for table in likely_tables(source) if table.options and table.is_complete][:1] if is_table else []
         )
     heard_notes: list[str] = []
     try:
         with listen_for_notes(heard_notes.append):
             tables = _read_tables(name, reading, [column.read_as for column in columns])
     except InputError as error:
-        command = (
-            " ".join(["voirdire fit", quote(name), *(table.options for table in suggested)])
-            if suggested
-            else ""
-        )
+        command = " ".join(["voirdire fit", quote(name), *(table.options for table in suggested)]) if suggested else ""
         tool = "table" if recognised is None else recognised.name
         return Findings(name, tool, wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
     first_table = next(iter(tables.values()))
     tool = next(iter(first_table.formats.values()))
     frames = {kind: frame for kind, table in tables.items() if (frame := getattr(table, kind)) is not None}
-    notes = list(
-        dict.fromkeys((*notes, *heard_notes, *(note for table in tables.values() for note in table.notes)))
-    )
+    notes = list(dict.fromkeys((*notes, *heard_notes, *(note for table in tables.values() for note in table.notes))))
     if len(frames) > 1 and tool == "table":
         notes.append(f"each row has answers of {len(frames)} kinds: {table_option_remedy(list(frames))}")
     notes += [sentence for kind, frame in frames.items() for sentence in _notable_facts(kind, frame)]
@@ -172,7 +162,7 @@ def examine_file(path: str | os.PathLike[str], reading: Reading | None = None) -
         columns if tool == "table" else (),
         {kind: count for table in tables.values() for kind, count in table.counts.items()},
         len({judge for frame in frames.values() for judge in frame["judge"]}),
-        len({item for frame in frames.values() for item in _items_named(frame)}),
+        len({item for frame in frames.values() for item in _list_items(frame)}),
         lacks,
         tuple(dict.fromkeys(notes)),
         None,
@@ -218,7 +208,7 @@ def _columns_read(source: Source, reading: Reading) -> tuple[ColumnRead, ...]:
     )
 
 
-def _items_named(frame: pd.DataFrame) -> list[Any]:
+def _list_items(frame: pd.DataFrame) -> list[Any]:
     names = ["item"] if "item" in frame else [name for name in ("first", "second") if name in frame]
     return [item for name in names for item in frame[name]]
 
@@ -238,13 +228,9 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
     facts = []
     judges = list(dict.fromkeys(frame["judge"]))
     if len(judges) == 1:
-        facts.append(
-            f"one judge, {judges[0]!r}: its accuracy cannot be estimated without people's answers (--anchors)"
-        )
-    facts += name_notes({"judges": judges, "items": _items_named(frame)} | _further_names(frame))
-    keys = [
-        name for name in frame if name not in ("winner", "score", "label", "rank", "degree", "time", "order")
-    ]
+        facts.append(f"one judge, {judges[0]!r}: its accuracy cannot be estimated without people's answers (--anchors)")
+    facts += name_notes({"judges": judges, "items": _list_items(frame)} | _further_names(frame))
+    keys = [name for name in frame if name not in ("winner", "score", "label", "rank", "degree", "time", "order")]
     repeats = repeat_notes(frame, ANSWER_COLUMNS[kind])
     if not repeats and (repeated := int(frame.duplicated(keys).sum())):
         facts.append(f"{repeated:,} repeated answers of a judge to a question; all count")
@@ -255,21 +241,13 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
 
 def _describe_classes(frame: pd.DataFrame) -> list[str]:
     as_sets = cells_as_sets(frame["label"].tolist(), None, False)
-    cells = (
-        frame["label"]
-        if as_sets is None
-        else [member for cell in as_sets[0] for member in set_members(str(cell))]
-    )
+    cells = frame["label"] if as_sets is None else [member for cell in as_sets[0] for member in set_members(str(cell))]
     classes = Counter(map(str, cells))
     shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
     sets = "" if as_sets is None else ", in sets"
-    sentences = [
-        f"{count_in_words(len(classes), 'labels')}{sets}: {shown}{', ...' if len(classes) > 8 else ''}"
-    ]
+    sentences = [f"{count_in_words(len(classes), 'labels')}{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
     if len(classes) > MAX_CLASSES:
-        sentences.append(
-            "so many labels are rather names or texts than classes; is another column the label?"
-        )
+        sentences.append("so many labels are rather names or texts than classes; is another column the label?")
     return [*sentences, *name_notes({"labels": classes})]
 
 
@@ -333,9 +311,7 @@ def write_reading_options(path: str | os.PathLike[str], reading: Reading) -> str
     for option, value in reading.set_options.items():
         name = {"tool": "from"}.get(option, option)
         if isinstance(value, dict):
-            cells = ", ".join(
-                f"{json.dumps(str(key))} = {json.dumps(column)}" for key, column in value.items()
-            )
+            cells = ", ".join(f"{json.dumps(str(key))} = {json.dumps(column)}" for key, column in value.items())
             lines.append(f"{name} = {{{cells}}}")
         else:
             plain_value = list(value) if isinstance(value, tuple) else value

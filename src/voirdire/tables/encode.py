@@ -101,9 +101,7 @@ def _name_of_text(value: str, ends: bool) -> str | Refused:
     if stripped != value and not ends:
         return Refused(f"{value!r} has white space at an end; remove it")
     if value in MISSING:
-        return Refused(
-            f"is {value!r}, which stands for a missing value; fill it in, or rename it if it is a name"
-        )
+        return Refused(f"is {value!r}, which stands for a missing value; fill it in, or rename it if it is a name")
     if not value.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in value):
         return Refused(f"{value!r} has half of a character (a lone surrogate); write it anew")
     if "\0" in value:
@@ -160,9 +158,7 @@ def encode_column(values: Sequence[object], column: str, problems: Problems) -> 
         if len(set(map(type, values.levels)) - {type(None)}) > 1:
             values = CodedCells(values.codes, [read(value) for value in values.levels])
             keys = values
-        value_codes = np.fromiter(map(index.__getitem__, values.levels), np.int64, len(values.levels))[
-            values.codes
-        ]
+        value_codes = np.fromiter(map(index.__getitem__, values.levels), np.int64, len(values.levels))[values.codes]
     else:
         kinds = set(map(type, values)) - {type(None)}
         # Comparison across types would merge True with 1, and a list cannot be a key of a dict.
@@ -252,9 +248,7 @@ def lookalike_sentence(column: str, name: str) -> str:
     >>> lookalike_sentence("judge", "a")
     "looks like the judge 'a' but is written with other Unicode characters; normalise the names"
     """
-    return (
-        f"looks like the {column} {name!r} but is written with other Unicode characters; normalise the names"
-    )
+    return f"looks like the {column} {name!r} but is written with other Unicode characters; normalise the names"
 
 
 def level_positions(levels: Iterable[str], among: Sequence[str]) -> IntArray:

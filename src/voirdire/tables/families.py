@@ -48,9 +48,7 @@ def read_families(families: object, judges: Sequence[str], *, unit: str = "judge
             hint = nearest_name(judge, list(judges)) or f"; known are {known_names(list(judges))}"
             problems.table(f"{unit} {judge!r} is none of the {len(judges)} {unit}s{hint}")
         elif family_of.setdefault(judge, family) != family:
-            problems.table(
-                f"{unit} {judge!r} is given families {family_of[judge]!r} and {family!r}; keep one"
-            )
+            problems.table(f"{unit} {judge!r} is given families {family_of[judge]!r} and {family!r}; keep one")
     problems.raise_any()
     return {judge: family_of.get(judge, judge) for judge in judges}
 
@@ -67,9 +65,7 @@ def family_codes(families: Mapping[str, str], judges: Sequence[str]) -> Ints:
     return np.array([names.index(families[judge]) for judge in judges], dtype=np.int64)
 
 
-def shared_families(
-    families: Mapping[str, str], judges: Sequence[str]
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def shared_families(families: Mapping[str, str], judges: Sequence[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Code the families of two or more judges; return the code of each judge (-1: alone) and the names of families.
 
     Both are empty where no family has two judges.
@@ -90,9 +86,7 @@ def shared_families(
 def _judges_with_families(families: object, problems: Problems, unit: str) -> list[tuple[str, str]]:
     if isinstance(families, Mapping):
         return [(str(judge), str(family)) for judge, family in families.items()]
-    if not (
-        isinstance(families, str | os.PathLike) or hasattr(families, "columns") or hasattr(families, "schema")
-    ):
+    if not (isinstance(families, str | os.PathLike) or hasattr(families, "columns") or hasattr(families, "schema")):
         raise InputError(
             f"families: {type(families).__name__} is neither a mapping of {unit} to family nor a table of both"
         )

@@ -19,9 +19,7 @@ from voirdire.tables.parquet_file import parquet_cells, parquet_names, sql_name
 from voirdire.tables.problems import Problems
 
 
-def read_file(
-    path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def read_file(path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     """Read columns of a file; the ending of its name gives the format.
 
     Blank lines of CSV and JSONL files hold no row; every other line is read or reported. CSV has commas, a
@@ -107,9 +105,7 @@ def file_header(path: str, problems: Problems) -> list[str]:
         return list(_read_jsonl(file, [], None, Problems(problems.name)))
 
 
-def _read_csv(
-    file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def _read_csv(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     names = csv_header(file, problems)
     problems.row_lines = partial(row_lines, str(file), problems.name)
     wanted = choose_columns(names, required, optional, problems)
@@ -121,9 +117,7 @@ def _read_csv(
     return _columns_of_rows(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems))))
 
 
-def _read_jsonl(
-    file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def _read_jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     names = None if optional is None else [*required, *optional]
     header: dict[str, object] = {}
     rows: list[dict[str, object] | None] = []
@@ -147,9 +141,7 @@ def _columns_of_rows(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
-def _read_parquet(
-    file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def _read_parquet(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     wanted = choose_columns(parquet_names(str(file)), required, optional, problems)
     return parquet_cells(str(file), wanted) if wanted else {}
 

@@ -85,9 +85,7 @@ class Further:
         kept = {name: getattr(self, name)[rows] for name in ROW_ARRAYS if getattr(self, name) is not None}
         return replace(self, columns=columns, **kept)
 
-    def with_covariates(
-        self, names: tuple[str, ...], values: Floats, units: Floats, means: Floats
-    ) -> Further:
+    def with_covariates(self, names: tuple[str, ...], values: Floats, units: Floats, means: Floats) -> Further:
         """Add covariates; values have shape (rows, names), for votes (rows, 2, names)."""
         previous = np.zeros((*values.shape[:-1], 0)) if self.covariate is None else self.covariate
         return replace(
@@ -154,9 +152,7 @@ def with_covariates(table: T, covariates: object) -> T:
     if names:
         raw = np.stack([_numeric_column(answers, name, problems) for name in names], axis=-1)
     else:
-        context = (
-            None if answers.context is None else np.broadcast_to(answers.context, answers.item.T.shape).T
-        )
+        context = None if answers.context is None else np.broadcast_to(answers.context, answers.item.T.shape).T
         request = CovariateRequest(answers.data, answers.items, answers.contexts, answers.item, context)
         names, raw = item_covariates(request, covariates, problems)
     problems.raise_any()
@@ -296,9 +292,7 @@ def further_names(table: Any) -> list[str]:
     spare = [name for name in table.further.present if name not in KNOWN_COLUMNS]
     if table.item.ndim == 1:
         return spare
-    sided = {
-        name: name.removesuffix(f"_{side}") for name in spare for side in SIDES if name.endswith(f"_{side}")
-    }
+    sided = {name: name.removesuffix(f"_{side}") for name in spare for side in SIDES if name.endswith(f"_{side}")}
     two_sided = {name for name in sided.values() if set(covariate_columns((name,))) <= set(spare)}
     return list(dict.fromkeys(sided[name] if sided.get(name) in two_sided else name for name in spare))
 

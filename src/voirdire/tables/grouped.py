@@ -255,9 +255,7 @@ def _source_of_file(
         if kind.startswith(_REFUSED_TYPES) or kind.endswith("]"):
             file_problems.table(f"column {name!r} is of type {kind}, which is not a name; write it as text")
         # DuckDB writes these types as Python does; others are converted back later
-        same_text = (
-            kind in ("VARCHAR", "BIGINT", "INTEGER") or kind.startswith("ENUM") or "WITH TIME ZONE" in kind
-        )
+        same_text = kind in ("VARCHAR", "BIGINT", "INTEGER") or kind.startswith("ENUM") or "WITH TIME ZONE" in kind
         check = name in columns.checked
         types.append("VARCHAR" if same_text or check else kind)
         cell = chosen[name].sql
@@ -307,9 +305,7 @@ def _count_distinct_rows(
         python_files.append(sources[0].file)
         return []
     return [
-        part
-        for single in sources
-        for part in _count_distinct_rows(connection, [single], names, python_files, problems)
+        part for single in sources for part in _count_distinct_rows(connection, [single], names, python_files, problems)
     ]
 
 

@@ -53,9 +53,7 @@ def joined_table(old: T, new: T) -> T:
 
 def _refuse_different_columns(kind: str, column: str, old_has: bool) -> None:
     verbs = ("have", "have no") if old_has else ("have no", "have")
-    raise InputError(
-        f"the old {kind} {verbs[0]} {column}, the new ones {verbs[1]}; give both the same columns"
-    )
+    raise InputError(f"the old {kind} {verbs[0]} {column}, the new ones {verbs[1]}; give both the same columns")
 
 
 @singledispatch

@@ -53,15 +53,11 @@ def labels_to_questions(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
     holds = np.array([[word in members for word in vocabulary] for members in label_sets], np.int64)
     size = len(vocabulary)
     question_names = [
-        f"{criterion}: {label}" if table.has_criteria else label
-        for criterion in table.criteria
-        for label in vocabulary
+        f"{criterion}: {label}" if table.has_criteria else label for criterion in table.criteria for label in vocabulary
     ]
     criteria = tuple(sorted(set(question_names)))
     if len(criteria) < len(question_names):
-        raise InputError(
-            f"labels: criteria and labels make one name twice ({', '.join(criteria)}); rename one"
-        )
+        raise InputError(f"labels: criteria and labels make one name twice ({', '.join(criteria)}); rename one")
     codes: dict[str, Any] = {
         field.name: np.repeat(value, size)
         for field in fields(table)

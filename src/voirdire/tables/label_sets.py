@@ -72,9 +72,7 @@ def several_labels_message(text: str) -> str:
     "'good;long' names several labels; keep one, or say that ';' separates them (--label-sets ';')"
     """
     mark = next((mark for mark in _SEPARATORS if mark in text), "")
-    remedy = (
-        f"say that {mark!r} separates them (--label-sets {mark!r})" if mark else "write it as a JSON list"
-    )
+    remedy = f"say that {mark!r} separates them (--label-sets {mark!r})" if mark else "write it as a JSON list"
     return f"{text!r} names several labels; keep one, or {remedy}"
 
 
@@ -161,9 +159,7 @@ def cells_as_sets(
     declared_labels = set(declared or ())
     words = {value for value in distinct if isinstance(value, str)} - declared_labels
     lists = {
-        text: labels
-        for text in words
-        if text.lstrip().startswith("[") and (labels := list_in_text(text)) is not None
+        text: labels for text in words if text.lstrip().startswith("[") and (labels := list_in_text(text)) is not None
     }
     sizes = {len(labels) for labels in lists.values()}
     if _hold_lists(distinct):

@@ -168,12 +168,8 @@ def read_labels(
             return _read_sets(*as_sets, rated_fields, declared, sets, problems, remedy)
         column = encode_column(unwrap_label_lists(cells.get("label", [])), "label", problems)
         report_lookalikes({"label": column}, problems)
-        names_several = [
-            name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels
-        ]
-        for level, rows in rows_by_code(
-            np.where(np.append(names_several, False)[column.codes], column.codes, -1)
-        ):
+        names_several = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
+        for level, rows in rows_by_code(np.where(np.append(names_several, False)[column.codes], column.codes, -1)):
             problems.rows(rows + 1, f"label {several_labels_message(column.levels[level])}")
         names, codes = column.levels, column.codes
     ordered = sort_labels(names) if declared is None else declared
@@ -181,9 +177,7 @@ def read_labels(
     outside = np.append(np.where(positions < 0, np.arange(len(positions)), -1), -1)[codes]
     _report_undeclared(outside, names, ordered, problems, _LEVELS_REMEDY if judge else "")
     problems.raise_any()
-    return Labels(
-        labels=ordered, label=np.append(positions, -1)[codes], declared=declared is not None, **rated_fields
-    )
+    return Labels(labels=ordered, label=np.append(positions, -1)[codes], declared=declared is not None, **rated_fields)
 
 
 def _report_undeclared(
@@ -216,9 +210,7 @@ def _read_sets(
         holds = np.append([label in label_set for label_set in members], False)[codes]
         first_spelling = spelling.setdefault(unicodedata.normalize("NFC", label), label)
         if first_spelling != label:
-            problems.rows(
-                np.flatnonzero(holds) + 1, f"label {label!r} {lookalike_sentence('label', first_spelling)}"
-            )
+            problems.rows(np.flatnonzero(holds) + 1, f"label {label!r} {lookalike_sentence('label', first_spelling)}")
         if label not in vocabulary:
             _report_undeclared(np.where(holds, index, -1), present, vocabulary, problems, remedy)
     problems.raise_any()

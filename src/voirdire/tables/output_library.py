@@ -19,11 +19,7 @@ def library_of(table: object) -> str:
     """
     first = table[0] if isinstance(table, list | tuple) and table else table
     polars = sys.modules.get("polars")
-    return (
-        "polars"
-        if polars is not None and isinstance(first, polars.DataFrame | polars.LazyFrame)
-        else "pandas"
-    )
+    return "polars" if polars is not None and isinstance(first, polars.DataFrame | polars.LazyFrame) else "pandas"
 
 
 def convert_to_library(table: pd.DataFrame, library: str) -> pd.DataFrame:

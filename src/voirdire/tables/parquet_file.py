@@ -88,21 +88,15 @@ def parquet_columns(connection: Any, path: str, folder: str | Path) -> list[Parq
     """
     with open(path, "rb") as stream:
         if stream.read(len(_MAGIC)) != _MAGIC:
-            raise InputError(
-                f"file {path!r} cannot be read as Parquet: it does not begin as one does; write it anew"
-            )
+            raise InputError(f"file {path!r} cannot be read as Parquet: it does not begin as one does; write it anew")
     described = connection.execute(f"DESCRIBE SELECT * FROM {parquet_source(path, folder)}").fetchall()
-    tree = connection.execute(
-        f"SELECT name, num_children FROM parquet_schema({path_sql_literal(path, folder)})"
-    )
+    tree = connection.execute(f"SELECT name, num_children FROM parquet_schema({path_sql_literal(path, folder)})")
     names, remaining_parts = [], 0  # number of next entries that are parts of the last column
     for name, children in tree.fetchall()[1:]:
         if not remaining_parts:
             names.append(name)
         remaining_parts += (children or 0) - (1 if remaining_parts else 0)
-    return [
-        ParquetColumn(name, alias, kind) for name, (alias, kind, *_) in zip(names, described, strict=True)
-    ]
+    return [ParquetColumn(name, alias, kind) for name, (alias, kind, *_) in zip(names, described, strict=True)]
 
 
 def parquet_names(path: str) -> list[str]:
@@ -161,9 +155,7 @@ def coded_texts(connection: Any, table: str, column: str) -> CodedCells | None:
     """Read a column of text as codes, by hashes; None where two texts have the same hash."""
     import pandas as pd
 
-    names = connection.execute(
-        f"SELECT DISTINCT {column} name, {_HASH}({column}) hash FROM {table}"
-    ).fetchnumpy()
+    names = connection.execute(f"SELECT DISTINCT {column} name, {_HASH}({column}) hash FROM {table}").fetchnumpy()
     order = np.argsort(names["hash"])
     ordered = names["hash"][order]
     if (ordered[1:] == ordered[:-1]).any():

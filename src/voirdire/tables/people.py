@@ -93,10 +93,7 @@ def _people_of_tables(tables: Sequence[Imported], names: Sequence[str]) -> list[
     InputError
         A name is no judge of a table, or a person gave scores.
     """
-    judges = [
-        {str(name) for name in source.table["judge"]} if "judge" in source.table else set()
-        for source in tables
-    ]
+    judges = [{str(name) for name in source.table["judge"]} if "judge" in source.table else set() for source in tables]
     problems = [
         f"people: {name!r} is no judge of a table; judges are {', '.join(sorted(set().union(*judges)))}; people= "
         "(--people) names those of them who are people"
@@ -140,9 +137,7 @@ def check_no_judge(path: Path | None) -> None:
         The file does not exist, and the path does not look like that of a file.
     """
     if path is not None and not path.exists() and not path.suffix and path.name == str(path) != "-":
-        raise InputError(
-            f"file {str(path)!r} does not exist; of a judge who is a person: --people {quote(str(path))}"
-        )
+        raise InputError(f"file {str(path)!r} does not exist; of a judge who is a person: --people {quote(str(path))}")
 
 
 def as_anchors(answers: object, name: str = "anchors") -> object:
@@ -276,9 +271,7 @@ def _majority_labels(answers: pd.DataFrame, units: list[str], name: str) -> pd.D
     counts = answers.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
     majorities = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]
     if undecided := int(unit.max()) + 1 - len(majorities):
-        give_notice(
-            f"People disagree about {count_in_words(undecided, 'items')}; labels of these stay unknown."
-        )
+        give_notice(f"People disagree about {count_in_words(undecided, 'items')}; labels of these stay unknown.")
     if majorities.empty:
         raise InputError(
             f"{name}: people agree about no item; ask one more person, or give them as judges of the labels instead"

@@ -86,9 +86,7 @@ class Problems:
     def _as_error(self) -> InputError:
         messages = [f"{self.name}: {sentence}" for sentence in self._whole]
         order = sorted(self._places.items(), key=lambda entry: (entry[0][0], min(entry[1])))
-        messages += [
-            f"{self.name}: {self._place_with_counts(unit, places)}: {text}" for (unit, text), places in order
-        ]
+        messages += [f"{self.name}: {self._place_with_counts(unit, places)}: {text}" for (unit, text), places in order]
         return InputError(messages)
 
     def _place_with_counts(self, unit: str, numbers: list[int]) -> str:
@@ -103,9 +101,7 @@ class Problems:
         shown = sorted(set(numbers))[:_MAX_SHOWN]
         if not shown or shown[-1] > len(lines) or all(lines[number - 1] == number + 1 for number in shown):
             return ""
-        return (
-            f" (line{'s' if len(shown) > 1 else ''} {', '.join(str(lines[number - 1]) for number in shown)})"
-        )
+        return f" (line{'s' if len(shown) > 1 else ''} {', '.join(str(lines[number - 1]) for number in shown)})"
 
 
 def nearest_name(name: str, among: Sequence[str]) -> str:

@@ -140,9 +140,7 @@ def read_rankings(
     cells, rated_fields = read_rated(table, "rank", judge, problems, keep=keep, answered=answered)
     rank = answer_numbers(cells, "rank", problems, None if answered else len(rated_fields["item"]))
     fields = {
-        name: value
-        for name, value in rated_fields.items()
-        if name not in ("systems", "system", "phases", "phase")
+        name: value for name, value in rated_fields.items() if name not in ("systems", "system", "phases", "phase")
     }
     rankings = Rankings(rank=rank, **fields)
     if len(rank) == rankings.rows:
@@ -156,11 +154,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
     if not table.rows:
         return
     usable = np.all(
-        [
-            getattr(table, name) >= 0
-            for name in (*RANKING_COLUMNS, "item")
-            if getattr(table, name) is not None
-        ],
+        [getattr(table, name) >= 0 for name in (*RANKING_COLUMNS, "item") if getattr(table, name) is not None],
         axis=0,
     )
     cell = _number_rows([table.ranking, table.item])
@@ -184,6 +178,5 @@ def ranking_description(table: Rankings, row: int) -> str:
     columns = [name for name in RANKING_COLUMNS if getattr(table, name) is not None]
     columns = [name for name in columns if name != "criterion" or table.has_criteria]
     return ", ".join(
-        f"{name} {getattr(table, plurals.get(name, f'{name}s'))[getattr(table, name)[row]]!r}"
-        for name in columns
+        f"{name} {getattr(table, plurals.get(name, f'{name}s'))[getattr(table, name)[row]]!r}" for name in columns
     )

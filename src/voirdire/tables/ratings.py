@@ -148,9 +148,7 @@ class Rated(AnswerTable):
         context = np.zeros(self.rows, np.int64) if self.context is None else self.context
         codes, unit = np.unique(np.column_stack([context, self.item])[rows], axis=0, return_inverse=True)
         qualified = self.context is not None and self.has_items
-        names = tuple(
-            f"{self.contexts[c]} / {self.items[i]}" if qualified else self.items[i] for c, i in codes
-        )
+        names = tuple(f"{self.contexts[c]} / {self.items[i]}" if qualified else self.items[i] for c, i in codes)
         return unit.astype(np.int64), codes, names
 
     def subset(self: R, rows: NDArray[np.bool_]) -> R:
@@ -224,9 +222,7 @@ def read_rated(
     known_columns = (*_OPTIONAL_COLUMNS, TIME, *extra)
     kept = [name for name in keep if name not in (*known_columns, "judge", value)]
     required = [] if judge else ["judge"]
-    required, known_columns = (
-        ([*required, value], known_columns) if answered else (required, (*known_columns, value))
-    )
+    required, known_columns = ([*required, value], known_columns) if answered else (required, (*known_columns, value))
     cells = read_columns(table, required, (*known_columns, *kept), problems)
     time = answer_times(cells, problems)
     cells.pop(TIME, None)
@@ -245,9 +241,7 @@ def read_rated(
             f"{describe_missing(['item'], present, spare, may_map=True)}; or give both 'context' and 'system'"
         )
     name_cells = {
-        name: _empty_as_none(values) if name in extra else values
-        for name, values in cells.items()
-        if name != value
+        name: _mark_empty_unread(values) if name in extra else values for name, values in cells.items() if name != value
     }
     columns = {name: encode_column(values, name, problems) for name, values in name_cells.items()}
     for name in columns:
@@ -275,7 +269,7 @@ def read_rated(
     return cells, rated_fields
 
 
-def _empty_as_none(cells: Sequence[object]) -> list[object]:
+def _mark_empty_unread(cells: Sequence[object]) -> list[object]:
     """Replace empty cells of an optional column of names by `UNREAD`, so that they are not reported."""
     empty = Refused("is empty")
     return [UNREAD if cell_to_name(cell) == empty else cell for cell in cells]
@@ -303,9 +297,7 @@ def report_repeats(rated_fields: dict[str, Any], problems: Problems, old_rows: i
         Number of rows of an older table that come first and are not counted in messages.
     """
     keys = [
-        rated_fields[name]
-        for name in ("judge", "criterion", "context", "item", "run", "phase")
-        if name in rated_fields
+        rated_fields[name] for name in ("judge", "criterion", "context", "item", "run", "phase") if name in rated_fields
     ]
     key = np.column_stack(keys)
     _, cell = np.unique(key, axis=0, return_inverse=True)

@@ -12,8 +12,8 @@ from voirdire.tables.columns import find_roles
 from voirdire.tables.files import file_header, read_file, relation_columns
 from voirdire.tables.formats.conversion_report import (
     column_name_mapping,
+    convert_foreign_file,
     converted_column_names,
-    foreign_cells,
     imported_cells,
     imported_column_names,
     original_column_names,
@@ -30,9 +30,7 @@ from voirdire.tables.reading import Reading, read_as
 from voirdire.tables.run_folders import TABLE_BY_ANSWER, run_folder, run_results
 
 
-def read_columns(
-    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def read_columns(table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     """Read columns of a file or a dataframe as lists of cells, one per row.
 
     Only the named columns are read (or collected, from a lazy frame). With ``optional=None`` every column is read.
@@ -82,18 +80,14 @@ def _read_any_table(
         return _read_frame(table, required, optional, problems)
     path = os.fspath(table)
     run = run_folder(path)
-    if run is not None and (
-        answer := next((column for column in TABLE_BY_ANSWER if column in required), None)
-    ):
+    if run is not None and (answer := next((column for column in TABLE_BY_ANSWER if column in required), None)):
         cells = run_results(run, answer)
         return {name: cells[name] for name in choose_columns(list(cells), required, optional, problems)}
-    foreign = foreign_cells(path, required, optional, problems)
+    foreign = convert_foreign_file(path, required, optional, problems)
     return read_file(path, required, optional, problems) if foreign is None else foreign
 
 
-def _read_frame(
-    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def _read_frame(table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     import narwhals as nw
 
     frame, names = as_narwhals(table, problems)
@@ -110,9 +104,7 @@ def _read_frame(
             return {name: cells[source_name] for name, source_name in zip(wanted, source_names, strict=True)}
         is_polars = frame.implementation.is_polars()
         frame = frame.select(source_names).collect(backend="polars" if is_polars else "pandas")
-    return {
-        name: column_cells(frame[source_name]) for name, source_name in zip(wanted, source_names, strict=True)
-    }
+    return {name: column_cells(frame[source_name]) for name, source_name in zip(wanted, source_names, strict=True)}
 
 
 def _import_other_layout(table: object, names: Sequence[str]) -> Imported | None:
@@ -153,9 +145,7 @@ def columns_among(table: object, among: Sequence[str] | None, problems: Problems
         imported = _import_other_layout(table, frame_names)
         if imported is not None:
             return choose_columns(imported_column_names(imported), [], among, problems)
-        roles_by_column = {
-            name: column for column, name in column_name_mapping(frame_names, [], among or ()).items()
-        }
+        roles_by_column = {name: column for column, name in column_name_mapping(frame_names, [], among or ()).items()}
         return choose_columns([roles_by_column.get(name, name) for name in frame_names], [], among, problems)
     path = os.fspath(table)
     run = run_folder(path)

@@ -77,22 +77,17 @@ class Reading:
                 )
         for name in self.set or {}:
             if name not in SETTINGS:
-                messages.append(
-                    f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest_name(name, SETTINGS)}"
-                )
+                messages.append(f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest_name(name, SETTINGS)}")
         notation = self.label_sets
         if notation is not None and (
-            not notation
-            or (notation not in (*_SET_NOTATIONS, *_SEPARATOR_NAMES) and any(map(str.isalnum, notation)))
+            not notation or (notation not in (*_SET_NOTATIONS, *_SEPARATOR_NAMES) and any(map(str.isalnum, notation)))
         ):
             messages.append(
                 f"label_sets {notation!r} is neither {' nor '.join(_SET_NOTATIONS)} nor a separator of labels, such as "
                 f"';'{nearest_name(notation, [*_SET_NOTATIONS, *_SEPARATOR_NAMES])}"
             )
         if self.no_label is not None and notation is None:
-            messages.append(
-                "no_label applies to sets of labels alone; give the notation of sets by label_sets, too"
-            )
+            messages.append("no_label applies to sets of labels alone; give the notation of sets by label_sets, too")
         for option, names in (("map", (self.map or {}).values()), ("columns", self.columns)):
             messages += [
                 f"column {name!r} is named by {option} and by leave_out; name it in one of them"
@@ -106,9 +101,7 @@ class Reading:
     def set_options(self) -> dict[str, Any]:
         """Options that are set, by name."""
         options = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: value for name, value in options.items() if value or (name == "no_label" and value == "")
-        }
+        return {name: value for name, value in options.items() if value or (name == "no_label" and value == "")}
 
     @property
     def format_options(self) -> FormatOptions:
@@ -117,9 +110,7 @@ class Reading:
         options: dict[str, Any] = {name: getattr(self, name) for name in shared}
         options |= {name: value for name, value in (self.set or {}).items() if not isinstance(value, Mapping)}
         options["questions"] = _list_of_names("questions", options.get("questions"))
-        return FormatOptions(
-            **options, label_sets=_SEPARATOR_NAMES.get(self.label_sets or "", self.label_sets)
-        )
+        return FormatOptions(**options, label_sets=_SEPARATOR_NAMES.get(self.label_sets or "", self.label_sets))
 
     @property
     def separator(self) -> str | None:
@@ -137,9 +128,7 @@ class Reading:
         if not judges:
             return self
         file_judges = {file: name for file, name in judges.items() if file in (path, os.path.basename(path))}
-        other_settings: dict[str, Any] = {
-            name: value for name, value in (self.set or {}).items() if name != "judge"
-        }
+        other_settings: dict[str, Any] = {name: value for name, value in (self.set or {}).items() if name != "judge"}
         return replace(self, set=other_settings | ({"judge": file_judges} if file_judges else {}))
 
     def completed_by(self, source: object) -> Reading:
@@ -192,9 +181,7 @@ def load_reading(path: Path) -> Reading:
     options = {"tool" if name == "from" else name: value for name, value in options.items()}
     known_options = [field.name for field in fields(Reading)]
     if unknown := [name for name in options if name not in known_options]:
-        raise InputError(
-            f"file {str(path)!r}: {unknown[0]!r} is no option{nearest_name(unknown[0], known_options)}"
-        )
+        raise InputError(f"file {str(path)!r}: {unknown[0]!r} is no option{nearest_name(unknown[0], known_options)}")
     for name, value in options.items():
         if not _has_right_form(name, value):
             raise InputError(
@@ -218,9 +205,7 @@ def _has_right_form(name: str, value: Any) -> bool:
         return isinstance(value, bool)
     if name == "set" and isinstance(value, dict):
         judges = value.get("judge")
-        settings = {
-            key: item for key, item in value.items() if key != "judge" or not isinstance(judges, dict)
-        }
+        settings = {key: item for key, item in value.items() if key != "judge" or not isinstance(judges, dict)}
         return _are_plain(settings.values()) and (not isinstance(judges, dict) or _are_plain(judges.values()))
     if _FORMS.get(name, "").startswith("{"):
         return isinstance(value, dict) and _are_plain(value.values())
@@ -354,9 +339,7 @@ def read(
     return read_as(source, reading)
 
 
-def read_as(
-    source: object, reading: Reading, *, folder: Path | None = None, unnamed: bool = False
-) -> Imported:
+def read_as(source: object, reading: Reading, *, folder: Path | None = None, unnamed: bool = False) -> Imported:
     """Read files or tables as :func:`read`, with all options in one `Reading`.
 
     Parameters
@@ -367,9 +350,7 @@ def read_as(
         Whether the answers are those of people, who may be unnamed.
     """
     if isinstance(source, Imported):
-        raise InputError(
-            "this is the result of read() already; give it to a verb, or read the file with these options"
-        )
+        raise InputError("this is the result of read() already; give it to a verb, or read the file with these options")
     sources = list(source) if isinstance(source, list | tuple) else [source]
     if len(sources) == 1:
         reading = reading.completed_by(sources[0])
@@ -402,8 +383,7 @@ def fitting_options(reading: Reading, columns: Sequence[str]) -> Reading:
     votes = "winner" in renamed or "winner" in roles
     question_columns = {*renamed, *roles, *columns} - set(_NON_QUESTION_COLUMNS)
     return Reading(
-        where={name: value for name, value in (reading.where or {}).items() if name in question_columns}
-        or None,
+        where={name: value for name, value in (reading.where or {}).items() if name in question_columns} or None,
         map=renamed or None,
         winners=reading.winners if votes else None,
         sep=reading.sep,

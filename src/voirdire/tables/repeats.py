@@ -36,9 +36,7 @@ _ANSWER_COLUMNS = ("degree", "confidence", "weight", "text", "source", "id")
 _MAX_SHOWN = 2  # pairs of names
 _RUN_REMEDY = "number repeats in a column run"
 #: Names of rows and columns of means or totals.
-_SUMMARY = re.compile(
-    r"(?:(?:grand|row|column|overall)[ _]?)?(?:totals?|means?|average|avg\.?|sum)", re.IGNORECASE
-)
+_SUMMARY = re.compile(r"(?:(?:grand|row|column|overall)[ _]?)?(?:totals?|means?|average|avg\.?|sum)", re.IGNORECASE)
 
 
 def notes_on_answers(source: object, table: Any) -> list[str]:
@@ -67,9 +65,7 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
             problems = Problems("table")
             matching_source = sources[0]
             if len(sources) > 1:
-                matching_source = next(
-                    item for item in sources if columns_among(item, [part.answer], problems)
-                )
+                matching_source = next(item for item in sources if columns_among(item, [part.answer], problems))
             cells = read_columns(matching_source, [*part.column_names], None, problems)
             notes += repeat_notes(cells, part.answer, part.answers)
     return [*notes, *name_notes(table.parts[0].names)]
@@ -123,9 +119,7 @@ def repeat_notes(
     if not repeated.any():
         return crossed
     texts = {
-        name: table[name].map(repr)
-        for name in table
-        if name not in (*_QUESTION_COLUMNS, *_ANSWER_COLUMNS, answer)
+        name: table[name].map(repr) for name in table if name not in (*_QUESTION_COLUMNS, *_ANSWER_COLUMNS, answer)
     }
     further = [name for name, text in texts.items() if text.nunique() <= len(table) / 2]
     repeated_rows = table[repeated].assign(**{name: texts[name][repeated] for name in further})
@@ -244,9 +238,7 @@ def _summary_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
     """Describe judges and items with names of rows or columns of means or totals."""
     parts = []
     for kind in ("judges", "items"):
-        summaries = dict.fromkeys(
-            str(name) for name in names.get(kind, ()) if _SUMMARY.fullmatch(str(name).strip())
-        )
+        summaries = dict.fromkeys(str(name) for name in names.get(kind, ()) if _SUMMARY.fullmatch(str(name).strip()))
         parts += [f"{kind} {' and '.join(map(repr, list(summaries)[:_MAX_SHOWN]))}"] if summaries else []
     if not parts:
         return []
@@ -268,9 +260,7 @@ def near_duplicates(names: Sequence[object]) -> list[str]:
     by_plain: dict[str, list[str]] = {}
     for text, plain_name in zip(texts, plain_names, strict=True):
         by_plain.setdefault(plain_name, []).append(text)
-    return sorted(
-        " and ".join(map(repr, sorted(spellings))) for spellings in by_plain.values() if len(spellings) > 1
-    )
+    return sorted(" and ".join(map(repr, sorted(spellings))) for spellings in by_plain.values() if len(spellings) > 1)
 
 
 #: A whole number with optional zeros, which programs add or remove: 1 is also 01 and 1.0.

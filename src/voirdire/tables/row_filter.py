@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
-from voirdire.tables.run_folders import TABLE_BY_ANSWER, filter_rows, rows_of_phase, run_folder, run_results
+from voirdire.tables.run_folders import TABLE_BY_ANSWER, filter_rows, run_folder, run_results, select_phase_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +60,6 @@ def select_rows(
     if run is not None:
         cells: dict[str, Any] = dict(run_results(run, answer, phase, quiet=quiet))
     else:
-        cells = rows_of_phase(read_columns(table, [answer], None, problems), phase, name)
+        cells = select_phase_rows(read_columns(table, [answer], None, problems), phase, name)
         problems.raise_any()
     return pd.DataFrame(filter_rows(cells, where or {}, name))

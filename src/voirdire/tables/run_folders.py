@@ -75,12 +75,10 @@ def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet:
     """
     path = run.path / f"{TABLE_BY_ANSWER[answer]}.csv"
     if not path.is_file():
-        raise InputError(
-            f"run {str(run.path)!r} has no {path.name}; its tables are {', '.join(run.tables())}"
-        )
+        raise InputError(f"run {str(run.path)!r} has no {path.name}; its tables are {', '.join(run.tables())}")
     cells = read_file(str(path), ["judge", answer], None, Problems(path.name))
     total = len(cells["judge"])
-    kept = rows_of_phase(cells, phase, str(run.path))
+    kept = select_phase_rows(cells, phase, str(run.path))
     if phase is None:
         of_judges = [judge in run.judges or "/" not in str(judge) for judge in kept["judge"]]
         kept = {
@@ -88,9 +86,7 @@ def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet:
             for name, column in kept.items()
         }
     if not kept["judge"]:
-        raise InputError(
-            f"run {str(run.path)!r}: {path.name} has no result in its final phase; was it stopped?"
-        )
+        raise InputError(f"run {str(run.path)!r}: {path.name} has no result in its final phase; was it stopped?")
     if len(kept["judge"]) < total and not quiet:
         give_notice(
             f"{run.path}: {len(kept['judge']):,} of {total:,} {TABLE_BY_ANSWER[answer]} are results of {run.protocol} "
@@ -101,7 +97,7 @@ def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet:
     return dict(kept)
 
 
-def rows_of_phase(cells: Mapping[str, Any], phase: str | None, table_name: str) -> dict[str, list[object]]:
+def select_phase_rows(cells: Mapping[str, Any], phase: str | None, table_name: str) -> dict[str, list[object]]:
     """Select the rows of one phase (by default the final one), without the column of phases; all rows without phases.
 
     Raises
@@ -111,7 +107,7 @@ def rows_of_phase(cells: Mapping[str, Any], phase: str | None, table_name: str) 
 
     Examples
     --------
-    >>> rows_of_phase({"judge": ["a", "b"], "phase": ["initial", "final"]}, None, "t")
+    >>> select_phase_rows({"judge": ["a", "b"], "phase": ["initial", "final"]}, None, "t")
     {'judge': ['b']}
     """
     columns = {name: list(column) for name, column in cells.items()}
@@ -123,9 +119,7 @@ def rows_of_phase(cells: Mapping[str, Any], phase: str | None, table_name: str) 
     wanted = FINAL_PHASE if phase is None else phase
     if wanted not in phases:
         present = ", ".join(map(repr, sorted(set(map(str, phases)))))
-        raise InputError(
-            f"{table_name}: phase {wanted!r} is not among {present}; name one with --phase (phase=)"
-        )
+        raise InputError(f"{table_name}: phase {wanted!r} is not among {present}; name one with --phase (phase=)")
     return {
         name: [cell for cell, row_phase in zip(column, phases, strict=True) if row_phase == wanted]
         for name, column in columns.items()
@@ -147,17 +141,12 @@ def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) 
     """
     for column in map(condition_column, where):
         if column not in cells:
-            raise InputError(
-                f"{table}: there is no column {column!r}; its columns are {', '.join(map(repr, cells))}"
-            )
+            raise InputError(f"{table}: there is no column {column!r}; its columns are {', '.join(map(repr, cells))}")
     rows = len(next(iter(cells.values()), ()))
     kept = [
         row
         for row in range(rows)
-        if all(
-            meets_condition(name, str(cells[condition_column(name)][row]), value)
-            for name, value in where.items()
-        )
+        if all(meets_condition(name, str(cells[condition_column(name)][row]), value) for name, value in where.items())
     ]
     if not kept:
         values = {name: Counter(map(str, cells[condition_column(name)])) for name in where}

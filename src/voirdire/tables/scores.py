@@ -111,9 +111,7 @@ def read_scores(
     return Scores(score=score, **rated_fields)
 
 
-def answer_numbers(
-    cells: Cells, column: str, problems: Problems, missing_rows: int | None
-) -> NDArray[np.float64]:
+def answer_numbers(cells: Cells, column: str, problems: Problems, missing_rows: int | None) -> NDArray[np.float64]:
     """Read numbers as :func:`score_numbers`; for a missing column return ``missing_rows`` zeros."""
     return score_numbers(cells[column], problems, column) if column in cells else np.zeros(missing_rows or 0)
 

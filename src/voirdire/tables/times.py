@@ -32,11 +32,7 @@ def answer_times(cells: Mapping[str, Sequence[object]], problems: Problems) -> F
     """
     if TIME not in cells:
         run_times = None if RUN not in cells else _read_times(cells[RUN])
-        return (
-            None
-            if run_times is None or np.isnan(run_times[0]).any() or len(set(run_times[1])) > 1
-            else run_times[0]
-        )
+        return None if run_times is None or np.isnan(run_times[0]).any() or len(set(run_times[1])) > 1 else run_times[0]
     values, forms = _read_times(cells[TIME])
     refused: dict[str, list[int]] = {}
     for row in map(int, np.flatnonzero(np.isnan(values))):

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_PEOPLE = re.compile(
-    r"(humans?|people|persons?|annotators?|experts?|raters?|crowd|gold)([-_ ]?\d*)", re.IGNORECASE
-)
+_PEOPLE = re.compile(r"(humans?|people|persons?|annotators?|experts?|raters?|crowd|gold)([-_ ]?\d*)", re.IGNORECASE)
 #: Option for scores on a continuous scale, without levels.
 _ANY_NUMBER = "--model rating-continuous"
 
@@ -49,9 +47,7 @@ def unusable_command_reasons(
         single_judge = {"agree": "a second judge"} if len(set(frames["rankings"]["judge"])) < 2 else {}
         return single_judge | {"metaeval": "scores", "replace": lack}
     if len(kinds) > 1:
-        reasons = {
-            verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board", "replace")
-        }
+        reasons = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board", "replace")}
     elif lack := _find_fit_refusal(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], reading, criterion)[0]:
         reasons = dict.fromkeys(("fit", "board"), lack)
     names = sorted({str(name) for frame in frames.values() for name in frame["judge"]})
@@ -93,9 +89,7 @@ def _pairs_stand_alone(frame: pd.DataFrame) -> bool:
     return len(pairs) > 1 and len(set().union(*pairs)) == sum(map(len, pairs))
 
 
-def _find_fit_refusal(
-    kind: TableKind, frame: pd.DataFrame, reading: Reading, criterion: str | None
-) -> tuple[str, str]:
+def _find_fit_refusal(kind: TableKind, frame: pd.DataFrame, reading: Reading, criterion: str | None) -> tuple[str, str]:
     """Find the reason why a fit refuses a table, and the option that makes it accept it; both empty if it accepts it.
 
     A fit refuses a single distinct value, criteria without scores of some items, and whole scores that leave out most
@@ -203,8 +197,7 @@ def command_for(
         else:
             options.append(f"--{flag} {quote(value if isinstance(value, str) else ','.join(value))}")
     refusals = {
-        kind: _find_fit_refusal(KIND_OF_TABLE[kind], frame, reading, criterion)
-        for kind, frame in frames.items()
+        kind: _find_fit_refusal(KIND_OF_TABLE[kind], frame, reading, criterion) for kind, frame in frames.items()
     }
     chosen = min(frames, key=lambda kind: (bool(refusals[kind][0]), not refusals[kind][1]))
     if reading.table is None and len(frames) > 1:

@@ -38,19 +38,11 @@ Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
 
 
-def code_names(
-    columns: Mapping[str, Column], known_names: KnownNames, problems: Problems
-) -> tuple[Names, Codes]:
+def code_names(columns: Mapping[str, Column], known_names: KnownNames, problems: Problems) -> tuple[Names, Codes]:
     """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
     single_criterion = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
-    if (
-        known_names.criteria is not None
-        and "criterion" not in columns
-        and _ONLY_CRITERION not in known_names.criteria
-    ):
-        problems.table(
-            f"column 'criterion' is missing; the known criteria are {', '.join(known_names.criteria)}"
-        )
+    if known_names.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known_names.criteria:
+        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known_names.criteria)}")
         single_criterion = Column((), single_criterion.codes - 1)
     item_columns = {column: columns[column] for column in ("first", "second")}
     judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known_names.judges, problems)
@@ -59,9 +51,7 @@ def code_names(
     )
     items, (first, second) = _names_and_codes(item_columns, known_names.items, problems)
     for code, rows in rows_by_code(np.where(first == second, first, -1)):
-        problems.rows(
-            rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
-        )
+        problems.rows(rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items")
     return (judges, criteria, items), (judge, criterion, first, second)
 
 
@@ -89,9 +79,7 @@ def winner_outcomes(
     winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
 ) -> IntArray:
     """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 for unreadable winners."""
-    word_outcome = np.append(level_positions(_translate_winners(winner.levels, items), OUTCOMES), -1)[
-        winner.codes
-    ]
+    word_outcome = np.append(level_positions(_translate_winners(winner.levels, items), OUTCOMES), -1)[winner.codes]
     item = np.append(level_positions(winner.levels, items), -1)[winner.codes]
     item_outcome = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
     readable = (first >= 0) & (second >= 0) & (first != second)
@@ -120,16 +108,12 @@ def winner_outcomes(
 
 def _translate_winners(levels: tuple[str, ...], items: tuple[str, ...]) -> list[str]:
     """Translate other words for outcomes, with a notice; a word that is an item's name stays unchanged."""
-    other_words = {
-        level: OUTCOME_WORDS.get(level.strip().lower()) for level in levels if level not in OUTCOMES
-    }
+    other_words = {level: OUTCOME_WORDS.get(level.strip().lower()) for level in levels if level not in OUTCOMES}
     if not any(other_words.values()):
         return list(levels)
     names = {item.strip().lower() for item in items}
     meanings = {
-        level: word
-        for level, word in other_words.items()
-        if word is not None and level.strip().lower() not in names
+        level: word for level, word in other_words.items() if word is not None and level.strip().lower() not in names
     }
     if meanings:
         give_notice(meaning_note(meanings))

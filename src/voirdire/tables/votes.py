@@ -143,9 +143,7 @@ def read_votes(
     voirdire.errors.InputError: votes: row 1: winner 'A' is neither 'first', 'second', 'tie' nor one ...
     """
     problems = Problems(name)
-    known_names = KnownNames(
-        *(None if names is None else tuple(names) for names in (judges, criteria, items))
-    )
+    known_names = KnownNames(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode_votes(table, known_names, problems)
     required: tuple[str, ...] = _REQUIRED if judge is None else _REQUIRED[1:]
@@ -177,9 +175,7 @@ def read_votes(
     degree = read_degrees(cells[DEGREE], problems) if DEGREE in cells else None
     time = answer_times(cells, problems)
     columns = {
-        column: encode_column(values, column, problems)
-        for column, values in cells.items()
-        if column not in extra
+        column: encode_column(values, column, problems) for column, values in cells.items() if column not in extra
     }
     if judge is not None:
         columns["judge"] = Column((judge,), np.zeros(size, np.int64))
@@ -223,7 +219,5 @@ def _recode_votes(votes: Votes, known_names: KnownNames, problems: Problems) -> 
     )
     names, codes = code_names(columns, all_names, problems)
     problems.raise_any()
-    recoded = count_votes(
-        names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria
-    )
+    recoded = count_votes(names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria)
     return recoded.with_codes(order_unknown=votes.order_unknown, details=votes.details, further=votes.further)

@@ -75,9 +75,7 @@ class VotesAndScores:
         return np.asarray(voted & scored)
 
 
-def read_votes_and_scores(
-    tables: Sequence[object], *, rows: bool = False, keep: Sequence[str] = ()
-) -> VotesAndScores:
+def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False, keep: Sequence[str] = ()) -> VotesAndScores:
     """Read a list of two tables, one of votes and one of scores, in either order; ``keep`` names columns to keep.
 
     Raises

@@ -45,9 +45,7 @@ def check_dependent_judges(
         f"{dependence.high:.0f})"
     )
     if not similar:
-        return [
-            Check("dependence", "ok", dependence.size, f"{summary}: none agree more than the model expects.")
-        ]
+        return [Check("dependence", "ok", dependence.size, f"{summary}: none agree more than the model expects.")]
     pairs = alike_pairs_in_words([problem.judges[judge] for judge in residuals.judges], similar)
     if not dependence.matters:
         message = dependence.minor_message(f"{pairs} agree", f"{count} judges")
@@ -90,9 +88,7 @@ def check_influence(problem: Problem, posterior: Posterior, rivals: Rivals | Non
     return [check_first_place(changed, "item", problem.items, draws)]
 
 
-def check_first_place(
-    changed: Sequence[tuple[str, str]], called: str, names: Sequence[str], draws: Floats
-) -> Check:
+def check_first_place(changed: Sequence[tuple[str, str]], called: str, names: Sequence[str], draws: Floats) -> Check:
     """Check whether single judges determine the first place: a warning where the lead is clear with all judges.
 
     Parameters
@@ -125,9 +121,7 @@ def check_first_place(
     )
     lead = [(draws[:, leader] > draws[:, names.index(name)]).mean() for _, name in changed]
     if max(lead) <= MIN_CLEAR_LEAD:
-        message = (
-            f"Which {called} is ranked first changes with single judges: {'; '.join(changes)}{rest_note}."
-        )
+        message = f"Which {called} is ranked first changes with single judges: {'; '.join(changes)}{rest_note}."
         return Check("influence", "ok", float(len(changed)), message)
     message = (
         f"Which {called} is ranked first depends on single judges: {'; '.join(changes)}{rest_note}. "

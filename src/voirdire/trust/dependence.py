@@ -169,8 +169,6 @@ def alike_pairs_in_words(names: Sequence[str], pairs: Sequence[tuple[int, int]])
     'a and b; b and c'
     """
     rest_note = (
-        f" and {count_in_words(len(pairs) - MAX_SHOWN_PAIRS, 'more pairs')}"
-        if len(pairs) > MAX_SHOWN_PAIRS
-        else ""
+        f" and {count_in_words(len(pairs) - MAX_SHOWN_PAIRS, 'more pairs')}" if len(pairs) > MAX_SHOWN_PAIRS else ""
     )
     return "; ".join(f"{names[i]} and {names[j]}" for i, j in pairs[:MAX_SHOWN_PAIRS]) + rest_note

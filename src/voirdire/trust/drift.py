@@ -99,9 +99,7 @@ def check_drift(*parts: AnswersOverTime | None, seed: int = 0) -> list[Check]:
     >>> check_drift(AnswersOverTime(("ann",), each * 0, each * 1.0, each, {("severe", "lenient"): x}))[0].message[:50]
     'ann becomes more severe (from about answer 100 of '
     """
-    quantities = [
-        quantity for part in parts if part is not None for quantity in _watched_quantities(part, seed)
-    ]
+    quantities = [quantity for part in parts if part is not None for quantity in _watched_quantities(part, seed)]
     if not quantities:
         return []
     watched = sum(quantity.stake for quantity in quantities)
@@ -113,8 +111,7 @@ def check_drift(*parts: AnswersOverTime | None, seed: int = 0) -> list[Check]:
     changed.sort(key=lambda quantity: -quantity.evidence.log)
     if not changed:
         message = (
-            "No judge's answers change detectably with time "
-            f"(false alarms {FALSE_ALARM_RATE:.0%} over all looks)."
+            f"No judge's answers change detectably with time (false alarms {FALSE_ALARM_RATE:.0%} over all looks)."
         )
         return [Check("drift", "ok", 0.0, message)]
     changes = [
@@ -173,9 +170,7 @@ def _time_ordered_answers(answers: AnswersOverTime, rows: Ints, seed: int) -> tu
 def _thin_series(x: Floats) -> Floats:
     """Average neighbouring values where there are more than :data:`MAX_WITNESSES`."""
     group_size = -(-len(x) // MAX_WITNESSES)
-    return (
-        x if group_size == 1 else x[: len(x) // group_size * group_size].reshape(-1, group_size).mean(axis=1)
-    )
+    return x if group_size == 1 else x[: len(x) // group_size * group_size].reshape(-1, group_size).mean(axis=1)
 
 
 def log_evidence_steps(x: Floats) -> Floats:
@@ -199,9 +194,7 @@ def log_evidence_steps(x: Floats) -> Floats:
     w = deviation / np.maximum(np.maximum(sd, farthest / CLIP_SDS), 1e-9)[:, None]
     w *= (sd > 1e-9)[:, None]
     observed = w[np.arange(len(x)), code]
-    return np.array(
-        [m * observed - np.log((bag * np.exp(np.minimum(m * w, 50.0))).sum(axis=1)) for m in BET_SIZES]
-    )
+    return np.array([m * observed - np.log((bag * np.exp(np.minimum(m * w, 50.0))).sum(axis=1)) for m in BET_SIZES])
 
 
 def running_log_evidence(x: Floats, change_points: tuple[Ints, Floats] | None = None) -> Floats:
@@ -249,8 +242,6 @@ def largest_evidence(x: Floats) -> Evidence:
     log = running_log_evidence(x)
     answers_seen = max(int(log.argmax()), 2)
     n = np.arange(1, answers_seen)
-    distance = (n * x[:answers_seen].mean() - np.cumsum(x[:answers_seen])[:-1]) / np.sqrt(
-        n * (answers_seen - n)
-    )
+    distance = (n * x[:answers_seen].mean() - np.cumsum(x[:answers_seen])[:-1]) / np.sqrt(n * (answers_seen - n))
     position = int(np.abs(distance).argmax())
     return Evidence(float(log.max()), position + 1, float(np.sign(distance[position])))

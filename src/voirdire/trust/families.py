@@ -170,23 +170,16 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
         between = np.where(usable & ~same_family, 1.0 / (variance + STRANGER_SLACK**2), 0.0)
         within_information = np.where(usable & same_family, 1.0 / (variance + FAMILY_SLACK**2), 0.0)
         if explained:
-            fits = [
-                factor_evidence(z, between, spread, u) for spread, u in zip(LOAD_SPREADS, start, strict=True)
-            ]
+            fits = [factor_evidence(z, between, spread, u) for spread, u in zip(LOAD_SPREADS, start, strict=True)]
             start[:] = [u for _, u in fits]
         else:
             fits = [(_log_normal(z, between), np.zeros(judges))]
         size = np.bincount(division)
-        odds = sum(
-            np.log(ODDS_AGAINST_FAMILY) + _log_binomial_coefficient(judges, int(m)) for m in size[size > 1]
-        )
+        odds = sum(np.log(ODDS_AGAINST_FAMILY) + _log_binomial_coefficient(judges, int(m)) for m in size[size > 1])
         log = np.zeros(len(fits))
         for family in (np.flatnonzero(division == code) for code in np.flatnonzero(size > 1)):
             block = np.ix_(family, family)
-            log += [
-                _log_family_likelihood(z[block], within_information[block], np.tanh(u[family]))
-                for _, u in fits
-            ]
+            log += [_log_family_likelihood(z[block], within_information[block], np.tanh(u[family])) for _, u in fits]
         return float(np.logaddexp.reduce(log + [fit_evidence for fit_evidence, _ in fits]) - odds)
 
     baseline = best_evidence = division_evidence(best)
@@ -258,9 +251,7 @@ def _log_normal(residual: Floats, information: Floats) -> float:
     """Log density of the residuals of pairs, where the matrix contains each pair twice."""
     has_information = information > 0.0
     precision = information[has_information] / (2.0 * np.pi)
-    return float(
-        0.25 * (np.log(precision) - information[has_information] * residual[has_information] ** 2).sum()
-    )
+    return float(0.25 * (np.log(precision) - information[has_information] * residual[has_information] ** 2).sum())
 
 
 def _log_family_likelihood(z: Floats, information: Floats, load: Floats) -> float:

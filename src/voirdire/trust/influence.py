@@ -74,11 +74,7 @@ def judges_changing_first(
     margin = _leads_without_judges(central_scores, score - score.mean(axis=0), log - log.mean(axis=0))
     # first-order changes are approximate: judges with an almost sufficient change are tried, too
     candidates = np.argsort(margin, kind="stable")[:MAX_REFITS]
-    lead = (
-        np.delete(central_scores[leader] - central_scores, leader).min()
-        if len(central_scores) > 1
-        else -np.inf
-    )
+    lead = np.delete(central_scores[leader] - central_scores, leader).min() if len(central_scores) > 1 else -np.inf
     candidates = candidates[margin[candidates] < MAX_LEAD_SHARE * lead]
     if not len(candidates):
         return []
@@ -134,9 +130,7 @@ def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | No
     for row in range(len(out)):
         draw = {name: value[row] for name, value in values.items()}
         # for votes with ties, the tie indicators are separate parts
-        parts = zip(
-            density.log_parts(draw, problem.data, np), density.outcome_names(problem.data), strict=True
-        )
+        parts = zip(density.log_parts(draw, problem.data, np), density.outcome_names(problem.data), strict=True)
         logs = [part for part, name in parts if not name.endswith(("_tied", "_not_tied"))]
         for (log, weight), part in zip(logs, tables, strict=True):
             out[row] += np.bincount(part["judge"], log * weight, judges)

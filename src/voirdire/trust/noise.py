@@ -18,9 +18,7 @@ from voirdire.typing import Floats, Ints
 
 NOISE_LOADS = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer almost at random
 SHARP_LOADS = np.linspace(0.3, 0.95, 14)
-USEFUL_LOADS = np.concatenate(
-    [SHARP_LOADS, -SHARP_LOADS]
-)  # answers opposed to the others' are equally informative
+USEFUL_LOADS = np.concatenate([SHARP_LOADS, -SHARP_LOADS])  # answers opposed to the others' are equally informative
 LOAD_SD = 0.15  # standard deviation of a useful judge's load about the others' median
 MIN_NOISE_ODDS = 7.0  # smallest odds of noise against a useful judge for a report
 MIN_JUDGES = 3  # smallest number of judges of different families for the detection of noise
@@ -81,9 +79,7 @@ def noise_odds(residuals: Residuals) -> Floats:
         mean = (other_weights @ (y * seen))[is_shared] / (1.0 + information[is_shared])
         answers = y[judge, is_shared]
         scale = np.sqrt((answers**2).sum() * (mean**2).sum())
-        z = np.arctanh(
-            np.clip(answers @ mean / scale if scale > 0.0 else 0.0, -MAX_CORRELATION, MAX_CORRELATION)
-        )
+        z = np.arctanh(np.clip(answers @ mean / scale if scale > 0.0 else 0.0, -MAX_CORRELATION, MAX_CORRELATION))
         reliability = float(np.sqrt((information[is_shared] / (1.0 + information[is_shared])).mean()))
         count = independent_count(answers, mean, residuals.index_a[is_shared])
         typical = np.exp(-0.5 * ((np.abs(USEFUL_LOADS) - np.median(np.delete(load, judge))) / LOAD_SD) ** 2)
@@ -150,9 +146,7 @@ def _mean_by_family(y: Floats, answered: Floats, family: Ints) -> tuple[Floats, 
     voice = np.unique(family, return_inverse=True)[1]
     member = (voice == np.arange(voice.max(initial=-1) + 1)[:, None]).astype(float)
     count = member @ answered
-    return *_with_unit_square(
-        member @ (y * answered) / np.maximum(count, 1.0), (count > 0.0).astype(float)
-    ), voice
+    return *_with_unit_square(member @ (y * answered) / np.maximum(count, 1.0), (count > 0.0).astype(float)), voice
 
 
 def _standardised_answers(residuals: Residuals) -> tuple[Floats, Floats]:

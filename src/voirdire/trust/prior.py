@@ -72,9 +72,7 @@ def symmetric_distance(ordered: Floats, weights: Floats) -> float:
     ordered, weights : array, shape (draws,)
         Draws in ascending order; weights that sum to one.
     """
-    return max(
-        _jensen_shannon_distance(ordered, weights), _jensen_shannon_distance(-ordered[::-1], weights[::-1])
-    )
+    return max(_jensen_shannon_distance(ordered, weights), _jensen_shannon_distance(-ordered[::-1], weights[::-1]))
 
 
 def _jensen_shannon_distance(ordered: Floats, weights: Floats) -> float:
@@ -140,15 +138,11 @@ def _weight_variance_left(problem: Problem, posterior: Posterior, before: Floats
     assert posterior.values is not None  # of a posterior with draws
     drawn = normalised_weights(problem.density, posterior.values)
     log = _log_prior(parameter, problem, posterior).sum(axis=-1)
-    sensitivity = np.mean(
-        [power_sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])]
-    )
+    sensitivity = np.mean([power_sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])])
     return float(drawn.var(axis=0).sum() / before.sum()) if sensitivity >= MIN_SENSITIVITY else 0.0
 
 
-def _judge_variance_left(
-    problem: Problem, posterior: Posterior, before: dict[str, Floats]
-) -> dict[int, float]:
+def _judge_variance_left(problem: Problem, posterior: Posterior, before: dict[str, Floats]) -> dict[int, float]:
     """Remaining share of the prior variance for each judge whose value the prior determines."""
     assert posterior.values is not None  # of a posterior with draws
     shares: dict[int, float] = {}
@@ -179,9 +173,7 @@ def _prior_variances(problem: Problem) -> dict[str, Floats]:
     x = np.stack([draw_from_prior(density, rng, names) for _ in range(PRIOR_DRAWS)])
     values: Values = density.values(x, np)
     variances = {p.name: _to_natural_scale(p.name, values[p.name]).var(axis=0) for p in coins}
-    return variances | (
-        {"weight": normalised_weights(density, values).var(axis=0)} if "weight" in names else {}
-    )
+    return variances | ({"weight": normalised_weights(density, values).var(axis=0)} if "weight" in names else {})
 
 
 def _learned_parameters(parameter: Parameter) -> tuple[str, ...]:

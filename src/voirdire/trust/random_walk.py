@@ -116,9 +116,7 @@ def smooth_blocks(log: Floats) -> Floats:
     # prior weight of a step: mass of Exponential(1 / STEP_MEAN) between the midpoints of the grid
     edges = np.concatenate([[0.0], 0.5 * (STEP_GRID[1:] + STEP_GRID[:-1]), [np.inf]])
     weight = -np.diff(np.exp(-edges / STEP_MEAN))
-    posteriors, evidence = zip(
-        *(_fixed_step_posterior(likelihood, float(step)) for step in STEP_GRID), strict=True
-    )
+    posteriors, evidence = zip(*(_fixed_step_posterior(likelihood, float(step)) for step in STEP_GRID), strict=True)
     share = weight * np.exp(np.array(evidence) - max(evidence))
     return np.asarray(np.tensordot(share / share.sum(), np.array(posteriors), axes=1))
 

@@ -73,9 +73,7 @@ def equal_family_weights(problem: Problem, families: dict[str, str]) -> Floats:
     return np.asarray(1.0 / np.bincount(codes)[codes])
 
 
-def family_answer_weight(
-    problem: Problem, families: dict[str, str], residuals: Residuals | SharedErrors
-) -> Floats:
+def family_answer_weight(problem: Problem, families: dict[str, str], residuals: Residuals | SharedErrors) -> Floats:
     """Answer weight of each judge, shape (judges,); 1 for judges without a family.
 
     Parameters

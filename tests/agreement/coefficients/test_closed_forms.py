@@ -30,13 +30,9 @@ def of(table: pd.DataFrame, measure: str, **how: object) -> pd.Series:
     return voirdire.agreement(table, measures=measure, **settings).iloc[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "weights"), [("", None), ("_linear", "linear"), ("_quadratic", "quadratic")]
-)
+@pytest.mark.parametrize(("name", "weights"), [("", None), ("_linear", "linear"), ("_quadratic", "quadratic")])
 @pytest.mark.parametrize("seed", range(3))
-def test_of_cohens_kappa_it_is_that_of_fleiss_cohen_and_everitt(
-    seed: int, name: str, weights: str | None
-) -> None:
+def test_of_cohens_kappa_it_is_that_of_fleiss_cohen_and_everitt(seed: int, name: str, weights: str | None) -> None:
     rng = np.random.default_rng(seed)
     first = rng.integers(1, 5, 60)
     second = np.where(rng.random(60) < 0.6, first, rng.integers(1, 5, 60))
@@ -82,18 +78,14 @@ def test_intervals_of_one_and_three_are_pivots_of_the_f_distribution() -> None:
         low = msr / ms / stats.f.ppf(0.95, n - 1, df)
         high = msr / ms * stats.f.ppf(0.95, df, n - 1)
         row = of(long(scores), f"icc_{form}", prob=0.9)
-        assert (row["low"], row["high"]) == pytest.approx(
-            ((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
-        )
+        assert (row["low"], row["high"]) == pytest.approx(((low - 1) / (low + k - 1), (high - 1) / (high + k - 1)))
 
 
 def test_the_mean_of_judges_without_variance_has_no_coefficient_and_no_wrong_end() -> None:
     """Of scores without any agreement ICC(2,k) would be 4, and its lower end above its upper one."""
     found = of(long([[3, 1], [2, 2], [2, 2], [1, 3]]), "icc_2_k")
     assert np.isnan(found[["value", "low", "high"]].astype(float)).all()
-    assert (
-        found["note"] == "undefined: judges disagree so much that their means of the items show no variance"
-    )
+    assert found["note"] == "undefined: judges disagree so much that their means of the items show no variance"
     rng, ends = np.random.default_rng(0), []
     for _ in range(60):
         row = of(long(rng.integers(1, 4, (6, 3))), "icc_2_k")

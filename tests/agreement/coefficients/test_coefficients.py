@@ -310,9 +310,7 @@ def test_weights_are_one_on_the_diagonal_and_zero_at_the_ends() -> None:
 
 def test_requests_that_do_not_suit_the_answers() -> None:
     words = ratings_from_matrix([["good", "bad"], ["bad", "bad"]])
-    assert "declare it by levels, lowest first" in misfit_reason(
-        MEASURES["krippendorff_alpha_ordinal"], words
-    )
+    assert "declare it by levels, lowest first" in misfit_reason(MEASURES["krippendorff_alpha_ordinal"], words)
     with pytest.raises(InputError, match="needs the order of the levels"):
         krippendorff_alpha(words, "ordinal")
     with pytest.raises(InputError, match="are not numbers"):
@@ -332,9 +330,7 @@ def test_requests_that_do_not_suit_the_answers() -> None:
 
 
 def test_majority_needs_more_than_half() -> None:
-    panel = ratings_from_matrix(
-        [["x", "x", "y", "y"], ["x", "x", "x", "y"], ["y", None, None, None], [None] * 4]
-    )
+    panel = ratings_from_matrix([["x", "x", "y", "y"], ["x", "x", "x", "y"], ["y", None, None, None], [None] * 4])
     assert majority_answer(panel).tolist() == [-1, 0, 1, -1]
     votes = add_tie_level(replace(panel, tie="tie"))
     assert votes.levels == ("x", "tie", "y")
@@ -344,9 +340,7 @@ def test_majority_needs_more_than_half() -> None:
 
 
 def test_shares_of_units_where_m_judges_agree() -> None:
-    panel = ratings_from_matrix(
-        [["a"] * 4, ["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "a", "a", None]]
-    )
+    panel = ratings_from_matrix([["a"] * 4, ["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "a", "a", None]])
     assert [value(share_agreeing(panel, m)) for m in (4, 3, 2)] == pytest.approx([1 / 3, 2 / 3, 1.0])
     with pytest.raises(InputError, match="at least 5 of 4 judges"):
         share_agreeing(panel, 5)

@@ -30,27 +30,19 @@ def columns(shared, name: str) -> list[tuple[np.ndarray, np.ndarray]]:
     found = []
     for _, part in table.groupby("criterion"):
         wide = part.pivot(index=keys, columns="judge", values="score")
-        found += [
-            (wide[a].to_numpy(float), wide[b].to_numpy(float)) for a, b in combinations(wide.columns, 2)
-        ]
+        found += [(wide[a].to_numpy(float), wide[b].to_numpy(float)) for a, b in combinations(wide.columns, 2)]
     return found
 
 
 @pytest.mark.parametrize("name", ["topicalchat", "newsroom"])
 def test_correlations_are_scipys_on_published_tables(shared, name: str) -> None:
     for x, y in columns(shared, name):
-        assert value(correlation.pearson_statistic(x, y)) == pytest.approx(
-            stats.pearsonr(x, y)[0], abs=TOLERANCE
-        )
-        assert value(correlation.spearman_statistic(x, y)) == pytest.approx(
-            stats.spearmanr(x, y)[0], abs=TOLERANCE
-        )
+        assert value(correlation.pearson_statistic(x, y)) == pytest.approx(stats.pearsonr(x, y)[0], abs=TOLERANCE)
+        assert value(correlation.spearman_statistic(x, y)) == pytest.approx(stats.spearmanr(x, y)[0], abs=TOLERANCE)
         for variant in "bc":
             theirs = stats.kendalltau(x, y, variant=variant)[0]
             assert value(correlation.kendall_statistic(x, y, variant)) == pytest.approx(theirs, abs=TOLERANCE)
-        assert value(pairwise.concordance_statistic(x, y)) == pytest.approx(
-            concordance_index(x, y), abs=TOLERANCE
-        )
+        assert value(pairwise.concordance_statistic(x, y)) == pytest.approx(concordance_index(x, y), abs=TOLERANCE)
 
 
 def test_correlations_are_scipys_on_llmfaos_win_rates(shared) -> None:
@@ -65,9 +57,7 @@ def test_correlations_are_scipys_on_llmfaos_win_rates(shared) -> None:
     x, y = rates
     assert len(x) == 59
     assert value(correlation.pearson_statistic(x, y)) == pytest.approx(stats.pearsonr(x, y)[0], abs=TOLERANCE)
-    assert value(correlation.spearman_statistic(x, y)) == pytest.approx(
-        stats.spearmanr(x, y)[0], abs=TOLERANCE
-    )
+    assert value(correlation.spearman_statistic(x, y)) == pytest.approx(stats.spearmanr(x, y)[0], abs=TOLERANCE)
     for variant in "bc":
         theirs = stats.kendalltau(x, y, variant=variant)[0]
         assert value(correlation.kendall_statistic(x, y, variant)) == pytest.approx(theirs, abs=TOLERANCE)
@@ -158,9 +148,7 @@ def test_constant_columns_are_undefined_whatever_their_value() -> None:
 def test_large_scores_with_small_differences() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=40), rng.normal(size=40)
-    assert value(correlation.pearson_statistic(1e8 + x, y)) == pytest.approx(
-        stats.pearsonr(x, y)[0], abs=1e-6
-    )
+    assert value(correlation.pearson_statistic(1e8 + x, y)) == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-6)
 
 
 def accuracy_by_hand(x: np.ndarray, y: np.ndarray, epsilon: float) -> float:

@@ -62,11 +62,7 @@ def by_definition(rows: list[list[int | None]], scheme: Scheme, columns: list[in
         for given_by in zip(*codes, strict=True):
             counts = np.array([given_by.count(level) for level in range(len(LEVELS))], float)
             shares.append(counts / counts.sum() if counts.sum() else None)
-        chance = [
-            shares[g] @ weight @ shares[h]
-            for g, h in pairs
-            if shares[g] is not None and shares[h] is not None
-        ]
+        chance = [shares[g] @ weight @ shares[h] for g, h in pairs if shares[g] is not None and shares[h] is not None]
         expected = float(np.mean(chance))
     else:
         of_units = [
@@ -130,9 +126,7 @@ def test_fleiss_of_counts_is_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     answers = ["neg", "neu", "pos", "unsure"][: 2 + seed % 3]
     counts = rng.multinomial(3 + seed, rng.dirichlet(np.ones(len(answers)), 12))
-    row = voirdire.agreement(
-        expanded(counts, answers), measures="fleiss_kappa", pairs=False, resamples=50
-    ).iloc[0]
+    row = voirdire.agreement(expanded(counts, answers), measures="fleiss_kappa", pairs=False, resamples=50).iloc[0]
     assert row["value"] == pytest.approx(statsmodels_fleiss(counts), abs=1e-12)
     # which rating is called the first does not matter
     shuffled = expanded(counts, answers).sample(frac=1, random_state=seed)
@@ -145,9 +139,7 @@ def test_fleiss_of_counts_is_statsmodels(seed: int) -> None:
 def test_words_take_an_order_before_they_take_weights() -> None:
     table = expanded(np.array([[2, 1, 0], [0, 3, 0], [1, 1, 1]]), ["neg", "ind", "pos"])
     for measure in ("fleiss_kappa_linear", "conger_kappa_quadratic"):
-        with pytest.raises(
-            InputError, match=f"{measure} needs the order of the answers .*; declare it by levels"
-        ):
+        with pytest.raises(InputError, match=f"{measure} needs the order of the answers .*; declare it by levels"):
             voirdire.agreement(table, measures=measure)
     found = voirdire.agreement(
         table,

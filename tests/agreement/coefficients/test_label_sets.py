@@ -65,9 +65,7 @@ def test_sets_of_one_have_the_nominal_alpha() -> None:
     rng = np.random.default_rng(3)
     rows = [(judge, f"i{item}", [str(rng.choice(list("pqr")))]) for judge in "abc" for item in range(20)]
     plain = table([(judge, item, label[0]) for judge, item, label in rows])
-    rows.append(
-        ("a", "alone", [])
-    )  # an item with one answer counts for nothing, and shows that cells are sets
+    rows.append(("a", "alone", []))  # an item with one answer counts for nothing, and shows that cells are sets
     found = voirdire.agreement(table(rows), measures=MEASURES, pairs=False, resamples=100)
     nominal = voirdire.agreement(plain, measures=["krippendorff_alpha_nominal"], pairs=False, resamples=100)
     np.testing.assert_allclose(found["value"], nominal["value"].iloc[0], atol=1e-12)
@@ -112,11 +110,7 @@ def test_humans_who_name_sets_are_compared_with_judges_who_do() -> None:
     rng = np.random.default_rng(5)
     sets = [["p"], ["q"], ["p", "q"], []]
     truth = [sets[k] for k in rng.integers(4, size=60)]
-    rows = [
-        (j, f"i{n}", truth[n] if rng.random() < 0.7 else sets[rng.integers(4)])
-        for j in "ab"
-        for n in range(60)
-    ]
+    rows = [(j, f"i{n}", truth[n] if rng.random() < 0.7 else sets[rng.integers(4)]) for j in "ab" for n in range(60)]
     people = pd.DataFrame({"item": [f"i{n}" for n in range(20)], "label": truth[:20]})
     found = voirdire.agreement(table(rows), humans=people, resamples=100)
     assert found["value"].between(0.5, 1).any()

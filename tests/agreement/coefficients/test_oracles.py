@@ -63,9 +63,7 @@ def test_cohen_kappa_is_scikit_learns_on_llmfao(tables, point, weights) -> None:
 
 
 def test_mirrored_kappa_is_scikit_learns_on_pairs_entered_in_both_orders(tables, point, shared) -> None:
-    mirrored = ratings_by_criterion(read_table(shared / "data" / "llmfao_votes.csv"))[0].select(
-        ["gpt-3.5", "gpt-4"]
-    )
+    mirrored = ratings_by_criterion(read_table(shared / "data" / "llmfao_votes.csv"))[0].select(["gpt-3.5", "gpt-4"])
     assert mirrored.mirrored
     first, second = tables["llmfao"].select(["gpt-3.5", "gpt-4"]).codes.T
     doubled = cohen_kappa_score([*first, *(2 - first)], [*second, *(2 - second)])
@@ -84,12 +82,8 @@ def test_scott_pi_is_statsmodels_fleiss_kappa_of_two_judges(tables, point) -> No
 def test_fleiss_kappa_is_statsmodels_where_nothing_is_missing(tables, point) -> None:
     for name in ("dices350", *(f"newsroom {criterion}" for criterion in CRITERIA)):
         ratings = tables[name]
-        counts = np.stack(
-            [(ratings.codes == level).sum(axis=1) for level in range(len(ratings.levels))], axis=1
-        )
-        assert ours(point, "fleiss_kappa", ratings) == pytest.approx(
-            statsmodels_fleiss(counts), abs=TOLERANCE
-        )
+        counts = np.stack([(ratings.codes == level).sum(axis=1) for level in range(len(ratings.levels))], axis=1)
+        assert ours(point, "fleiss_kappa", ratings) == pytest.approx(statsmodels_fleiss(counts), abs=TOLERANCE)
 
 
 @pytest.mark.slow
@@ -139,9 +133,7 @@ def test_gwet_fleiss_conger_and_icc_are_irrcacs_and_pingouins(tables, point, ref
             measure = label.split(" ")[0]
             assert ours(point, measure, ratings) == pytest.approx(theirs, abs=TOLERANCE), (name, label)
             checked.add((measure, name))
-    weighted = {
-        f"{name}_kappa{weights}" for name in ("fleiss", "conger") for weights in ("", "_linear", "_quadratic")
-    }
+    weighted = {f"{name}_kappa{weights}" for name in ("fleiss", "conger") for weights in ("", "_linear", "_quadratic")}
     assert {"gwet_ac1", "gwet_ac2", "gwet_ac2_linear", "gwet_ac2_ordinal", "icc_2_1", *weighted} <= {
         measure for measure, _ in checked
     }

@@ -22,9 +22,7 @@ def test_w_is_that_of_siegel() -> None:
     Sums of ranks 8, 14, 11, 11, 11, 8 give s = 25.5 and W = .16.
     """
     ranks = np.array([[1, 6, 3, 2, 5, 4], [1, 5, 6, 4, 2, 3], [6, 3, 2, 5, 4, 1]], float).T
-    assert value(kendall_w(ratings_from_ranks([ranks]))) == pytest.approx(
-        25.5 / (9 * (6**3 - 6) / 12), abs=1e-12
-    )
+    assert value(kendall_w(ratings_from_ranks([ranks]))) == pytest.approx(25.5 / (9 * (6**3 - 6) / 12), abs=1e-12)
     assert value(kendall_w(ratings_from_ranks([ranks]))) == pytest.approx(0.162, abs=5e-4)
 
 

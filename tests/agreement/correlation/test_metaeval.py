@@ -95,9 +95,7 @@ def test_constant_contexts_are_counted_and_left_out() -> None:
     found = metaeval(grid_table({"human": human, "good": GOOD}), "human", level="context", resamples=50)
     row = cell(found, "spearman", "good")
     assert row["n"] == 9
-    assert (
-        "3 of 12 contexts undefined (one side constant, or fewer than two scores) and left out" in row["note"]
-    )
+    assert "3 of 12 contexts undefined (one side constant, or fewer than two scores) and left out" in row["note"]
     assert row["value"] == pytest.approx(
         np.mean([stats.spearmanr(g, h)[0] for g, h in zip(GOOD[3:], HUMAN[3:], strict=True)]), abs=1e-9
     )
@@ -143,22 +141,15 @@ def test_intervals_of_contexts_systems_and_both_by_hand() -> None:
     columns = for_columns.integers(0, SYSTEMS, (300, SYSTEMS))
     draws = [resample(r, c) for r, c in zip(rows, columns, strict=True)]
     found = metaeval(TABLE, "human", unit="both", **settings).iloc[0]
-    assert (found["low"], found["high"]) == pytest.approx(
-        tuple(np.nanquantile(draws, [0.025, 0.975])), abs=1e-9
-    )
+    assert (found["low"], found["high"]) == pytest.approx(tuple(np.nanquantile(draws, [0.025, 0.975])), abs=1e-9)
     draws = [resample(np.arange(CONTEXTS), c) for c in columns]
     found = metaeval(TABLE, "human", unit="system", **settings).iloc[0]
-    assert (found["low"], found["high"]) == pytest.approx(
-        tuple(np.nanquantile(draws, [0.025, 0.975])), abs=1e-9
-    )
+    assert (found["low"], found["high"]) == pytest.approx(tuple(np.nanquantile(draws, [0.025, 0.975])), abs=1e-9)
 
 
 def test_pooled_correlation_can_resample_contexts_and_systems() -> None:
     settings = {"measures": "spearman", "metrics": ["good"], "resamples": 200, "prob": 0.95, "seed": 1}
-    values = {
-        metaeval(TABLE, "human", unit=unit, **settings).iloc[0]["value"]
-        for unit in ("item", "context", "both")
-    }
+    values = {metaeval(TABLE, "human", unit=unit, **settings).iloc[0]["value"] for unit in ("item", "context", "both")}
     assert len({round(v, 12) for v in values}) == 1
     drawn = np.random.default_rng(1).integers(0, SYSTEMS, (200, SYSTEMS))
     draws = [stats.spearmanr(GOOD[:, s].ravel(), HUMAN[:, s].ravel())[0] for s in drawn]
@@ -182,9 +173,7 @@ def test_pooled_scores_of_contexts_are_resampled_by_context() -> None:
 
 def test_places_and_what_cannot_be_told_from_the_best() -> None:
     twin = GOOD + 0.01 * RNG.normal(size=GOOD.shape)
-    found = metaeval(
-        grid_table({"human": HUMAN, "good": GOOD, "bad": BAD, "twin": twin}), "human", resamples=2000
-    )
+    found = metaeval(grid_table({"human": HUMAN, "good": GOOD, "bad": BAD, "twin": twin}), "human", resamples=2000)
     part = found[found["measure"] == "pearson"]
     part = part.set_index(part["judges"].str[0])
     assert part.loc["bad", "place"] == 3
@@ -207,15 +196,11 @@ def test_places_and_what_cannot_be_told_from_the_best() -> None:
 def test_metrics_of_different_items_are_compared_on_common_ones() -> None:
     part = GOOD.copy()
     part[:4] = np.nan
-    found = metaeval(
-        grid_table({"human": HUMAN, "bad": BAD, "part": part}), "human", measures="pearson", resamples=300
-    )
+    found = metaeval(grid_table({"human": HUMAN, "bad": BAD, "part": part}), "human", measures="pearson", resamples=300)
     bad, good = cell(found, "pearson", "bad"), cell(found, "pearson", "part")
     assert (bad["n"], good["n"]) == (60, 40)
     common = stats.pearsonr(BAD[4:].ravel(), HUMAN[4:].ravel())[0]
-    assert bad["behind"] == pytest.approx(
-        stats.pearsonr(part[4:].ravel(), HUMAN[4:].ravel())[0] - common, abs=1e-9
-    )
+    assert bad["behind"] == pytest.approx(stats.pearsonr(part[4:].ravel(), HUMAN[4:].ravel())[0] - common, abs=1e-9)
 
 
 def test_annotators_make_a_mean_and_a_ceiling(newsroom) -> None:
@@ -229,9 +214,7 @@ def test_annotators_make_a_mean_and_a_ceiling(newsroom) -> None:
     mean = metaeval(newsroom, raters[:2], measures="pearson", resamples=20)
     row = mean[mean["criterion"] == "coherence"].iloc[0]
     assert row["judges"] == ("rater-3", "mean of the annotators")
-    assert row["value"] == pytest.approx(
-        stats.pearsonr(wide["rater-3"], wide[raters[:2]].mean(axis=1))[0], abs=1e-9
-    )
+    assert row["value"] == pytest.approx(stats.pearsonr(wide["rater-3"], wide[raters[:2]].mean(axis=1))[0], abs=1e-9)
     with pytest.raises(InputError, match="needs two annotators or more; there are 1"):
         human_ceiling(newsroom, ["rater-1"])
     with pytest.raises(InputError, match="needs a column 'system'"):
@@ -270,11 +253,7 @@ def test_annotators_who_skip_items_are_counted() -> None:
 
 def draws_table(arrays: dict[str, np.ndarray]) -> pd.DataFrame:
     return pd.concat(
-        [
-            grid_table({judge: draw}, run=number)
-            for judge, array in arrays.items()
-            for number, draw in enumerate(array)
-        ]
+        [grid_table({judge: draw}, run=number) for judge, array in arrays.items() for number, draw in enumerate(array)]
     )
 
 
@@ -284,9 +263,7 @@ def test_posterior_draws_widen_the_interval_by_their_own_uncertainty() -> None:
     table = grid_table({"human": HUMAN})
     widths = {}
     for name, arrays in (("sure", np.stack([GOOD] * 60)), ("unsure", spread)):
-        found = metaeval(
-            table, "human", draws=draws_table({"fit": arrays}), measures="pearson", resamples=3000
-        ).iloc[0]
+        found = metaeval(table, "human", draws=draws_table({"fit": arrays}), measures="pearson", resamples=3000).iloc[0]
         assert found["value"] == pytest.approx(stats.pearsonr(GOOD.ravel(), HUMAN.ravel())[0], abs=1e-9)
         widths[name] = found["high"] - found["low"]
     plain = metaeval(TABLE, "human", metrics=["good"], measures="pearson", resamples=3000).iloc[0]
@@ -297,9 +274,7 @@ def test_posterior_draws_widen_the_interval_by_their_own_uncertainty() -> None:
 @pytest.mark.parametrize("level", ["context", "system"])
 def test_posterior_draws_at_every_level(level: str) -> None:
     draws = draws_table({"fit": GOOD + 0.1 * RNG.normal(size=(7, *GOOD.shape))})
-    found = metaeval(
-        TABLE, "human", level=level, draws=draws, measures=["spearman", "pairwise_accuracy"], resamples=60
-    )
+    found = metaeval(TABLE, "human", level=level, draws=draws, measures=["spearman", "pairwise_accuracy"], resamples=60)
     rows = found[found["judges"].str[0] == "fit"]
     assert np.isfinite(rows[["value", "low", "high"]].to_numpy(float)).all()
 
@@ -380,9 +355,7 @@ def test_permutation_test_of_metrics_keeps_its_level() -> None:
         human = rng.normal(size=(1, 30))
         one, two = human + rng.normal(size=(1, 30)), human + rng.normal(size=(1, 30))
         table = grid_table({"human": human, "a": one, "b": 7 + 100 * two})
-        row = compare_metrics(
-            table, "human", measure="pearson", resamples=1, permutations=99, seed=seed
-        ).iloc[0]
+        row = compare_metrics(table, "human", measure="pearson", resamples=1, permutations=99, seed=seed).iloc[0]
         found.append([row["p_permutation"], row["p_williams"]])
     # 200 tests at 5% reject 10 in the mean, standard deviation 3.1.
     assert (np.sum(np.array(found) <= 0.05, axis=0) <= 18).all()
@@ -393,9 +366,7 @@ def test_permutation_test_of_metrics_keeps_its_level() -> None:
     ("level", "unit", "of_context", "of_system"),
     [("context", None, 2.0, 0.0), ("pooled", "context", 2.0, 0.0), ("system", None, 0.0, 1.0)],
 )
-def test_tests_of_metrics_that_like_contexts_or_systems_keep_their_level(
-    level, unit, of_context, of_system
-) -> None:
+def test_tests_of_metrics_that_like_contexts_or_systems_keep_their_level(level, unit, of_context, of_system) -> None:
     rng, found = np.random.default_rng(5), []
 
     def liking() -> np.ndarray:
@@ -458,20 +429,14 @@ def test_undefined_cells_say_why() -> None:
             TABLE[(TABLE["judge"] == "good") & (TABLE["system"] == "s1")],
         ]
     )
-    assert (
-        "no item was scored by both 'good' and 'human'"
-        in metaeval(halves, "human", resamples=20).iloc[0]["note"]
-    )
+    assert "no item was scored by both 'good' and 'human'" in metaeval(halves, "human", resamples=20).iloc[0]["note"]
 
 
 def test_a_criterion_that_people_did_not_score() -> None:
-    table = pd.concat(
-        [TABLE.assign(criterion="seen"), TABLE[TABLE["judge"] != "human"].assign(criterion="unseen")]
-    )
+    table = pd.concat([TABLE.assign(criterion="seen"), TABLE[TABLE["judge"] != "human"].assign(criterion="unseen")])
     found = metaeval(table, "human", resamples=20)
     assert (
-        found[found["criterion"] == "unseen"]["note"]
-        == "undefined: 'human' scored nothing by criterion 'unseen'"
+        found[found["criterion"] == "unseen"]["note"] == "undefined: 'human' scored nothing by criterion 'unseen'"
     ).all()
     assert found[found["criterion"] == "seen"]["value"].notna().all()
 
@@ -520,9 +485,7 @@ def test_wrong_input(table, human, settings, message: str) -> None:
 
 def test_phases_are_chosen() -> None:
     both = pd.concat([TABLE.assign(phase="initial"), TABLE.assign(phase="final", score=TABLE["score"] * -1)])
-    initial, final = (
-        metaeval(both, "human", phase=phase, resamples=30)["value"] for phase in ("initial", "final")
-    )
+    initial, final = (metaeval(both, "human", phase=phase, resamples=30)["value"] for phase in ("initial", "final"))
     assert initial.tolist() == pytest.approx(final.tolist())
 
 

@@ -55,9 +55,7 @@ def test_leave_one_out_leaves_each_out_once() -> None:
     assert np.array_equal(weights, 1 - np.eye(300))
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs"), [("percentile", "percentile"), ("basic", "basic"), ("bca", "BCa")]
-)
+@pytest.mark.parametrize(("ours", "theirs"), [("percentile", "percentile"), ("basic", "basic"), ("bca", "BCa")])
 def test_intervals_are_scipys_on_the_same_resamples(ours: str, theirs: str) -> None:
     for statistic, function in (
         (mean_of_x(), lambda x, y: np.mean(x)),
@@ -204,9 +202,7 @@ def test_a_judge_drawn_twice_is_not_compared_with_itself(metric: str) -> None:
             pairs = [(a, b) for i, a in enumerate(given) for j, b in enumerate(given) if i != j and a != b]
             for a, b in pairs:
                 observed += len(given) / len(pairs) * gap(metric, ranks, row[a], row[b])
-        expected = sum(
-            margins[c] * margins[k] * gap(metric, ranks, c + 1, k + 1) for c in range(3) for k in range(3)
-        )
+        expected = sum(margins[c] * margins[k] * gap(metric, ranks, c + 1, k + 1) for c in range(3) for k in range(3))
         assert ours == pytest.approx(1 - (margins.sum() - 1) * observed / expected, abs=1e-12)
 
 
@@ -334,13 +330,10 @@ def test_nothing_to_resample_is_undefined() -> None:
 
 def test_more_resamples_narrow_the_noise_not_the_interval() -> None:
     widths = [
-        np.ptp([bootstrap([mean_of_x()], resamples=b, seed=s)[0].interval.low for s in range(8)])
-        for b in (100, 6400)
+        np.ptp([bootstrap([mean_of_x()], resamples=b, seed=s)[0].interval.low for s in range(8)]) for b in (100, 6400)
     ]
     assert widths[1] < widths[0] / 3
-    lows = [
-        bootstrap([mean_of_x()], resamples=6400, prob=prob)[0].interval.low for prob in (0.5, 0.8, 0.95, 0.99)
-    ]
+    lows = [bootstrap([mean_of_x()], resamples=6400, prob=prob)[0].interval.low for prob in (0.5, 0.8, 0.95, 0.99)]
     assert all(a > b for a, b in pairwise(lows))
 
 

@@ -63,9 +63,7 @@ def test_swap_test_is_the_enumeration_of_all_swaps() -> None:
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 10)
     a, b = (answers(10, right, rng, truth) for right in (0.9, 0.5))
-    one, two = (
-        cohen_kappa(ratings_from_matrix(np.column_stack([x, truth]).tolist(), levels=[0, 1])) for x in (a, b)
-    )
+    one, two = (cohen_kappa(ratings_from_matrix(np.column_stack([x, truth]).tolist(), levels=[0, 1])) for x in (a, b))
     from sklearn.metrics import cohen_kappa_score
 
     def gap(swapped: tuple[int, ...]) -> float:
@@ -83,9 +81,7 @@ def test_swap_test_keeps_its_level() -> None:
     for seed in range(400):
         truth = rng.integers(0, 2, 40)
         one, two = (
-            agreement_rate(
-                ratings_from_matrix(np.column_stack([answers(40, 0.7, rng, truth), truth]).tolist())
-            )
+            agreement_rate(ratings_from_matrix(np.column_stack([answers(40, 0.7, rng, truth), truth]).tolist()))
             for _ in range(2)
         )
         found.append(swap_test(one, two, permutations=199, seed=seed))

@@ -31,9 +31,7 @@ def test_flip_rates_are_those_of_all_pairs_of_runs(tmp_path: Path) -> None:
     assert (found.loc["g", "n"], "not used: 1" in found.loc["g", "note"]) == (20, True)
     assert np.isnan(found.loc["once", "value"])
     table.to_csv(tmp_path / "labels.csv", index=False)
-    done = CliRunner().invoke(
-        app, ["agree", str(tmp_path / "labels.csv"), "--runs", "--json", "--resamples", "100"]
-    )
+    done = CliRunner().invoke(app, ["agree", str(tmp_path / "labels.csv"), "--runs", "--json", "--resamples", "100"])
     assert json.loads(done.stdout)["rows"][0]["value"] == pytest.approx(pairs)
 
 
@@ -47,9 +45,7 @@ def test_votes_flip_within_one_order_and_scores_deviate() -> None:
         run_to_run(pd.DataFrame({"judge": "g", "item": [1, 2], "label": "a"}))
 
 
-@pytest.mark.parametrize(
-    "measure", ["brennan_prediger", "brennan_prediger_linear", "brennan_prediger_quadratic"]
-)
+@pytest.mark.parametrize("measure", ["brennan_prediger", "brennan_prediger_linear", "brennan_prediger_quadratic"])
 def test_chance_of_brennan_and_prediger_is_that_of_even_levels(measure: str) -> None:
     rng = np.random.default_rng(1)
     said = rng.integers(1, 5, (30, 3))

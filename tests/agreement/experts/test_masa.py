@@ -75,9 +75,7 @@ def gaps(resamples: int, seed: int) -> tuple[list[float], list[float]]:
     """How far each row's ends are from the published ones, and what one item is; in points."""
     rows = intervals(resamples, seed)
     assert len(rows) == 34
-    return [max(abs(low - a), abs(high - b)) for _, _, low, high, a, b in rows], [
-        100 / n for _, n, *_ in rows
-    ]
+    return [max(abs(low - a), abs(high - b)) for _, _, low, high, a, b in rows], [100 / n for _, n, *_ in rows]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -126,9 +124,7 @@ def test_detection_metrics_of_table_5(task: str) -> None:
     n = len(truth)
     table = pd.DataFrame({"judge": np.repeat(["people", "framework"], n), "item": [*range(n)] * 2})
     found = detection(table.assign(label=[*truth, *said]), "people", empty="zero", prob=0.95)
-    macro = found[found["level"].isin([None, "macro"]) | (found["measure"] == "accuracy")].set_index(
-        "measure"
-    )
+    macro = found[found["level"].isin([None, "macro"]) | (found["measure"] == "accuracy")].set_index("measure")
     for measure, (value, low, high) in published.items():
         row = macro.loc[measure]
         assert round(100 * row["value"], 1) == pytest.approx(value, abs=0.1)
@@ -163,6 +159,4 @@ if __name__ == "__main__":
     print(f"rows within half a point with 10,000 resamples, seeds 0 to 19: {sorted(spread)}")
     for name, n, low, high, published_low, published_high in intervals(200_000):
         gap = max(abs(low - published_low), abs(high - published_high))
-        print(
-            f"{name:32s} n={n} ours {low:5.1f}-{high:5.1f} published {published_low}-{published_high} gap {gap:.2f}"
-        )
+        print(f"{name:32s} n={n} ours {low:5.1f}-{high:5.1f} published {published_low}-{published_high} gap {gap:.2f}")

@@ -170,9 +170,7 @@ def test_paired_pass_rates_hold_their_difference_and_turn_round(cells: tuple[int
     )
     assert -1 <= one.low <= one.difference <= one.high <= 1
     assert (one.low, one.p_value) == pytest.approx((-other.high, other.p_value))
-    assert one.p_value == pytest.approx(
-        mcnemar([[both, only_a], [only_b, neither]], exact=True).pvalue, abs=1e-12
-    )
+    assert one.p_value == pytest.approx(mcnemar([[both, only_a], [only_b, neither]], exact=True).pvalue, abs=1e-12)
     if both + only_a and both + only_b:
         assert one.lift_low - 1e-9 <= one.lift <= one.lift_high + 1e-9
         assert (1 + one.lift_low) * (1 + other.lift_high) == pytest.approx(1)
@@ -196,8 +194,7 @@ def test_their_intervals_cover(rates: tuple[float, float, float]) -> None:
     rng = np.random.default_rng(0)
     drawn = rng.multinomial(50, [joint, p - joint, q - joint, 1 - p - q + joint], 1500)
     held = [
-        found.low <= p - q <= found.high
-        for found in (compare_paired_pass_rates(*map(int, cells)) for cells in drawn)
+        found.low <= p - q <= found.high for found in (compare_paired_pass_rates(*map(int, cells)) for cells in drawn)
     ]
     # three standard errors of the simulation about what the paper finds: a little more than asked for
     assert 0.88 < np.mean(held) < 0.97
@@ -266,9 +263,7 @@ def test_contexts_may_be_what_is_independent() -> None:
     paired = stats.ttest_rel(means["a"], means["b"])
     assert by_context["p_value"] == pytest.approx(paired.pvalue)
     # other contexts for each system: independent groups of context means
-    apart = table.assign(
-        context=table["context"].astype(str) + table["system"], item=table["item"] + table["system"]
-    )
+    apart = table.assign(context=table["context"].astype(str) + table["system"], item=table["item"] + table["system"])
     welch = compare_systems(apart, "a", "b", unit="context").iloc[0]
     assert (welch["paired"], welch["n"]) == (False, 24)
     assert welch["p_value"] == pytest.approx(stats.ttest_ind(means["a"], means["b"], equal_var=False).pvalue)
@@ -328,19 +323,13 @@ def test_numbers_that_differ_by_rounding_alone_are_the_same() -> None:
 
 
 def test_what_is_not_finite_is_said() -> None:
-    with pytest.raises(
-        InputError, match=r"a must be two or more finite numbers; 2 of shape \(3,\) are finite"
-    ):
+    with pytest.raises(InputError, match=r"a must be two or more finite numbers; 2 of shape \(3,\) are finite"):
         compare_means([1.0, 2.0, float("nan")], [1.0, 2.0])
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    ("a", "b"), [([1, 0, 1], [1, 1]), ([0.1, 0.1, 0.1], [0.3, 0.2]), ([3, 4, 7], [5, 5, 5, 5])]
-)
-def test_of_a_group_that_does_not_vary_the_test_is_welchs_and_says_nothing_of_rounding(
-    a: Any, b: Any
-) -> None:
+@pytest.mark.parametrize(("a", "b"), [([1, 0, 1], [1, 1]), ([0.1, 0.1, 0.1], [0.3, 0.2]), ([3, 4, 7], [5, 5, 5, 5])])
+def test_of_a_group_that_does_not_vary_the_test_is_welchs_and_says_nothing_of_rounding(a: Any, b: Any) -> None:
     found = compare_means(a, b)
     pair = [np.var(one, ddof=1) / len(one) for one in (a, b)]
     freedom = sum(pair) ** 2 / sum(one**2 / (len(of) - 1) for one, of in zip(pair, (a, b), strict=True))

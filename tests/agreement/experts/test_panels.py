@@ -203,9 +203,7 @@ def test_swap_consistency_on_llmbar(shared) -> None:
     part = votes[votes["judge"] == judge]
     found = swap_consistency(part, resamples=200).iloc[0]
     winner = np.where(part["winner"] == "first", part["first"], part["second"])
-    both = (
-        pd.Series(winner).groupby(part[["first", "second"]].min(axis=1).to_numpy()).agg(["nunique", "size"])
-    )
+    both = pd.Series(winner).groupby(part[["first", "second"]].min(axis=1).to_numpy()).agg(["nunique", "size"])
     shown_twice = both[both["size"] == 2]
     assert found["value"] == pytest.approx((shown_twice["nunique"] == 2).mean(), abs=1e-12)
     assert found["n"] == len(shown_twice)
@@ -215,9 +213,7 @@ def test_detection_is_scikit_learns() -> None:
     rng = np.random.default_rng(4)
     truth = rng.choice(["a", "b", "c"], 90, p=[0.6, 0.3, 0.1])
     said = np.where(rng.random(90) < 0.7, truth, rng.choice(["a", "b", "c"], 90))
-    table = pd.DataFrame(
-        {"judge": np.repeat(["gold", "gp"], 90), "item": [*range(90)] * 2, "label": [*truth, *said]}
-    )
+    table = pd.DataFrame({"judge": np.repeat(["gold", "gp"], 90), "item": [*range(90)] * 2, "label": [*truth, *said]})
     found = detection(table, "gold", resamples=50)
     ours = found.set_index(["measure", found["level"].fillna("")])["value"]
     precision, recall, f1, _ = metrics.precision_recall_fscore_support(truth, said, labels=["a", "b", "c"])
@@ -228,9 +224,7 @@ def test_detection_is_scikit_learns() -> None:
         rest = metrics.recall_score(truth != level, said != level)
         assert ours[("specificity", level)] == pytest.approx(rest, abs=1e-12)
     assert ours[("accuracy", "")] == pytest.approx(metrics.accuracy_score(truth, said), abs=1e-12)
-    assert ours[("sensitivity", "macro")] == pytest.approx(
-        metrics.balanced_accuracy_score(truth, said), abs=1e-12
-    )
+    assert ours[("sensitivity", "macro")] == pytest.approx(metrics.balanced_accuracy_score(truth, said), abs=1e-12)
     assert ours[("f1", "macro")] == pytest.approx(metrics.f1_score(truth, said, average="macro"), abs=1e-12)
 
 
@@ -295,16 +289,12 @@ def test_phase_change_is_the_difference_of_the_phases() -> None:
     found = phase_change(
         pd.DataFrame(rows + extra), "before", "after", measure="krippendorff_alpha_ordinal", resamples=500
     )
-    one, two = (
-        krippendorff.alpha(part.astype(float), level_of_measurement="ordinal") for part in (before, after)
-    )
+    one, two = (krippendorff.alpha(part.astype(float), level_of_measurement="ordinal") for part in (before, after))
     assert found["value"].tolist() == pytest.approx([one, two, two - one], abs=1e-9)
     assert found["level"].tolist() == ["before", "after", "after - before"]
     assert found["n"].tolist() == [30, 30, 30]
     assert found.iloc[2]["low"] > 0
-    with pytest.raises(
-        InputError, match="phase 'later' is not in the table; its phases are 'after', 'before'"
-    ):
+    with pytest.raises(InputError, match="phase 'later' is not in the table; its phases are 'after', 'before'"):
         phase_change(pd.DataFrame(rows), "before", "later")
     with pytest.raises(InputError, match="no column 'phase'"):
         phase_change(pd.DataFrame(rows).drop(columns="phase").iloc[:120], "before", "after")

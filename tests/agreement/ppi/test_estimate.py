@@ -24,17 +24,13 @@ def sample_of(y, f, humans, groups=None, below=None) -> Sample:
     return Sample(np.column_stack([y, d]), np.column_stack([f, e]), labelled, groups)
 
 
-def normal(
-    rng: np.random.Generator, n: int, others: int, correlation: float
-) -> tuple[np.ndarray, np.ndarray]:
+def normal(rng: np.random.Generator, n: int, others: int, correlation: float) -> tuple[np.ndarray, np.ndarray]:
     f, noise = rng.normal(size=(2, n + others))
     return correlation * f + (1 - correlation**2) ** 0.5 * noise, f
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.4, 1.0, None])
-@pytest.mark.parametrize(
-    ("n", "others", "scale"), [(12, 30, 1.0), (40, 400, 0.3), (25, 5, 3.0), (60, 200, -1.0)]
-)
+@pytest.mark.parametrize(("n", "others", "scale"), [(12, 30, 1.0), (40, 400, 0.3), (25, 5, 3.0), (60, 200, -1.0)])
 def test_means_are_those_of_ppi_python(n: int, others: int, scale: float, weight: float | None) -> None:
     from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 
@@ -46,9 +42,7 @@ def test_means_are_those_of_ppi_python(n: int, others: int, scale: float, weight
     sample = sample_of(y, f, n)
     found = powered_estimate(sample, weight)
     ours = powered_interval(sample, found, "normal", share=False, resampling=AT_95)
-    assert [found.value, ours.low, ours.high] == pytest.approx(
-        [theirs.item(), low.item(), high.item()], abs=1e-9
-    )
+    assert [found.value, ours.low, ours.high] == pytest.approx([theirs.item(), low.item(), high.item()], abs=1e-9)
 
 
 def test_rates_are_those_of_ppi_python() -> None:
@@ -59,9 +53,7 @@ def test_rates_are_those_of_ppi_python() -> None:
     f = np.where(rng.random(300) < 0.85, y, ~y)
     low, high = ppi_mean_ci(y[:50] * 1.0, f[:50] * 1.0, f[50:] * 1.0, alpha=0.1)
     sample = sample_of(y * 1.0, f * 1.0, 50)
-    ours = powered_interval(
-        sample, powered_estimate(sample), "normal", share=True, resampling=Resampling(prob=0.9)
-    )
+    ours = powered_interval(sample, powered_estimate(sample), "normal", share=True, resampling=Resampling(prob=0.9))
     assert [ours.low, ours.high] == pytest.approx([low.item(), high.item()], abs=1e-9)
 
 
@@ -75,9 +67,7 @@ def test_human_answers_alone_give_the_usual_intervals() -> None:
     # Wilson's, from his formula, where Student's t would be the normal.
     share = Estimate(0.3, 0.0, 0.3 * 0.7 / 40, 0.3 * 0.7 / 40, np.inf)
     theirs = stats.binomtest(12, 40).proportion_ci(method="wilson")
-    assert wilson_interval(share, stats.norm.ppf(0.975), 40) == pytest.approx(
-        (theirs.low, theirs.high), abs=1e-12
-    )
+    assert wilson_interval(share, stats.norm.ppf(0.975), 40) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
 def test_a_ratio_has_the_variance_of_its_linearisation() -> None:
@@ -223,9 +213,7 @@ def simulate(kind: str, n: int, replicates: int, others: int = 400) -> dict[str,
         ("rate near 1", 60, 0.80),
     ],
 )
-def test_intervals_cover_and_informative_judges_make_them_narrower(
-    kind: str, n: int, narrower: float
-) -> None:
+def test_intervals_cover_and_informative_judges_make_them_narrower(kind: str, n: int, narrower: float) -> None:
     # 1,000 replicates measure a coverage of 95% with a standard error of 0.7%.
     found = simulate(kind, n, 1000)
     assert 0.93 <= found["tuned"] <= 0.97, found

@@ -25,9 +25,7 @@ def labels() -> tuple[pd.DataFrame, pd.DataFrame]:
     truth = rng.choice(list("xy"), N)
     other = np.where(truth == "x", "y", "x")
     parts = [
-        pd.DataFrame(
-            {"judge": judge, "item": range(N), "label": np.where(rng.random(N) < right, truth, other)}
-        )
+        pd.DataFrame({"judge": judge, "item": range(N), "label": np.where(rng.random(N) < right, truth, other)})
         for judge, right in (("a", 0.9), ("b", 0.8), ("c", 0.6))
     ]
     return pd.concat(parts), pd.DataFrame({"item": range(HUMANS), "label": truth[:HUMANS]})
@@ -37,9 +35,7 @@ def scores() -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     rng = np.random.default_rng(1)
     quality = np.round(3 + rng.normal(size=N))
     table = pd.DataFrame({"context": np.arange(N) // 2, "system": np.where(np.arange(N) % 2, "new", "old")})
-    judged = pd.concat(
-        [table.assign(judge=j, score=np.round(quality + rng.normal(size=N))) for j in ("a", "b")]
-    )
+    judged = pd.concat([table.assign(judge=j, score=np.round(quality + rng.normal(size=N))) for j in ("a", "b")])
     return judged, table.assign(score=quality).iloc[:60], quality
 
 
@@ -48,8 +44,7 @@ def votes() -> tuple[pd.DataFrame, pd.DataFrame]:
     truth = rng.choice(["p", "q", "tie"], N, p=[0.5, 0.3, 0.2])
     table = pd.DataFrame({"context": range(N), "first": "p", "second": "q"})
     judged = [
-        table.assign(judge=j, winner=np.where(rng.random(N) < 0.8, truth, rng.choice(["p", "q"], N)))
-        for j in "ab"
+        table.assign(judge=j, winner=np.where(rng.random(N) < 0.8, truth, rng.choice(["p", "q"], N))) for j in "ab"
     ]
     swapped = table.assign(first="q", second="p", winner=truth)
     return pd.concat(judged), swapped.sample(n=50, random_state=3)
@@ -108,13 +103,9 @@ def test_win_rates_by_humans() -> None:
     share = {name: (human["winner"] == name).mean() for name in ("p", "q", "tie")}
     assert found.loc[("win_rate", "p"), "human_value"] == pytest.approx(share["p"] / (1 - share["tie"]))
     assert found.loc[("win_rate_of_all", "q"), "human_value"] == pytest.approx(share["q"])
-    assert found.loc[("win_rate_ties_half", "p"), "human_value"] == pytest.approx(
-        share["p"] + share["tie"] / 2
-    )
+    assert found.loc[("win_rate_ties_half", "p"), "human_value"] == pytest.approx(share["p"] + share["tie"] / 2)
     # What one item wins the other loses.
-    for name, prefix in (
-        (name, prefix) for name in ("win_rate", "win_rate_ties_half") for prefix in ("", "ppi_")
-    ):
+    for name, prefix in ((name, prefix) for name in ("win_rate", "win_rate_ties_half") for prefix in ("", "ppi_")):
         assert found.loc[(name, "p"), f"{prefix}value"] == pytest.approx(
             1 - found.loc[(name, "q"), f"{prefix}value"], abs=1e-12
         )
@@ -209,9 +200,7 @@ def test_a_cell_without_human_answers_is_undefined_and_says_why() -> None:
         ),
         (lambda t: t.assign(judge="a"), {}, "'a' is a judge of the table, too"),
         (
-            lambda t: pd.concat(
-                [t, t.iloc[[0]].assign(label=lambda r: r["label"].map({"x": "y", "y": "x"}))]
-            ),
+            lambda t: pd.concat([t, t.iloc[[0]].assign(label=lambda r: r["label"].map({"x": "y", "y": "x"}))]),
             {},
             r"row 41: contradicts another answer to the same unit \(rows 1 and 41\); keep one",
         ),

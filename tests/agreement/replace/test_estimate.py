@@ -68,9 +68,7 @@ def test_intervals_cover_where_units_of_a_context_are_alike(answered: float) -> 
         naive += other.low <= 0 <= other.high
     assert 0.855 <= covered / 400 <= 0.945
     assert naive / 400 < 0.8
-    alone = estimate_mean(
-        y, None, None, 0.9, 2.0, np.arange(320)
-    )  # contexts of one unit each say nothing more
+    alone = estimate_mean(y, None, None, 0.9, 2.0, np.arange(320))  # contexts of one unit each say nothing more
     assert (alone.low, alone.high) == pytest.approx((other.low, other.high))
 
 
@@ -78,15 +76,9 @@ def test_how_many_more_answers() -> None:
     now = Mean(0.0, 0.06, -0.12, 0.12, 40, 5000, 0.0, 0.0, 0.144)
     more = additional_answers_needed(now, 0.05, 0.95)
     assert more is not None
-    assert (
-        verdict_probability(now, 0.05, 0.95, 40 + more)
-        >= 0.85
-        > verdict_probability(now, 0.05, 0.95, 39 + more)
-    )
+    assert verdict_probability(now, 0.05, 0.95, 40 + more) >= 0.85 > verdict_probability(now, 0.05, 0.95, 39 + more)
     assert additional_answers_needed(now, 0.2, 0.95) == 0
-    assert (
-        additional_answers_needed(Mean(-0.5, 0.06, -0.62, -0.38, 40, 5000, 0.0, 0.0, 0.144), 0.05, 0.95) == 0
-    )
+    assert additional_answers_needed(Mean(-0.5, 0.06, -0.62, -0.38, 40, 5000, 0.0, 0.0, 0.144), 0.05, 0.95) == 0
     few = Mean(0.0, 0.06, -0.12, 0.12, 40, 100, 0.0, 0.00144, 0.144)
     assert additional_answers_needed(few, 0.05, 0.95) is None
 

@@ -89,9 +89,7 @@ def test_who_always_agrees_wins_and_who_never_does_loses() -> None:
     people = np.tile(np.arange(40.0)[:, None] % 3, 3)
     assert alt_test(leave_one_person_out(people[:, 0], people, Likeness("equality")), "abc").omega == 1.0
     assert alt_test(leave_one_person_out(people[:, 0] + 5, people, Likeness("equality")), "abc").rho == 0.0
-    assert np.isnan(
-        alt_test(leave_one_person_out(people[:9, 0], people[:9], Likeness("equality")), "abc").omega
-    )
+    assert np.isnan(alt_test(leave_one_person_out(people[:9, 0], people[:9], Likeness("equality")), "abc").omega)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
@@ -105,9 +103,7 @@ def test_kappa_does_not_depend_on_where_the_scale_begins(shift: float, times: fl
     rng = np.random.default_rng(0)
     judge, people = rng.integers(1, 6, 50).astype(float), rng.integers(1, 6, (50, 2)).astype(float)
     expected = pair_coefficients(judge, people, Likeness("weighted", 4.0), True)
-    found = pair_coefficients(
-        shift + times * judge, shift + times * people, Likeness("weighted", 4.0 * times), True
-    )
+    found = pair_coefficients(shift + times * judge, shift + times * people, Likeness("weighted", 4.0 * times), True)
     assert (found.kappa, found.correlation) == pytest.approx((expected.kappa, expected.correlation), abs=1e-6)
     same = np.full(50, 0.1)
     assert np.isnan(pair_coefficients(same, same[:, None], Likeness("weighted", 1.0), True).kappa)

@@ -16,9 +16,7 @@ from voirdire.agreement import may_replace
 from voirdire.cli import app
 
 
-def labels(
-    who: str, right: float, truth: Any, rng: np.random.Generator, column: str = "judge"
-) -> pd.DataFrame:
+def labels(who: str, right: float, truth: Any, rng: np.random.Generator, column: str = "judge") -> pd.DataFrame:
     said = np.where(rng.random(len(truth)) < right, truth, 1 - truth)
     return pd.DataFrame({column: who, "item": range(len(truth)), "label": np.array(["no", "yes"])[said]})
 
@@ -27,9 +25,7 @@ def labels(
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 600)
-    judges = pd.concat(
-        [labels(name, right, truth, rng) for name, right in (("a", 0.9), ("b", 0.85), ("coin", 0.5))]
-    )
+    judges = pd.concat([labels(name, right, truth, rng) for name, right in (("a", 0.9), ("b", 0.85), ("coin", 0.5))])
     people = pd.concat([labels(name, 0.85, truth[:200], rng, "person") for name in ("ann", "bob", "eve")])
     return judges, people
 
@@ -98,9 +94,7 @@ def test_every_number_and_name_is_shown_on_a_narrow_screen(
 ) -> None:
     judges, people = (part.replace("coin", "gpt-4o-mini") for part in tables)
     if criteria:
-        judges, people = (
-            pd.concat([part.assign(criterion=name) for name in criteria]) for part in (judges, people)
-        )
+        judges, people = (pd.concat([part.assign(criterion=name) for name in criteria]) for part in (judges, people))
     judges.to_csv(tmp_path / "labels.csv", index=False)
     people.to_csv(tmp_path / "people.csv", index=False)
     words = ["replace", str(tmp_path / "labels.csv"), "--humans", str(tmp_path / "people.csv")]
@@ -129,9 +123,7 @@ def test_votes_in_either_order_and_scores() -> None:
         return pd.DataFrame(rows)
 
     judges = pd.concat([votes("good", 0.95, False), votes("bad", 0.3, True)])
-    people = pd.concat(
-        [votes(name, 0.9, name == "ann").rename(columns={"judge": "person"}) for name in ("ann", "bob")]
-    )
+    people = pd.concat([votes(name, 0.9, name == "ann").rename(columns={"judge": "person"}) for name in ("ann", "bob")])
     found = may_replace(judges, people).set_index("judge")["verdict"]
     assert found["good"] == "yes"
     assert found["bad"] == "no"
@@ -202,14 +194,10 @@ def test_scores_in_few_levels_are_compared_by_how_far_they_are_apart() -> None:
     assert found.loc["near", "kappa"] == pytest.approx(cohen_kappa_score(said, them, weights="quadratic"))
     assert found.loc["near", "error"] == pytest.approx(np.mean(np.abs(said.to_numpy() - them.to_numpy())))
     assert found.loc["near", "correlation"] == pytest.approx(np.corrcoef(said, them)[0, 1])
-    assert found.loc["near", "means"].startswith(
-        "near may replace a person: it falls short by less than 0.05"
-    )
+    assert found.loc["near", "means"].startswith("near may replace a person: it falls short by less than 0.05")
     (ann, bob) = found.attrs["people"]
     assert (ann["judge"], bob["judge"], ann["n"]) == ("ann", "bob", 200)
-    assert ann["kappa"] == pytest.approx(
-        cohen_kappa_score(*(one["score"] for one in people), weights="quadratic")
-    )
+    assert ann["kappa"] == pytest.approx(cohen_kappa_score(*(one["score"] for one in people), weights="quadratic"))
     equal = may_replace(pd.concat([judge, far]), pd.concat(people), measure="equality").set_index("judge")
     assert equal.loc["near", "agreement"] < 0.7
     with pytest.raises(InputError, match="measure 'kappa' is none of equality, weighted, distance"):
@@ -227,8 +215,6 @@ def test_items_of_one_context_are_not_independent() -> None:
 
     judge, people = said("gpt", right), pd.concat([said(name, 0.9) for name in "abc"])
     of_contexts = may_replace(judge, people, levels=[0, 1]).iloc[0]
-    of_items = may_replace(
-        judge.assign(context=range(200)), people.assign(context=[*range(200)] * 3), levels=[0, 1]
-    )
+    of_items = may_replace(judge.assign(context=range(200)), people.assign(context=[*range(200)] * 3), levels=[0, 1])
     assert of_contexts["difference"] == pytest.approx(of_items["difference"][0])
     assert of_contexts["high"] - of_contexts["low"] > 2 * (of_items["high"][0] - of_items["low"][0])

@@ -138,9 +138,7 @@ def bert_score(monkeypatch: pytest.MonkeyPatch) -> Any:
             baseline_path: str | None = None,
             use_fast_tokenizer: bool = False,
         ) -> None:
-            module.made.append(
-                {"model_type": model_type, "num_layers": num_layers, "idf": idf, "idf_sents": idf_sents}
-            )
+            module.made.append({"model_type": model_type, "num_layers": num_layers, "idf": idf, "idf_sents": idf_sents})
 
         def score(self, cands: list[str], refs: list[str]) -> tuple[Any, Any, Any]:
             both = [(set(one.split()), set(other.split())) for one, other in zip(cands, refs, strict=True)]

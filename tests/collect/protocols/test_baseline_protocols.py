@@ -15,9 +15,7 @@ from voirdire.tables import read_scores
 
 
 @pytest.mark.parametrize("protocol", [Vanilla(), Cot()])
-def test_one_question_for_each_judge_item_criterion_and_run(
-    protocol, settle, carry_out, script, table
-) -> None:
+def test_one_question_for_each_judge_item_criterion_and_run(protocol, settle, carry_out, script, table) -> None:
     setting = settle(protocol, "j k", 3, criteria={"style": "How.", "sense": "What."}, runs=2, low=0, high=1)
     ask = script()
     rows = carry_out(protocol, setting, ask)
@@ -85,9 +83,7 @@ def test_self_refine_guesses_nothing(settle, script, table) -> None:
 
 
 def tokens(*pieces, at, alternatives):
-    return tuple(
-        (piece, alternatives if place == at else ((piece, -0.01),)) for place, piece in enumerate(pieces)
-    )
+    return tuple((piece, alternatives if place == at else ((piece, -0.01),)) for place, piece in enumerate(pieces))
 
 
 def logs(**shares):
@@ -155,9 +151,7 @@ def test_g_eval_writes_steps_once_and_weighs(settle, carry_out, script, table) -
 
 def test_g_eval_by_samples(settle, carry_out, script, table) -> None:
     ask = script({"g-eval/score": lambda q: None if q.key[1] == 3 else {"score": q.key[1]}})
-    setting = settle(
-        GEval(), "j", 1, weighting="samples", samples=5, temperature=0.7, steps={"overall": "READ"}
-    )
+    setting = settle(GEval(), "j", 1, weighting="samples", samples=5, temperature=0.7, steps={"overall": "READ"})
     rows = carry_out(GEval(), setting, ask)
     assert ask.templates == ["score"] * 5
     assert {question.temperature for question in ask.questions} == {0.7}
@@ -214,9 +208,7 @@ def test_majority_of_roles_and_missing_ones(settle, carry_out, script, table) ->
 
     def result(scores):
         setting = settle(ChatEval(), "j", 1, roles=roles, rounds=1, combine="majority")
-        reply = script(
-            {"chat-eval/speak": lambda q: scores[q.key[2]] and {"comment": "", "score": scores[q.key[2]]}}
-        )
+        reply = script({"chat-eval/speak": lambda q: scores[q.key[2]] and {"comment": "", "score": scores[q.key[2]]}})
         rows = carry_out(ChatEval(), setting, reply)
         final = [row["score"] for row in table(rows, "scores") if row["phase"] == "final"]
         return final or table(rows, "missing")[-1]["reason"]

@@ -40,10 +40,7 @@ def test_scores_of_the_three_measures_by_item(bert_score, tmp_path: Path) -> Non
 def test_the_model_is_the_users_own(bert_score, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(MODEL_VARIABLE, raising=False)
     (problem,) = BertScore().problems(Setting((), ITEMS, BertScoreOptions()))
-    assert (
-        problem
-        == f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"
-    )
+    assert problem == f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"
     (problem,) = BertScore().problems(Setting((), ITEMS, BertScoreOptions(model=str(tmp_path / "none"))))
     assert "there is no folder" in problem
     monkeypatch.setenv(MODEL_VARIABLE, str(tmp_path))

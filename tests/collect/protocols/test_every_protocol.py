@@ -81,8 +81,7 @@ def test_options_have_defaults_and_plain_types(name, entries) -> None:
         plain = kind in allowed or typing.get_origin(kind) is typing.Literal
         assert plain or str(kind) == "collections.abc.Mapping[str, str]", (field, kind)
     assert all(
-        field.name in (options.__doc__ or "") or inherited(options, field.name)
-        for field in dataclasses.fields(options)
+        field.name in (options.__doc__ or "") or inherited(options, field.name) for field in dataclasses.fields(options)
     )
 
 
@@ -116,9 +115,7 @@ def test_the_tables_can_be_read(name, entries, settle, carry_out, script, tmp_pa
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name not in METRICS])
-def test_a_model_that_never_answers_leaves_missing_rows_and_nothing_else(
-    name, entries, settle, script
-) -> None:
+def test_a_model_that_never_answers_leaves_missing_rows_and_nothing_else(name, entries, settle, script) -> None:
     import asyncio
 
     protocol = made(name, entries)
@@ -194,8 +191,7 @@ def test_numbers_below_their_least_are_refused_by_name(entries: dict[str, str], 
     least, options = LEAST[name], made(name, entries).Options
     found = build_options(options, {option: bound - 1 for option, bound in least.items()})[1]
     assert found == [
-        f"option {option} is {bound - 1}; give a whole number of at least {bound}"
-        for option, bound in least.items()
+        f"option {option} is {bound - 1}; give a whole number of at least {bound}" for option, bound in least.items()
     ]
     assert build_options(options, least)[1] == []
 
@@ -207,8 +203,7 @@ def test_missing_answers_are_noted_in_the_order_of_the_questions() -> None:
 
     rows: list[Row] = []
     asked = [
-        (Question("ann", "ask", {"wait": wait}, ("ask", wait)), {"judge": "ann", "run": wait})
-        for wait in (2, 1, 0)
+        (Question("ann", "ask", {"wait": wait}, ("ask", wait)), {"judge": "ann", "run": wait}) for wait in (2, 1, 0)
     ]
     assert asyncio.run(ask_all(answer_late, asked, rows)) == [None, None, None]
     assert [row.values["key"] for row in rows] == ["ask/2", "ask/1", "ask/0"]

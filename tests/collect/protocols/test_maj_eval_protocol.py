@@ -72,9 +72,7 @@ def test_a_speaker_without_more_comments_is_not_chosen_again(settle, carry_out, 
     ]
     offered = [q.variables["active"] for q in ask.questions if q.key[0] == "choose"]
     assert offered == [["T 1", "T 2", "T 3"], ["T 1", "T 2", "T 3"], ["T 1", "T 3"]]
-    assert [
-        q.schema["properties"]["speaker"]["enum"] for q in ask.questions if q.key[0] == "choose"
-    ] == offered
+    assert [q.schema["properties"]["speaker"]["enum"] for q in ask.questions if q.key[0] == "choose"] == offered
     assert [q.key[2] for q in ask.questions if q.key[0] == "speak"] == ["T 2", "T 2", "T 1", "T 3", "T 3"]
     final = [r for r in table(rows, "scores") if r["phase"] == "final" and r["level"] == "agent"]
     assert {r["ended"] for r in final} == {"yes"}
@@ -122,9 +120,7 @@ def test_every_course_stops_in_time_and_nobody_speaks_after_ending(size, most, m
             assert name not in ended
             if ends:
                 ended.append(name)
-            return Answer(
-                {"feedback": "Hm.", "no_more_comments": "yes" if ends else "no", "ratings": ratings}
-            )
+            return Answer({"feedback": "Hm.", "no_more_comments": "yes" if ends else "no", "ratings": ratings})
         return Answer({"synthesis": "They agree."})
 
     options = SimpleRoleOptions(roles={"T": "You teach."}, agents=size, rounds=most)
@@ -278,13 +274,9 @@ def test_from_documents_to_personas(settle, carry_out, script, table) -> None:
         "name", "demographics", "dimension", "specialty", "psychology", "relationships",
     ]  # fmt: skip
     told = next(
-        p.user
-        for q, p in zip(ask.questions, ask.prompts, strict=True)
-        if q.key[:2] == ("evaluate", "Kim Lee (2)")
+        p.user for q, p in zip(ask.questions, ask.prompts, strict=True) if q.key[:2] == ("evaluate", "Kim Lee (2)")
     )
-    assert all(
-        f"{word} of play" in told for word in ("demographics", "specialty", "psychology", "relationships")
-    )
+    assert all(f"{word} of play" in told for word in ("demographics", "specialty", "psychology", "relationships"))
     read = read_scores(pd.DataFrame(table(rows, "scores")))
     assert "j/Families/Kim Lee (2)" in read.judges
     assert "j" in read.judges

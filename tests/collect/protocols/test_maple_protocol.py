@@ -94,9 +94,7 @@ def test_without_criteria_nothing_is_compared(script, settle, table) -> None:
     ask = script({"maple/criteria": None})
     rows = asyncio.run(Maple().run(setting, ask))
     assert ask.templates == ["criteria"]
-    assert [(row["judge"], row["reason"]) for row in table(rows, "missing")] == [
-        ("j", "scripted to be missing")
-    ]
+    assert [(row["judge"], row["reason"]) for row in table(rows, "missing")] == [("j", "scripted to be missing")]
     assert len(rows) == 1
 
 
@@ -130,15 +128,11 @@ def test_a_missing_vote_is_listed_and_not_guessed(script, settle, carry_out, tab
     }
 
 
-def test_random_order_is_the_same_under_every_criterion_and_balanced(
-    script, settle, carry_out, table
-) -> None:
+def test_random_order_is_the_same_under_every_criterion_and_balanced(script, settle, carry_out, table) -> None:
     setting = settle(Maple(), "j k", 10, criteria={"c": "", "d": ""})
     votes = table(carry_out(Maple(), setting, script()), "votes")
     shown = {
-        (judge, name): [
-            (v["first"], v["second"]) for v in votes if (v["judge"], v["criterion"]) == (judge, name)
-        ]
+        (judge, name): [(v["first"], v["second"]) for v in votes if (v["judge"], v["criterion"]) == (judge, name)]
         for judge, name in itertools.product("jk", "cd")
     }
     assert shown["j", "c"] == shown["j", "d"]
@@ -147,9 +141,7 @@ def test_random_order_is_the_same_under_every_criterion_and_balanced(
     assert 30 <= turned <= 60  # 90 fair coins: 45, standard deviation 4.7
     own = settle(Maple(), "j", 10, criteria={"c": "", "d": ""}, order="random-by-criterion")
     votes = table(carry_out(Maple(), own, script()), "votes")
-    assert [v["first"] for v in votes if v["criterion"] == "c"] != [
-        v["first"] for v in votes if v["criterion"] == "d"
-    ]
+    assert [v["first"] for v in votes if v["criterion"] == "c"] != [v["first"] for v in votes if v["criterion"] == "d"]
 
 
 def test_texts_of_different_contexts_are_not_compared(script, settle, carry_out, table) -> None:
@@ -169,17 +161,13 @@ def test_designs(script, settle, carry_out, table) -> None:
     share = settle(Pairwise(), "j k", 6, design="share", share=0.4)
     votes = table(carry_out(Pairwise(), share, script()), "votes")
     assert len(votes) == 2 * 6
-    pairs = {
-        judge: {frozenset((v["first"], v["second"])) for v in votes if v["judge"] == judge} for judge in "jk"
-    }
+    pairs = {judge: {frozenset((v["first"], v["second"])) for v in votes if v["judge"] == judge} for judge in "jk"}
     assert pairs["j"] == pairs["k"]
 
 
 def test_pairwise_shows_the_rubric_and_ties_only_where_allowed(script, settle, carry_out, table) -> None:
     ask = script({"pairwise/compare": {"winner": "tie"}})
-    rows = carry_out(
-        Pairwise(), settle(Pairwise(), "j k", 3, rubric="RUBRIC", ties=True, evaluators=("k",)), ask
-    )
+    rows = carry_out(Pairwise(), settle(Pairwise(), "j k", 3, rubric="RUBRIC", ties=True, evaluators=("k",)), ask)
     assert all("RUBRIC" in prompt.user for prompt in ask.prompts)
     assert {(row["judge"], row["winner"]) for row in table(rows, "votes")} == {("k", "tie")}
     assert "criterion" not in table(rows, "votes")[0]

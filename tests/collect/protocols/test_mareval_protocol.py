@@ -46,9 +46,7 @@ def test_the_arbitrator_sees_of_the_debate_the_last_summary_alone(settle, carry_
     assert "EVALUATION" not in third
     assert "SUMMARY" not in shown["evaluate", 1, 1]
     # the moderator sees its round's evaluations and its last summary
-    (moderated,) = [
-        p.user for q, p in zip(ask.questions, ask.prompts, strict=True) if q.key[:2] == ("moderate", 3)
-    ]
+    (moderated,) = [p.user for q, p in zip(ask.questions, ask.prompts, strict=True) if q.key[:2] == ("moderate", 3)]
     assert "SUMMARY OF ROUND 2" in moderated
     assert "SUMMARY OF ROUND 1" not in moderated
     assert all((f"EVALUATION {t}." in moderated) == (t == 3) for t in (1, 2, 3))
@@ -75,9 +73,7 @@ def test_plans_are_made_together_and_handed_out(settle, carry_out, script) -> No
 
 
 def test_ablations(settle, carry_out, script) -> None:
-    ask = script(
-        {"mareval/evaluate": lambda q: {"reasoning": f"EVALUATION {q.key[1]}.{q.key[2]}", "score": 2}}
-    )
+    ask = script({"mareval/evaluate": lambda q: {"reasoning": f"EVALUATION {q.key[1]}.{q.key[2]}", "score": 2}})
     setting = settle(Mareval(), "j", 1, runs=1, evaluators=2, rounds=2, plan=False, moderate=False)
     carry_out(Mareval(), setting, ask)
     assert ask.templates == ["evaluate"] * 4 + ["arbitrate"]
@@ -135,9 +131,7 @@ def test_an_evaluator_without_an_answer_is_left_out_of_its_round(settle, carry_o
 def test_the_weighted_score_is_that_of_the_hand_computation(settle, carry_out, script, table) -> None:
     # p(4) = 0.5, p(3) = 0.25, p(5) = 0.125, and 0.125 for a token that is no score:
     # (4 * 0.5 + 3 * 0.25 + 5 * 0.125) / 0.875 = 3.375 / 0.875
-    alternatives = tuple(
-        (token, math.log(p)) for token, p in (("4", 0.5), ("3", 0.25), ("5", 0.125), ("x", 0.125))
-    )
+    alternatives = tuple((token, math.log(p)) for token, p in (("4", 0.5), ("3", 0.25), ("5", 0.125), ("x", 0.125)))
     answer = Answer(
         {"score": 4},
         logprobs=(('{"', ()), ("score", ()), ('":', ()), (" ", ()), ("4", alternatives), ("}", ())),

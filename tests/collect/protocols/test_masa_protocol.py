@@ -67,9 +67,7 @@ def by_system(winners):
 
 def test_models_summarise_and_are_compared_with_the_reference_only(script, settle, carry_out, table) -> None:
     items = [Item("d1", "SOURCE ONE"), Item("d2", "SOURCE TWO")]
-    setting = settle(
-        Masa(), "llama mistral gpt judge", items, summarizers=("llama", "mistral"), reference="gpt"
-    )
+    setting = settle(Masa(), "llama mistral gpt judge", items, summarizers=("llama", "mistral"), reference="gpt")
     ask = script()
     rows = carry_out(Masa(), setting, ask)
     assert ask.templates[:6] == ["summarise"] * 6
@@ -150,9 +148,7 @@ def test_a_decision_that_hangs_on_a_missing_answer_is_missing(script, settle, ca
     assert [row["table"] for row in table(rows, "missing")] == ["votes", "votes", "decisions"]
 
 
-def test_the_baseline_prompt_names_the_aspects_and_asks_for_no_confidence(
-    script, settle, carry_out, table
-) -> None:
+def test_the_baseline_prompt_names_the_aspects_and_asks_for_no_confidence(script, settle, carry_out, table) -> None:
     setting = settle(
         Masa(), "j", given("x", "ref"), given=True, reference="ref", guidance="baseline", errors=False, runs=1
     )

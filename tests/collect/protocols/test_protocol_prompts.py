@@ -185,9 +185,7 @@ def test_attacks_as_items_of_a_run(settle, carry_out, script) -> None:
 def test_a_folder_overrides_single_templates(tmp_path) -> None:
     own = tmp_path / "maple" / "compare.j2"
     own.parent.mkdir()
-    own.write_text(
-        "{% block system %}OWN{% endblock %}{% block user %}{% include 'shared/pair.j2' %}{% endblock %}"
-    )
+    own.write_text("{% block system %}OWN{% endblock %}{% block user %}{% include 'shared/pair.j2' %}{% endblock %}")
     shown = {"source": None, "first_source": None, "second_source": None, "context": None}
     shown |= {"first": "one", "second": "two", "task": "", "criterion": "c", "description": "d"}
     prompts = Prompts([tmp_path])
@@ -197,10 +195,7 @@ def test_a_folder_overrides_single_templates(tmp_path) -> None:
     # a shared piece can be replaced for all of them
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "marks.j2").write_text("OWN MARKS")
-    assert (
-        "OWN MARKS"
-        in Prompts([tmp_path]).render("pairwise/compare", {**shown, "rubric": "", "ties": False}).system
-    )
+    assert "OWN MARKS" in Prompts([tmp_path]).render("pairwise/compare", {**shown, "rubric": "", "ties": False}).system
 
 
 def test_prompts_do_not_show_judges_or_systems(settle, carry_out, script) -> None:

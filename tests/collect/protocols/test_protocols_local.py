@@ -54,9 +54,7 @@ RUNS: dict[str, tuple[tuple[str, ...], dict[str, Any], dict[str, int | None]]] =
     "maj-eval": (
         (SMOL,),
         {
-            "documents": [
-                "Parents say: stories should be fun. Teachers say: stories should have simple words."
-            ],
+            "documents": ["Parents say: stories should be fun. Teachers say: stories should have simple words."],
             "stakeholders": 2,
             "dimensions": 1,
             "groups": 1,

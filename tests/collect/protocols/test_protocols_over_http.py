@@ -39,9 +39,7 @@ METRICS = ("rouge-l", "bert-score")
 pytestmark = pytest.mark.usefixtures("bert_score")
 
 READERS = {"votes": read_votes, "criteria": read_votes, "scores": read_scores, "labels": read_labels}
-ITEMS = pd.DataFrame(
-    {"id": ["a", "b"], "text": ["one text", "another text"], "reference": ["a text", "some text"]}
-)
+ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["one text", "another text"], "reference": ["a text", "some text"]})
 
 
 def schema(request: dict[str, Any]) -> dict[str, Any]:
@@ -77,9 +75,7 @@ def fitting(request: dict[str, Any]) -> Any:
     return said
 
 
-def run(
-    serve: Callable[..., Any], script: Callable[..., Any], folder: Path, name: str, **settings: Any
-) -> Any:
+def run(serve: Callable[..., Any], script: Callable[..., Any], folder: Path, name: str, **settings: Any) -> Any:
     judges, items = settings.pop("judges", "j"), settings.pop("items", ITEMS)
     server = serve(script)
     # one request at a time: the order of the requests is the protocol's
@@ -103,16 +99,12 @@ def table(found: Any, name: str) -> list[dict[str, Any]]:
 def debate(requests: list[dict[str, Any]]) -> list[str]:
     words = {("brief",): "command", ("feedback", "verdict"): "criticise"}
     roles = [words.get(fields(request), "score") for request in requests]
-    return [
-        "break-tie" if "Tie-Breaker" in told(one) else role for role, one in zip(roles, requests, strict=True)
-    ]
+    return ["break-tie" if "Tie-Breaker" in told(one) else role for role, one in zip(roles, requests, strict=True)]
 
 
 @pytest.mark.parametrize("verdicts", [["NO ISSUE"], ["ISSUE", "NO ISSUE"], ["ISSUE", "ISSUE"]])
 @pytest.mark.parametrize("tie_breaker", [False, True])
-def test_debate_stops_on_no_issue_and_breaks_ties_only_unresolved(
-    serve, tmp_path, verdicts, tie_breaker
-) -> None:
+def test_debate_stops_on_no_issue_and_breaks_ties_only_unresolved(serve, tmp_path, verdicts, tie_breaker) -> None:
     items = ITEMS.assign(text=["THE FIRST", "THE SECOND"])
     heard: dict[str, int] = {}
 
@@ -123,15 +115,9 @@ def test_debate_stops_on_no_issue_and_breaks_ties_only_unresolved(
             return {"feedback": "f", "verdict": verdicts[heard[which] - 1]}
         if "Tie-Breaker" in told(request):
             return {"reasoning": "t", "score": 5}
-        return (
-            {"brief": "b"}
-            if fields(request) == ("brief",)
-            else {"reasoning": "r", "score": 1 + heard.get(which, 0)}
-        )
+        return {"brief": "b"} if fields(request) == ("brief",) else {"reasoning": "r", "score": 1 + heard.get(which, 0)}
 
-    server, found = run(
-        serve, script, tmp_path / "out", "debate", items=items, iterations=2, tie_breaker=tie_breaker
-    )
+    server, found = run(serve, script, tmp_path / "out", "debate", items=items, iterations=2, tie_breaker=tie_breaker)
     unresolved = verdicts[-1] == "ISSUE"
     expected = ["command", "score", "criticise", *["score", "criticise"] * (len(verdicts) - 1)]
     expected += ["score"] * unresolved + ["break-tie"] * (unresolved and tie_breaker)
@@ -164,9 +150,7 @@ def test_maj_eval_ends_speakers_and_keeps_to_m(serve, tmp_path) -> None:
         for request in own
     ]
     assert kinds == ["ratings"] * 3 + ["speaker", "speech"] * 4 + ["synthesis"]
-    offered = [
-        schema(request)["properties"]["speaker"]["enum"] for request in own if fields(request) == ("speaker",)
-    ]
+    offered = [schema(request)["properties"]["speaker"]["enum"] for request in own if fields(request) == ("speaker",)]
     # T 3 is chosen first, has no more comments, and is not offered again
     assert offered == [["T 1", "T 2", "T 3"], *[["T 1", "T 2"]] * 3]
     ended = {
@@ -189,9 +173,7 @@ def test_mareval_passes_the_last_summary_alone_to_the_arbitrator(serve, tmp_path
             return {"reasoning": "AN EVALUATION", "score": 3}
         return fitting(request)
 
-    server, found = run(
-        serve, script, tmp_path / "out", "mareval", evaluators=2, rounds=3, runs=1, items=ITEMS
-    )
+    server, found = run(serve, script, tmp_path / "out", "mareval", evaluators=2, rounds=3, runs=1, items=ITEMS)
     decisions = [told(request) for request in server.requests if "You are the arbitrator" in told(request)]
     assert len(decisions) == 2
     for shown in decisions:
@@ -288,8 +270,7 @@ def test_a_run_stopped_half_way_ends_with_the_same_tables(serve, tmp_path, name)
     panel = {
         "seed": 5,
         "judges": [
-            {"name": judge, "model": "scripted", "base_url": server.url, "concurrency": 1, "seed": 1}
-            for judge in "jkl"
+            {"name": judge, "model": "scripted", "base_url": server.url, "concurrency": 1, "seed": 1} for judge in "jkl"
         ],
     }
     for most in (asked // 3, 2 * asked // 3, None):
@@ -349,26 +330,19 @@ WAVES = {"debate": 9, "mareval": 6}
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[] if name in WAVES else pytest.mark.slow)
-        for name in OPTIONS
-        if name not in METRICS
-    ],
+    [pytest.param(name, marks=[] if name in WAVES else pytest.mark.slow) for name in OPTIONS if name not in METRICS],
 )
 def test_in_batches_every_protocol_gives_the_same_tables(serve, tmp_path, name) -> None:
     server, alone = run(serve, fitting, tmp_path / "alone", name, judges="jkl", **OPTIONS[name])
     with sys.modules["batch_server"].BatchServer(fitting) as batches:
         judges = [
-            {"name": judge, "model": "scripted", "base_url": batches.url, "batch": True, "seed": 1}
-            for judge in "jkl"
+            {"name": judge, "model": "scripted", "base_url": batches.url, "batch": True, "seed": 1} for judge in "jkl"
         ]
         panel = {"seed": 5, "backoff": 0.001, "judges": judges}
         found = collect(panel, ITEMS, name, tmp_path / "batches", options=OPTIONS[name])
     tables = {path.name: path.read_bytes() for path in alone.folder.glob("*.csv")}
     assert {path.name: path.read_bytes() for path in found.folder.glob("*.csv")} == tables
-    sent = [
-        sorted(json.dumps(one, sort_keys=True) for one in part) for part in (batches.paid, server.requests)
-    ]
+    sent = [sorted(json.dumps(one, sort_keys=True) for one in part) for part in (batches.paid, server.requests)]
     assert sent[0] == sent[1]
     assert not batches.requests
     if name in WAVES:

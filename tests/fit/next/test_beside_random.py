@@ -96,9 +96,7 @@ def test_of_five_hundred_linked_items_a_batch_is_chosen() -> None:
     rng = np.random.default_rng(0)
     one = rng.integers(500, size=3000)
     other = (one + rng.integers(1, 500, size=3000)) % 500
-    table = pd.DataFrame(
-        {"judge": [f"j{k}" for k in rng.integers(5, size=3000)], "first": [f"i{i:03d}" for i in one]}
-    )
+    table = pd.DataFrame({"judge": [f"j{k}" for k in rng.integers(5, size=3000)], "first": [f"i{i:03d}" for i in one]})
     table = table.assign(second=[f"i{i:03d}" for i in other], winner="first")
     problem = encode_votes(load_model("crowd-bt"), read_votes(table))
     draws = rng.normal(size=(1, 1000, problem.density.size))

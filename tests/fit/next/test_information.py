@@ -46,10 +46,7 @@ def by_hand(answers: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> floa
         levels = sorted(set(column))
         joint = np.array(
             [
-                [
-                    sum(weights[s] * answers[s, y] for s in range(len(weights)) if column[s] == level)
-                    for level in levels
-                ]
+                [sum(weights[s] * answers[s, y] for s in range(len(weights)) if column[s] == level) for level in levels]
                 for y in range(answers.shape[1])
             ]
         )
@@ -79,9 +76,7 @@ def test_information_is_that_of_the_enumerated_table() -> None:
 @pytest.mark.parametrize(("prior", "right"), [(0.5, 0.9), (0.2, 0.7), (0.9, 0.99), (0.5, 0.5)])
 def test_one_order_and_one_coin_have_a_closed_form(prior: float, right: float) -> None:
     answers = np.array([[[right, 1 - right]], [[1 - right, right]]])
-    found = expected_information(
-        answers, unknowns_from_codes(np.array([[1], [0]])), np.array([prior, 1 - prior])
-    )
+    found = expected_information(answers, unknowns_from_codes(np.array([[1], [0]])), np.array([prior, 1 - prior]))
     said = prior * right + (1 - prior) * (1 - right)
     assert found[0] == pytest.approx(h([said, 1 - said]) - h([right, 1 - right]), abs=1e-12)
 
@@ -89,9 +84,7 @@ def test_one_order_and_one_coin_have_a_closed_form(prior: float, right: float) -
 def test_gains_of_a_batch_are_those_of_the_enumerated_answers() -> None:
     theta, weights, answers = tiny()
     codes = orders(theta)
-    batch = choose_by_entropy(
-        answers, unknowns_from_codes(codes), weights, 3, np.random.default_rng(1), worlds=20_000
-    )
+    batch = choose_by_entropy(answers, unknowns_from_codes(codes), weights, 3, np.random.default_rng(1), worlds=20_000)
     alone = expected_information(answers, unknowns_from_codes(codes), weights)
     assert batch.chosen[0] == np.argmax(alone)
     assert batch.gain[0] == pytest.approx(alone.max(), abs=1e-12)
@@ -155,9 +148,7 @@ def test_names_and_orders_do_not_matter(seed: int, kinds: int, levels: int) -> N
 def test_answers_that_depend_on_nothing_tell_nothing() -> None:
     theta, weights, _ = tiny()
     coin = np.full((6, 2, 2), 0.5)
-    assert expected_information(coin, unknowns_from_codes(orders(theta)), weights) == pytest.approx(
-        [0, 0], abs=1e-12
-    )
+    assert expected_information(coin, unknowns_from_codes(orders(theta)), weights) == pytest.approx([0, 0], abs=1e-12)
     certain = np.zeros((6, 1), int)
     assert expected_information(coin, unknowns_from_codes(certain), weights).tolist() == [0, 0]
     assert total_entropy(unknowns_from_codes(certain), weights) == 0
@@ -189,9 +180,7 @@ def race(informed: bool, runs: int, votes: int) -> np.ndarray:
         for vote in range(votes):
             uniform, any_pair = chance.random(), chance.integers(len(pairs))
             asked = int(np.argmax(expected_information(answers, about, weights))) if informed else any_pair
-            weights = weights * (
-                answers[:, asked, 0] if uniform < first[truth, asked] else answers[:, asked, 1]
-            )
+            weights = weights * (answers[:, asked, 0] if uniform < first[truth, asked] else answers[:, asked, 1])
             weights /= weights.sum()
             right[run, vote] = np.mean(((weights @ (d > 0)) > 0.5) == (d[truth] > 0))
     return right
@@ -290,9 +279,7 @@ def test_chosen_questions_to_a_person_tell_reliable_judges_sooner() -> None:
             weights /= weights.sum()
             for _ in range(4):
                 uniform, any_pair = chance.random(), chance.integers(15)
-                asked = (
-                    int(np.argmax(expected_information(answers, about, weights))) if informed else any_pair
-                )
+                asked = int(np.argmax(expected_information(answers, about, weights))) if informed else any_pair
                 weights = weights * answers[:, asked, int(uniform >= person[truth, asked])]
                 weights /= weights.sum()
             found[run] = np.mean([weights @ (codes[:, k] == codes[truth, k]) for k in range(6)])

@@ -44,9 +44,7 @@ def fitted(votes: pd.DataFrame) -> Any:
 
 
 @pytest.mark.parametrize("who", ["judge", "person"])
-def test_comparisons_name_a_context_in_which_both_items_were_met(
-    fitted: Any, votes: pd.DataFrame, who: str
-) -> None:
+def test_comparisons_name_a_context_in_which_both_items_were_met(fitted: Any, votes: pd.DataFrame, who: str) -> None:
     assert fitted.model.name == "crowd-bt-contexts"
     found = fitted.next_comparisons(12, who=who, about="ranking", repeats=True)
     assert len(found) == 12
@@ -56,9 +54,7 @@ def test_comparisons_name_a_context_in_which_both_items_were_met(
     assert (found["information"] > 0).all()
     row = found.iloc[0]
     here = votes[votes["context"] == row["context"]]
-    pair = here[
-        here["first"].isin([row["first"], row["second"]]) & here["second"].isin([row["first"], row["second"]])
-    ]
+    pair = here[here["first"].isin([row["first"], row["second"]]) & here["second"].isin([row["first"], row["second"]])]
     assert row[["votes_first", "votes_second", "votes_tie"]].sum() == len(pair)
 
 
@@ -73,9 +69,7 @@ def test_what_was_answered_in_one_context_may_be_asked_in_another(votes: pd.Data
     assert {one[:2] for one in told} & pairs
 
 
-def test_people_are_not_asked_again_what_they_answered_in_that_context(
-    fitted: Any, votes: pd.DataFrame
-) -> None:
+def test_people_are_not_asked_again_what_they_answered_in_that_context(fitted: Any, votes: pd.DataFrame) -> None:
     first = fitted.next_comparisons(6, about="ranking")
     said = first[["first", "second", "context"]].assign(winner="first")
     found = voirdire.fit(votes, anchors=said, method="laplace").next_comparisons(6, about="ranking")
@@ -106,9 +100,7 @@ def test_many_pairs_are_asked_in_contexts_by_turns() -> None:
 
 
 def test_questions_of_contexts_that_are_new_may_be_offered(fitted: Any) -> None:
-    among = pd.DataFrame(
-        {"judge": "ann", "first": "item 0", "second": "item 1", "context": ["prompt 0", "elsewhere"]}
-    )
+    among = pd.DataFrame({"judge": "ann", "first": "item 0", "second": "item 1", "context": ["prompt 0", "elsewhere"]})
     found = fitted.next_comparisons(2, who="judge", among=among)
     assert sorted(found.attrs["rows"]) == [0, 1]
     assert set(found["context"]) == {"prompt 0", None}

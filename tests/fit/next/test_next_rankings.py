@@ -90,9 +90,7 @@ def test_the_gain_is_what_a_ranking_tells(tmp_path: Path) -> None:
         new = pd.DataFrame(
             {"judge": "judge-1", "criterion": "criterion-1", "run": 99, "item": order, "rank": [1, 2, 3]}
         )
-        left += chance * entropy(
-            voirdire.fit(pd.concat([table, new]), model="plackett-luce", method="laplace")
-        )
+        left += chance * entropy(voirdire.fit(pd.concat([table, new]), model="plackett-luce", method="laplace"))
     assert found["gain"][0] == pytest.approx(entropy(old) - left, rel=0.25)
     assert found.attrs["entropy"] == pytest.approx(entropy(old), rel=0.05)
 

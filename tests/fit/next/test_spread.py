@@ -69,9 +69,7 @@ def test_what_is_known_and_what_does_not_matter_counts_for_nothing() -> None:
     gaps, answers = drawn()
     weights = np.full(len(gaps), 1 / len(gaps))
     sure = np.concatenate([gaps, np.full((len(gaps), 1), 3.0)], axis=1)
-    assert weighted_moments(answers, sure, weights).gain == pytest.approx(
-        weighted_moments(answers, gaps, weights).gain
-    )
+    assert weighted_moments(answers, sure, weights).gain == pytest.approx(weighted_moments(answers, gaps, weights).gain)
     only = np.eye(10)[3]
     assert weighted_moments(answers, gaps, weights, only).gain == pytest.approx(
         weighted_moments(answers, gaps[:, [3]], weights).gain

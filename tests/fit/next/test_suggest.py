@@ -27,9 +27,7 @@ from voirdire.tables import read_votes
 ITEMS = 8
 
 
-def votes(
-    coins: tuple[float, ...] = (0.95, 0.95, 0.6, 0.5), share: float = 0.6, names: str = "i"
-) -> pd.DataFrame:
+def votes(coins: tuple[float, ...] = (0.95, 0.95, 0.6, 0.5), share: float = 0.6, names: str = "i") -> pd.DataFrame:
     rng = np.random.default_rng(0)
     theta = np.linspace(2, -2, ITEMS)
     rows = []
@@ -71,9 +69,7 @@ def order_probability(result: Fit, found: pd.DataFrame) -> list[float]:
     """Posterior probability that the first item is the better one."""
     theta = result.posterior.values["strength"][:, 0]
     at = result.problem.items.index
-    return [
-        float((theta[:, at(a)] > theta[:, at(b)]).mean()) for a, b in found[["first", "second"]].to_numpy()
-    ]
+    return [float((theta[:, at(a)] > theta[:, at(b)]).mean()) for a, b in found[["first", "second"]].to_numpy()]
 
 
 def test_rows_have_one_shape(plain: Fit) -> None:
@@ -185,18 +181,14 @@ def test_unconnected_pairs_are_asked_as_they_are() -> None:
         assert all(a[1:] == b[1:] for a, b in found[["first", "second"]].itertuples(index=False))
         assert len(set(pairs_of(found))) == 6
     # Every judge has answered all of them.
-    with pytest.raises(
-        InputError, match="every judge has answered every comparison; --repeats \\(repeats=True\\)"
-    ):
+    with pytest.raises(InputError, match="every judge has answered every comparison; --repeats \\(repeats=True\\)"):
         result.next_comparisons(2, who="judge")
     assert len(result.next_comparisons(2, who="judge", repeats=True)) == 2
 
 
 def test_anchors_are_not_asked_again_and_settle_the_orientation(plain: Fit) -> None:
     asked = plain.next_comparisons(3)
-    people = asked[["first", "second"]].assign(
-        winner=np.where(asked["first"] < asked["second"], "first", "second")
-    )
+    people = asked[["first", "second"]].assign(winner=np.where(asked["first"] < asked["second"], "first", "second"))
     result = made(votes(), "crowd-bt", people)
     found = result.next_comparisons(1000)
     assert not set(pairs_of(found)) & set(pairs_of(asked))
@@ -206,8 +198,7 @@ def test_anchors_are_not_asked_again_and_settle_the_orientation(plain: Fit) -> N
     density, data = result.problem.density, result.problem.data
     x = density.fold_orientations(result.posterior.draws[0], data)[0]
     people_say = [
-        density.log_people_likelihood(density.values(one, np), data, np)
-        for one in (x, density.mirror_values(x, np))
+        density.log_people_likelihood(density.values(one, np), data, np) for one in (x, density.mirror_values(x, np))
     ]
     assert weights[600:] / weights[:600] == pytest.approx(np.exp(people_say[1] - people_say[0]), rel=1e-9)
     alone = made(votes(), "crowd-bt")
@@ -253,9 +244,7 @@ def test_wrong_requests(plain: Fit) -> None:
 
 def test_fewer_questions_than_were_asked_for_are_said_so(tmp_path: Path) -> None:
     table = tmp_path / "votes.csv"
-    table.write_text(
-        "judge,first,second,winner\n" + "a,x,y,first\na,y,x,second\na,y,z,first\na,z,y,second\n" * 3
-    )
+    table.write_text("judge,first,second,winner\n" + "a,x,y,first\na,y,x,second\na,y,z,first\na,z,y,second\n" * 3)
     command = [
         "next",
         str(table),
@@ -281,9 +270,8 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     plain.save(folder)
     run = CliRunner()
     shown = run.invoke(app, ["next", str(folder), "--count", "4", "--out", str(out)], catch_exceptions=False)
-    assert (
-        "expected reduction of entropy in bits, summed over all judges (one answer may inform several)"
-        in " ".join(shown.output.split())
+    assert "expected reduction of entropy in bits, summed over all judges (one answer may inform several)" in " ".join(
+        shown.output.split()
     )
     assert shown.exit_code == 0
     assert "Comparisons to send to a person, to learn about the judges" in " ".join(shown.stdout.split())

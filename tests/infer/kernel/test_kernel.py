@@ -156,9 +156,7 @@ def test_steps_of_spreads_are_those_without_the_kernel(kind: str, chains: int) -
     log = where.log_density(x, hyper)
     assert where.fused is not None
     ends = [
-        apply_steps_by_kernel(
-            where.fused, where.priors, where.kernel_parent_child_moves, steps, x, hyper, log
-        ),
+        apply_steps_by_kernel(where.fused, where.priors, where.kernel_parent_child_moves, steps, x, hyper, log),
         apply_steps(where, steps, x.copy(), hyper.copy(), log.copy()),
     ]
     for one, other in zip(*ends, strict=True):

@@ -69,9 +69,7 @@ def answers(request: pytest.FixtureRequest) -> Answers:
 def predictors(answers: Answers) -> np.ndarray:
     questions, alternatives = np.shape(answers.counts)[:2]
     gaps = max(1, alternatives - 1)
-    size = {"two-coin": 4, "sharpness": 2 + questions, "ordinal": gaps, "sloped ordinal": gaps + 1}[
-        answers.name
-    ]
+    size = {"two-coin": 4, "sharpness": 2 + questions, "ordinal": gaps, "sloped ordinal": gaps + 1}[answers.name]
     return np.random.default_rng(1).normal(size=(size, answers.counts.shape[-1]))
 
 
@@ -94,15 +92,11 @@ def test_information_is_the_mean_of_products_of_slopes(answers: Answers, predict
     np.testing.assert_allclose(answers.expected_information(predictors), expected, atol=1e-7)
 
 
-def test_its_bend_is_half_the_change_of_a_sum_of_information(
-    answers: Answers, predictors: np.ndarray
-) -> None:
+def test_its_bend_is_half_the_change_of_a_sum_of_information(answers: Answers, predictors: np.ndarray) -> None:
     size, cells = predictors.shape
     root = np.random.default_rng(2).normal(size=(cells, size, size))
     covariance = root @ root.transpose(0, 2, 1)
-    change = numerical(
-        lambda x: np.einsum("cab,cab->c", covariance, answers.expected_information(x)), predictors
-    )
+    change = numerical(lambda x: np.einsum("cab,cab->c", covariance, answers.expected_information(x)), predictors)
     np.testing.assert_allclose(answers.information_gradient(predictors, covariance), 0.5 * change, atol=1e-5)
 
 
@@ -144,9 +138,7 @@ def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors
     np.testing.assert_allclose(slope[1], alone[1], atol=1e-12)
     change = np.random.default_rng(3).normal(size=predictors.shape)
     ahead, behind = (answers.value_gradient(predictors + sign * 1e-5 * change)[1] for sign in (1, -1))
-    np.testing.assert_allclose(
-        answers.gradient_change(predictors)(change), (ahead - behind) / 2e-5, atol=1e-6
-    )
+    np.testing.assert_allclose(answers.gradient_change(predictors)(change), (ahead - behind) / 2e-5, atol=1e-6)
 
 
 def test_two_kinds_of_answers_are_each_of_their_own_predictors() -> None:
@@ -164,7 +156,5 @@ def test_two_kinds_of_answers_are_each_of_their_own_predictors() -> None:
     of = numerical(lambda at: np.einsum("cab,cab->c", covariance, both.expected_information(at)), x)
     np.testing.assert_allclose(both.information_gradient(x, covariance), 0.5 * of, atol=1e-5)
     step = 1e-5
-    turned = (both.value_gradient(x + step * change)[1] - both.value_gradient(x - step * change)[1]) / (
-        2 * step
-    )
+    turned = (both.value_gradient(x + step * change)[1] - both.value_gradient(x - step * change)[1]) / (2 * step)
     np.testing.assert_allclose(both.gradient_change(x)(change), turned, atol=1e-5)

@@ -53,9 +53,7 @@ def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
         rows = np.zeros((2, SIZE + 1))
         np.add.at(rows, (pattern.predictor, pattern.index[cell]), pattern.coefficients[cell])
         np.testing.assert_allclose(covariances[cell], rows[:, :-1] @ inverse @ rows[:, :-1].T, atol=1e-10)
-    np.testing.assert_allclose(
-        factor.to_draws(np.eye(SIZE)) @ factor.to_draws(np.eye(SIZE)).T, inverse, atol=1e-10
-    )
+    np.testing.assert_allclose(factor.to_draws(np.eye(SIZE)) @ factor.to_draws(np.eye(SIZE)).T, inverse, atol=1e-10)
     x = rng.normal(size=SIZE)
     sums = np.zeros((2, CELLS))
     for j, predictor in enumerate(pattern.predictor):

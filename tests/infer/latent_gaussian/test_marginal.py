@@ -119,10 +119,7 @@ def test_the_spread_is_near_that_of_quadrature_and_carries_its_uncertainty() -> 
         grid = np.linspace(-1.0, 2.0, 121)
         values = np.array([of_mean(mean) for mean in grid])
         return float(
-            values.max()
-            + np.log(integrate.simpson(np.exp(values - values.max()), x=grid))
-            + log
-            - np.exp(log)
+            values.max() + np.log(integrate.simpson(np.exp(values - values.max()), x=grid)) + log - np.exp(log)
         )
 
     logs = np.linspace(-1.2, 1.0, 45)

@@ -37,9 +37,7 @@ def searched(reversed_share: float) -> SpreadSearch:
         d = sums[..., 0, :]
         return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
 
-    pattern = Pattern(
-        np.full(GROUPS, COMMON), np.arange(GROUPS)[:, None], np.ones((GROUPS, 1)), np.array([0])
-    )
+    pattern = Pattern(np.full(GROUPS, COMMON), np.arange(GROUPS)[:, None], np.ones((GROUPS, 1)), np.array([0]))
     model = LatentGaussianModel(
         (Group("own", GROUPS, "spread", "mean", reversed_share),),
         (Hyperparameter("spread", 1.0), Hyperparameter("mean", 1.0)),
@@ -69,9 +67,7 @@ def test_adapted_coordinates_are_of_the_same_places(search: SpreadSearch) -> Non
     # where priors are skewed values follow draws themselves, and a second direction is left
     assert len(other.gain) == (2 if search.model.skewed_values.size else 1)
     z = np.random.default_rng(5).normal(size=(6, first.size))
-    for one, same in zip(
-        first.to_values(z), other.to_values(other.from_values(*first.to_values(z))), strict=True
-    ):
+    for one, same in zip(first.to_values(z), other.to_values(other.from_values(*first.to_values(z))), strict=True):
         np.testing.assert_allclose(one, same, atol=1e-10)
 
 
@@ -100,16 +96,11 @@ def test_the_energy_holds_the_volume_of_the_map(search: SpreadSearch) -> None:
     differences = []
     for z in np.random.default_rng(1).normal(size=(3, there.size)):
         x, hyper = (part[0] for part in there.to_values(z[None]))
-        log = (
-            model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
-            + model.prior(x, hyper).log.sum()
-        )
+        log = model.answers.value_gradient(model.pattern.linear_predictors(x))[0] + model.prior(x, hyper).log.sum()
         log += model.hyper_prior(hyper)[0]
         columns = []
         for step in 1e-5 * np.eye(there.size):
-            ahead, behind = (
-                np.concatenate(there.to_values((z + s * step)[None]), axis=1)[0] for s in (1, -1)
-            )
+            ahead, behind = (np.concatenate(there.to_values((z + s * step)[None]), axis=1)[0] for s in (1, -1))
             columns.append((ahead - behind) / 2e-5)
         log += np.linalg.slogdet(np.array(columns))[1]
         differences.append(log + there.energy_gradient(z[None])[0][0])
@@ -125,16 +116,12 @@ def test_short_steps_keep_the_energy(search: SpreadSearch) -> None:
 
 
 @pytest.mark.slow
-def test_a_path_has_no_more_than_its_most_steps(
-    search: SpreadSearch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_has_no_more_than_its_most_steps(search: SpreadSearch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of steps so short that a path would take thousands: it ends sooner, and is a path still."""
     moves, asked = Moves(search, np.random.default_rng(2)), list[int]()
     moves._log_step = float(np.log(1e-4))
     energy = moves.where.energy_gradient
-    monkeypatch.setattr(
-        type(moves.where), "energy_gradient", lambda self, z: asked.append(len(z)) or energy(z)
-    )
+    monkeypatch.setattr(type(moves.where), "energy_gradient", lambda self, z: asked.append(len(z)) or energy(z))
     before = moves.z.copy()
     assert moves._run_paths().went.mean() > 0.99
     assert len(asked) == 2 * MAX_PATH_STEPS

@@ -31,15 +31,11 @@ def answers(end: int = 0) -> NormalAnswers:
 def test_gradient_turn_and_compiled_are_those_of_differences(end: int) -> None:
     own = answers(end)
     value, slope = own.value_gradient(POINTS)
-    assert value == pytest.approx(
-        (score_log_density(own.score, own.end, *POINTS, np) * own.weight).sum(), rel=1e-12
-    )
+    assert value == pytest.approx((score_log_density(own.score, own.end, *POINTS, np) * own.weight).sum(), rel=1e-12)
     change = np.random.default_rng(0).normal(size=POINTS.shape)
     ahead, behind = (own.value_gradient(POINTS + sign * 1e-5 * change) for sign in (1, -1))
     assert (slope * change).sum() == pytest.approx((ahead[0] - behind[0]) / 2e-5, rel=1e-7)
-    np.testing.assert_allclose(
-        own.gradient_change(POINTS)(change), (ahead[1] - behind[1]) / 2e-5, rtol=1e-6, atol=1e-6
-    )
+    np.testing.assert_allclose(own.gradient_change(POINTS)(change), (ahead[1] - behind[1]) / 2e-5, rtol=1e-6, atol=1e-6)
     both = own.value_gradient(np.stack([POINTS, 0.5 * POINTS]))
     for mine, theirs in zip(both, own.compiled_gradient(np.stack([POINTS, 0.5 * POINTS])), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
@@ -52,9 +48,7 @@ def test_information_is_the_mean_of_products_of_slopes() -> None:
         point, noise = np.array([[mean], [log_noise]]), np.exp(log_noise)
 
         def outer(score: float, end: int, point: Any = point) -> Any:
-            slope = NormalAnswers(np.array([score]), np.array([end]), np.ones(1)).value_gradient(point)[1][
-                :, 0
-            ]
+            slope = NormalAnswers(np.array([score]), np.array([end]), np.ones(1)).value_gradient(point)[1][:, 0]
             return np.outer(slope, slope)
 
         expected = outer(-0.5, -1) * stats.norm.cdf(-0.5, mean, noise)
@@ -145,9 +139,7 @@ def test_the_marginal_likelihood_is_that_of_the_normal_distribution(table: np.nd
 def test_its_gradient_by_spreads_and_noise_is_that_of_differences(
     table: np.ndarray, at_ends: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        searched, "GRADIENT_TOLERANCE", 1e-7
-    )  # differences of values whose modes are the same to that
+    monkeypatch.setattr(searched, "GRADIENT_TOLERANCE", 1e-7)  # differences of values whose modes are the same to that
     y, end, hyper = table, None, HYPER
     if at_ends:
         y = np.clip(10 * table, -0.5, 0.5)

@@ -29,16 +29,12 @@ def made(at_ends: float, weight: float = 1.0) -> LatentGaussianModel:
     item = np.concatenate([np.arange(ITEMS), np.arange(ITEMS), np.arange(10)])
     noise = np.concatenate([np.zeros(ITEMS, int), np.ones(ITEMS + 10, int)])
     score = (
-        0.2
-        + 0.2 * rng.standard_normal(ITEMS)[item]
-        + np.array([0.15, 0.25])[noise] * rng.standard_normal(len(item))
+        0.2 + 0.2 * rng.standard_normal(ITEMS)[item] + np.array([0.15, 0.25])[noise] * rng.standard_normal(len(item))
     )
     score = np.clip(score, -np.inf, np.quantile(score, 1.0 - at_ends)) if at_ends else score
     score = score - score.max() + (0.5 if at_ends else 0.4)
     index = np.stack([item, np.full(len(item), ITEMS)], axis=1)
-    pattern = Pattern(
-        np.append(np.arange(ITEMS), COMMON), index, np.ones((len(item), 2)), np.array([0, 0]), least=2
-    )
+    pattern = Pattern(np.append(np.arange(ITEMS), COMMON), index, np.ones((len(item), 2)), np.array([0, 0]), least=2)
     scales = sparse.csr_array(
         (np.ones(len(item)), (len(item) + np.arange(len(item)), 1 + noise)), shape=(2 * len(item), 3)
     )
@@ -160,9 +156,7 @@ def given_spreads(model: LatentGaussianModel, hyper: Floats) -> tuple[Floats, Fl
     np.add.at(each, item, log)
     each = np.exp(each - 0.5 * (value[:, None] / np.exp(hyper[0])) ** 2)
     total = each.sum(axis=1)
-    share = np.exp(
-        np.log(total).sum(axis=0) - 0.5 * ((level - 0.1) / LEVEL_SD) ** 2 - np.log(total).sum(axis=0).max()
-    )
+    share = np.exp(np.log(total).sum(axis=0) - 0.5 * ((level - 0.1) / LEVEL_SD) ** 2 - np.log(total).sum(axis=0).max())
     share /= share.sum()
     first, second = ((value**power @ each / total) @ share for power in (1, 2))
     return first, np.sqrt(second - first**2)
@@ -177,15 +171,12 @@ def test_a_judge_that_hardly_scatters_lets_chains_meet() -> None:
     theta = 0.5 * rng.standard_normal(60) + 0.3 * rng.standard_normal((3, 60))
     own = np.array([0.5, 0.02])[:, None] * rng.standard_normal((2, 60))
     noise = np.array([[0.4, 0.5, 0.3], [0.01, 0.3, 0.02]])
-    score = np.clip(
-        3.0 + theta[c, i] + own[k, i] + noise[k, c] * rng.standard_normal(len(k)), 2.0, 5.0
-    ).round(3)
+    score = np.clip(3.0 + theta[c, i] + own[k, i] + noise[k, c] * rng.standard_normal(len(k)), 2.0, 5.0).round(3)
     table = pd.DataFrame(
         {"judge": [f"j{n}" for n in k], "criterion": [f"c{n}" for n in c], "item": [f"i{n:02d}" for n in i]}
     )
     found, same = (
-        voirdire.fit(table.assign(score=score), model="rating-continuous-halo", levels=[2, 5])
-        for _ in range(2)
+        voirdire.fit(table.assign(score=score), model="rating-continuous-halo", levels=[2, 5]) for _ in range(2)
     )
     assert found.method == "hmc"
     check = found.as_dict()["checks"][0]

@@ -44,9 +44,7 @@ def field(counts: Floats, skew: float = 0.5) -> LatentGaussianModel:
             Group("taste[0]", len(item), "log_taste[0]", reversed=skew),
         ),
         (Hyperparameter("log_own[0]", 0.5), Hyperparameter("log_taste[0]", 0.5)),
-        Pattern(
-            np.append(np.full(items, COMMON), judge), index, np.ones((len(item), 2)), np.zeros(2, dtype=int)
-        ),
+        Pattern(np.append(np.full(items, COMMON), judge), index, np.ones((len(item), 2)), np.zeros(2, dtype=int)),
         Answers(chances, [counts]),
         lambda x: (x[..., :-2], x[..., -2:]),
         lambda latent, hyper: np.concatenate([latent, hyper], axis=-1),
@@ -110,9 +108,7 @@ def test_the_prior_stays_as_it_is(share: float) -> None:
     began = hyper.copy()
     for _ in range(25):
         there = hyper + move.draw_steps(len(x), rng)
-        its_x, way = move_parent_and_children(
-            model, move, x, hyper, there, rng.normal(size=(len(x), len(move.above)))
-        )
+        its_x, way = move_parent_and_children(model, move, x, hyper, there, rng.normal(size=(len(x), len(move.above))))
         goes = np.log(rng.random(len(x))) < log_density(its_x, there) - log_density(x, hyper) + way
         x[goes], hyper[goes] = its_x[goes], there[goes]
     assert np.mean(hyper[:, 0] != began[:, 0]) > 0.9
@@ -129,9 +125,7 @@ def test_what_is_passed_on_is_drawn_from_what_the_priors_say_of_it(share: float)
     beneath = csr_matrix(share * np.tile(np.eye(ITEMS), (JUDGES, 1)))
     move = ParentChildMove(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
     x, hyper = prior_draws(50, rng)
-    moved, way = move_parent_and_children(
-        model, move, x, hyper, hyper, rng.normal(size=(len(x), len(move.above)))
-    )
+    moved, way = move_parent_and_children(model, move, x, hyper, hyper, rng.normal(size=(len(x), len(move.above))))
     gain = (model.prior(moved, hyper).log - model.prior(x, hyper).log).sum(axis=1)
     np.testing.assert_allclose(gain + way, 0.0, atol=1e-8)
 

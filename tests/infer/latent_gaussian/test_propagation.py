@@ -39,9 +39,7 @@ from voirdire.model.family.two_coin import CLOSED_FORM
 from voirdire.tables import read_votes
 
 
-def table(
-    contexts: int, items: int, votes: int, spread: float, ties: float = 0.0, seed: int = 0
-) -> pd.DataFrame:
+def table(contexts: int, items: int, votes: int, spread: float, ties: float = 0.0, seed: int = 0) -> pd.DataFrame:
     """Votes of three good judges on random pairs within contexts."""
     rng, total = np.random.default_rng(seed), contexts * votes
     worth = rng.normal(0, 1.5, items)[:, None] + rng.normal(0, spread, (items, contexts))
@@ -84,9 +82,7 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
             sums[predictor] = grid[i][:, None]
         one = answers.with_counts(answers.counts[..., cell : cell + 1])
         log = answers.closed_form.log_likelihoods(sums, one.counts)[:, 0]
-        density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(
-            log
-        )
+        density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(log)
         mass = density.sum() * step
         assert again.log_mass[cell] == pytest.approx(np.log(mass), abs=2e-4)
         mean = grid @ density * step / mass
@@ -95,9 +91,7 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
         np.testing.assert_allclose(
             again.covariance[..., cell], (gap * density) @ gap.T * step / mass, rtol=5e-3, atol=2e-3
         )
-        expected = [
-            float(each[:, 0] @ density * step / mass) for each in answers.closed_form.slopes(sums, one.counts)
-        ]
+        expected = [float(each[:, 0] @ density * step / mass) for each in answers.closed_form.slopes(sums, one.counts)]
         np.testing.assert_allclose(slope[:, cell], expected, atol=3e-3)
 
 
@@ -121,19 +115,14 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
     )
     z, weight = np.polynomial.hermite_e.hermegauss(24)
     u = np.stack([g.ravel() for g in np.meshgrid(z, z, z, indexing="ij")])
-    w = (
-        np.prod(np.stack(np.meshgrid(weight, weight, weight, indexing="ij")), axis=0).ravel()
-        / weight.sum() ** 3
-    )
+    w = np.prod(np.stack(np.meshgrid(weight, weight, weight, indexing="ij")), axis=0).ravel() / weight.sum() ** 3
     nodes, share = np.polynomial.hermite_e.hermegauss(7)
     for spread in (0.3, 1.0, 2.0):
         exact = 0.0
         for a, of_a in zip(expit(2.0 + 0.3 * nodes), share / share.sum(), strict=True):
             for b, of_b in zip(expit(2.0 + 0.3 * nodes), share / share.sum(), strict=True):
                 s = expit(spread * (u[first % 3] - u[second % 3]))
-                each = (a * s + (1 - b) * (1 - s)) ** won[:, None] * ((1 - a) * s + b * (1 - s)) ** lost[
-                    :, None
-                ]
+                each = (a * s + (1 - b) * (1 - s)) ** won[:, None] * ((1 - a) * s + b * (1 - s)) ** lost[:, None]
                 exact += of_a * of_b * (each[:3].prod(axis=0) @ w) * (each[3:].prod(axis=0) @ w)
         x = np.array([0.0] * 6 + [2.0, 2.0])
         found = propagate_answers(model, np.log([spread]), x)
@@ -155,9 +144,7 @@ def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     )
     assert model.answers.closed_form is not None
     curvature = np.zeros((found.predictors.shape[1], 3, 3))
-    for (u, v), each in model.answers.closed_form.curved(
-        found.predictors, model.answers.counts
-    ).second.items():
+    for (u, v), each in model.answers.closed_form.curved(found.predictors, model.answers.counts).second.items():
         curvature[:, u, v] = curvature[:, v, u] = -each
     observed = sparse_factor(model.pattern, model.prior(found.x, hyper).precision, curvature)
     sd = np.sqrt(found.factor.marginal_variances())
@@ -183,9 +170,7 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
     differences = (values[0] - values[1]) / 0.2
     assert slope[at] == pytest.approx(differences, abs=1.5)
     evidence.last = start
-    _, missing = _finite_difference_curvature(
-        evidence, SpreadSearch(model, start, 0.0, 1, np.eye(len(hyper)), 0.0)
-    )
+    _, missing = _finite_difference_curvature(evidence, SpreadSearch(model, start, 0.0, 1, np.eye(len(hyper)), 0.0))
     with_it = Evidence(model, start, missing=missing)
     assert with_it(hyper)[1][at] == pytest.approx(differences, abs=0.3)
 
@@ -212,10 +197,7 @@ def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     part, places = model.model_of_blocks(kept)
     other, rest = model.model_of_blocks(~kept)
     whole = model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
-    parts = [
-        m.answers.value_gradient(m.pattern.linear_predictors(x[p]))[0]
-        for m, p in ((part, places), (other, rest))
-    ]
+    parts = [m.answers.value_gradient(m.pattern.linear_predictors(x[p]))[0] for m, p in ((part, places), (other, rest))]
     assert float(whole) == pytest.approx(float(sum(parts)), rel=1e-12)
     assert part.size + other.size == model.size + len(model.pattern.common)
 

@@ -77,9 +77,7 @@ def test_the_posterior_stays_as_it_is(share: float) -> None:
     spreads, means = rng.exponential(size=(2, many, 1))
     x = means + spreads * rng.standard_normal((many, VALUES))
     hyper = np.log(np.concatenate([spreads, means], axis=1))
-    log = model.answers.value_gradient(model.pattern.linear_predictors(x))[0] + model.prior(x, hyper).log.sum(
-        axis=1
-    )
+    log = model.answers.value_gradient(model.pattern.linear_predictors(x))[0] + model.prior(x, hyper).log.sum(axis=1)
     log -= stats.norm.logpdf(x, means, spreads).sum(axis=1)
     weight = np.exp(log - log.max())
     chosen = rng.choice(many, 4000, p=weight / weight.sum())

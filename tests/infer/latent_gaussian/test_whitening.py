@@ -24,9 +24,7 @@ def factored(blocks: int, each: int) -> Factor:
     index = np.concatenate([own[:, None], common], axis=1)
     coefficients = np.tile([1.0, 1.0, -1.0], (len(own), 1))
     pattern = Pattern(block, index, coefficients, np.zeros(3, dtype=int))
-    return sparse_factor(
-        pattern, rng.uniform(0.5, 2.0, pattern.size), rng.uniform(0.1, 1.0, (len(own), 1, 1))
-    )
+    return sparse_factor(pattern, rng.uniform(0.5, 2.0, pattern.size), rng.uniform(0.1, 1.0, (len(own), 1, 1)))
 
 
 @pytest.mark.parametrize(("blocks", "each", "largest"), [(6, 5, 2e7), (50, 8, 2e7), (50, 8, 0.0)])
@@ -42,9 +40,7 @@ def test_products_are_those_of_the_factor(
     z, slopes = rng.standard_normal((2, 4, size))
     products = choose_whitening(factor)
     np.testing.assert_allclose(products.normal(z), factor.to_draws(z.T).T, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(
-        products.white(slopes), factor.whiten_gradients(slopes.T).T, rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(products.white(slopes), factor.whiten_gradients(slopes.T).T, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(products.back(products.normal(z)), z, rtol=1e-4, atol=1e-4)
     through = (products.normal(z) * slopes).sum(axis=1), (z * products.white(slopes)).sum(axis=1)
     np.testing.assert_allclose(*through, rtol=1e-4, atol=1e-4)

@@ -69,9 +69,7 @@ def test_all_orientations_alike() -> None:
     derivatives = Derivatives(density, data, symmetric=True)
     values, slopes = derivatives.many(points)
     for value, slope, x in zip(values, slopes, points, strict=True):
-        other, automatic = value_and_gradient(
-            lambda node: -density.symmetric_log_density(node, data, TAPE_NUMPY), x
-        )
+        other, automatic = value_and_gradient(lambda node: -density.symmetric_log_density(node, data, TAPE_NUMPY), x)
         assert value == pytest.approx(float(other), rel=1e-12)
         np.testing.assert_allclose(slope, automatic, atol=1e-10)
         np.testing.assert_allclose(derivatives.value_gradient(x)[1], automatic, atol=1e-10)
@@ -81,9 +79,7 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
     """By central differences of automatic gradients, within about 1e-8."""
 
     def slope(point: np.ndarray) -> np.ndarray:
-        return value_and_gradient(
-            lambda node: -problem.density.log_density(node, problem.data, TAPE_NUMPY), point
-        )[1]
+        return value_and_gradient(lambda node: -problem.density.log_density(node, problem.data, TAPE_NUMPY), point)[1]
 
     step = 1e-5
     return np.stack([(slope(x + step * e) - slope(x - step * e)) / (2 * step) for e in np.eye(x.size)])

@@ -16,10 +16,7 @@ def encoded(levels: int, families: dict[str, str] | None = None) -> LabelsProble
     """Items with the same labels, items nobody labelled twice and some that a judge did."""
     rng = np.random.default_rng(levels)
     rows = [
-        (f"j{k}", f"i{i:02}", int(rng.integers(0, levels)))
-        for k in range(6)
-        for i in range(14)
-        if rng.random() < 0.8
+        (f"j{k}", f"i{i:02}", int(rng.integers(0, levels))) for k in range(6) for i in range(14) if rng.random() < 0.8
     ]
     rows += [("j5", f"i{i:02}", int(rng.integers(0, levels))) for i in range(3)]
     rows += [(f"j{k}", item, 0) for k in range(6) for item in ("same", "again")]

@@ -19,9 +19,7 @@ CLASSES, ITEMS = 3, 300
 
 
 def table_of(said: list[Ints]) -> pd.DataFrame:
-    rows = [
-        (f"j{k:02d}", f"i{n:03d}", "xyz"[y]) for k, labels in enumerate(said) for n, y in enumerate(labels)
-    ]
+    rows = [(f"j{k:02d}", f"i{n:03d}", "xyz"[y]) for k, labels in enumerate(said) for n, y in enumerate(labels)]
     return pd.DataFrame(rows, columns=["judge", "item", "label"])
 
 
@@ -94,9 +92,7 @@ def test_exact_copies_say_what_one_judge_says() -> None:
     one = table_of([rng.integers(0, CLASSES, 20)])
     two = table_of([one["label"].map("xyz".index).to_numpy()] * 2)
     single = encode_labels(load_model("hierarchical-dawid-skene"), read_labels(one))
-    both = encode_labels(
-        load_model("family-dawid-skene"), read_labels(two), families={"j00": "F", "j01": "F"}
-    )
+    both = encode_labels(load_model("family-dawid-skene"), read_labels(two), families={"j00": "F", "j01": "F"})
     logits = rng.normal(size=(3, 3))
     logits -= logits.mean(axis=1, keepdims=True)
     share = np.array([[0.4, 0.1, -0.5]])

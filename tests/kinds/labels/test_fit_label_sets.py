@@ -67,9 +67,7 @@ def test_a_fit_of_sets_is_that_of_its_questions(panel: tuple[pd.DataFrame, pd.Da
     assert sets.as_dict()["judges"] == by_hand.as_dict()["judges"]
 
 
-def test_planted_labels_and_judges_are_found(
-    panel: tuple[pd.DataFrame, pd.DataFrame], fitted: voirdire.Fit
-) -> None:
+def test_planted_labels_and_judges_are_found(panel: tuple[pd.DataFrame, pd.DataFrame], fitted: voirdire.Fit) -> None:
     table, truth = panel
     chance = applies(fitted).loc[truth.index, list(LABELS)]
     named = table.explode("label").groupby(["item", "label"]).size().unstack(fill_value=0)
@@ -146,15 +144,11 @@ def test_models_are_compared_on_questions(panel: tuple[pd.DataFrame, pd.DataFram
     assert np.isfinite(found["log_loss"]).all()
 
 
-def test_the_command_line_reads_sets_and_known_ones(
-    panel: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
-) -> None:
+def test_the_command_line_reads_sets_and_known_ones(panel: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
     table, truth = panel
     path, known = tmp_path / "labels.csv", tmp_path / "known.csv"
     table.assign(label=[";".join(cell) or "none" for cell in table["label"]]).to_csv(path, index=False)
-    cells = [
-        ";".join(label for label in LABELS if truth.loc[item, label]) or "none" for item in truth.index[:9]
-    ]
+    cells = [";".join(label for label in LABELS if truth.loc[item, label]) or "none" for item in truth.index[:9]]
     pd.DataFrame({"item": truth.index[:9], "label": cells}).to_csv(known, index=False)
     how = ["--label-sets", ";", "--no-label", "none"]
     wanted = ["--method", "map", "--anchors", known, "--anchor-mode", "joint", "--json"]

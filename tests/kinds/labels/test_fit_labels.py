@@ -59,9 +59,7 @@ def test_what_judges_do_is_recovered(fitted: voirdire.Fit, panel: tuple[pd.DataF
     at_mode = replace(fitted, posterior=replace(fitted.posterior, draws=None))  # medians do not add up
     judges, share = at_mode.judges(), at_mode.shares().set_index("class")["share"]["yes"]
     np.testing.assert_allclose(judges["reliability"], judges[["sensitivity", "specificity"]].mean(axis=1))
-    np.testing.assert_allclose(
-        judges["accuracy"], share * judges["sensitivity"] + (1 - share) * judges["specificity"]
-    )
+    np.testing.assert_allclose(judges["accuracy"], share * judges["sensitivity"] + (1 - share) * judges["specificity"])
     cells = fitted.confusion()
     np.testing.assert_allclose(cells.groupby(["judge", "class"])["probability"].sum(), 1.0)
     found = fitted.classes().set_index("item")
@@ -108,9 +106,7 @@ def test_majority_label_is_the_most_common_label(panel: tuple[pd.DataFrame, pd.S
 
 def test_known_classes_count_and_are_kept(panel: tuple[pd.DataFrame, pd.Series]) -> None:
     table, truth = panel
-    wrong = table[
-        table["judge"].isin(["judge-4", "judge-5"])
-    ]  # a judge that reverses, a judge that says nothing
+    wrong = table[table["judge"].isin(["judge-4", "judge-5"])]  # a judge that reverses, a judge that says nothing
     anchors = truth.head(200).rename("label").rename_axis("item").reset_index()
     alone = voirdire.fit(wrong, method="map").classes().set_index("item")["label"]
     helped = voirdire.fit(wrong, method="map", anchors=anchors).classes().set_index("item")
@@ -133,9 +129,7 @@ def test_a_label_that_is_no_class_is_an_answer_only() -> None:
 
 
 def refused(**request: Any) -> str:
-    table = pd.DataFrame(
-        {"judge": ["j", "k"] * 2, "item": ["x", "x", "y", "y"], "label": ["a", "b", "a", "a"]}
-    )
+    table = pd.DataFrame({"judge": ["j", "k"] * 2, "item": ["x", "x", "y", "y"], "label": ["a", "b", "a", "a"]})
     with pytest.raises(voirdire.InputError) as caught:
         voirdire.fit(request.pop("table", table), method="map", **request)
     return str(caught.value)
@@ -165,18 +159,14 @@ def test_what_is_wrong_is_said() -> None:
 
 
 def test_tables_of_votes_are_not_there() -> None:
-    table = pd.DataFrame(
-        {"judge": ["j", "k"] * 2, "item": ["x", "x", "y", "y"], "label": ["a", "b", "a", "a"]}
-    )
+    table = pd.DataFrame({"judge": ["j", "k"] * 2, "item": ["x", "x", "y", "y"], "label": ["a", "b", "a", "a"]})
     fit = voirdire.fit(table, method="map")
     with pytest.raises(
         voirdire.InputError,
         match=r"ranking\(\) is for fits of votes, scores or rankings; a fit of labels has classes",
     ):
         fit.ranking()
-    assert (
-        voirdire.fit(table, method="map", model="one-coin-label").judges()["reliability"].between(0, 1).all()
-    )
+    assert voirdire.fit(table, method="map", model="one-coin-label").judges()["reliability"].between(0, 1).all()
 
 
 def test_the_command_line_shows_labels(panel: tuple[pd.DataFrame, pd.Series], tmp_path: Path) -> None:
@@ -214,8 +204,7 @@ def test_items_of_another_table_are_classified_as_bayes_rule_has_it(
     share = fit.shares().set_index("class")["share"]
     said = table[table["item"] == "item-250"]
     by_class = {
-        of: share[of] * np.prod([rates[row.judge, of, row.label] for row in said.itertuples()])
-        for of in ("no", "yes")
+        of: share[of] * np.prod([rates[row.judge, of, row.label] for row in said.itertuples()]) for of in ("no", "yes")
     }
     assert new.loc["item-250", "p_yes"] == pytest.approx(by_class["yes"] / sum(by_class.values()), rel=1e-9)
     stranger = pd.DataFrame({"judge": ["judge-9"], "item": "x", "label": "yes"})
@@ -254,9 +243,7 @@ def test_one_copy_among_six_judges_counts_more_than_once_and_not_many_times() ->
     rng = np.random.default_rng(3)
     truth = rng.integers(2, size=200)
     said = [np.where(rng.random(200) < 0.75, truth, 1 - truth) for _ in range(5)]
-    rows = [
-        (f"j{k}", f"i{i}", "ny"[c]) for k, all_ in enumerate([*said, said[0]]) for i, c in enumerate(all_)
-    ]
+    rows = [(f"j{k}", f"i{i}", "ny"[c]) for k, all_ in enumerate([*said, said[0]]) for i, c in enumerate(all_)]
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     known = pd.DataFrame({"item": [f"i{i}" for i in range(10)], "label": ["ny"[c] for c in truth[:10]]})
     for anchors, asked in ((None, "pass items of known class"), (known, "pass more items of known class")):
@@ -282,9 +269,7 @@ def test_accuracy_counts_ties_half_and_leaves_anchors_out() -> None:
     # the percentile interval of a mean of independent items is that of the bootstrap itself
     right = np.array([1, 1, 0, 1, 0.5])
     means = np.random.default_rng(5).choice(right, (40_000, 5)).mean(axis=1)
-    np.testing.assert_allclose(
-        found.loc["accuracy", ["low", "high"]].astype(float), np.quantile(means, [0.1, 0.9])
-    )
+    np.testing.assert_allclose(found.loc["accuracy", ["low", "high"]].astype(float), np.quantile(means, [0.1, 0.9]))
     known = voirdire.fit(table, method="map", anchors=truth.head(2))
     assert known.accuracy(truth)["n"].tolist() == [3, 3]
     with pytest.raises(voirdire.InputError, match="truth: every item in it was an anchor"):

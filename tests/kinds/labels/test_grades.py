@@ -69,9 +69,7 @@ def test_the_choice_does_not_hang_on_the_order_of_rows(graders: Simulated) -> No
     assert chosen(table) == chosen(turned)
 
 
-@pytest.mark.parametrize(
-    "rows", [[("a", "x", 1), ("b", "y", 2), ("c", "z", 3)], [("a", "x", n) for n in (1, 2, 3)]]
-)
+@pytest.mark.parametrize("rows", [[("a", "x", 1), ("b", "y", 2), ("c", "z", 3)], [("a", "x", n) for n in (1, 2, 3)]])
 def test_of_few_labels_nothing_is_clear(rows: list[tuple[str, str, int]]) -> None:
     assert not order_predicts_better(read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])))
 

@@ -64,9 +64,7 @@ def test_one_coin_classes_are_those_of_direct_summation() -> None:
     share, log_prior = expit(gap), -(gap**2) / (4 * SD**2)
 
     def of_class(item: str, truth: str) -> np.ndarray:
-        parts = [
-            np.where(said[judge][item] == truth, eta, 1 - eta) for judge, eta in (("a", one), ("b", two))
-        ]
+        parts = [np.where(said[judge][item] == truth, eta, 1 - eta) for judge, eta in (("a", one), ("b", two))]
         return parts[0][:, None, None] * parts[1][None, :, None]
 
     known = dict(KNOWN.to_numpy())
@@ -91,17 +89,13 @@ def test_one_coin_classes_are_those_of_direct_summation() -> None:
         assert at[item] == pytest.approx(float((joint * p).sum()), abs=0.025), item
     drawn = expit(fit.posterior.values["class_share"][:, 0, 1] * 2)
     assert drawn.mean() == pytest.approx(float((joint * share).sum()), abs=0.015)
-    assert drawn.std() == pytest.approx(
-        float(np.sqrt((joint * share**2).sum() - (joint * share).sum() ** 2)), rel=0.1
-    )
+    assert drawn.std() == pytest.approx(float(np.sqrt((joint * share**2).sum() - (joint * share).sum() ** 2)), rel=0.1)
     judges = fit.judges().set_index("judge")
     for name, (eta, p) in zip("ab", coins, strict=True):
         fine_eta, fine_p = on_grid(*counts_of(name, said), size=4001)
         ends = np.interp([0.05, 0.95], fine_p.cumsum(), fine_eta)
         found_ends = judges.loc[name, ["reliability_low", "reliability_high"]].astype(float)
-        np.testing.assert_allclose(
-            found_ends, ends, atol=0.06
-        )  # four standard errors of a 5% point of 1,000 draws
+        np.testing.assert_allclose(found_ends, ends, atol=0.06)  # four standard errors of a 5% point of 1,000 draws
         assert float((eta * p).sum()) == pytest.approx(float((fine_eta * fine_p).sum()), abs=1e-6)
 
 
@@ -146,9 +140,7 @@ def test_rows_of_matrices_are_those_of_the_known_items_alone(model: str) -> None
         mean = float((weight * expit(logit)).sum())
         sd = float(np.sqrt((weight * (expit(logit) - mean) ** 2).sum()))
         got = drawn[:, min(place, drawn.shape[1] - 1)]
-        assert got.mean() == pytest.approx(mean, abs=0.02), (
-            judge
-        )  # four standard errors of 1,000 draws of sd 0.15
+        assert got.mean() == pytest.approx(mean, abs=0.02), judge  # four standard errors of 1,000 draws of sd 0.15
         assert got.std() == pytest.approx(sd, rel=0.12), judge
 
 
@@ -250,9 +242,7 @@ def test_several_criteria_share_judges_and_not_shares(simulate: Simulate) -> Non
     for criterion, share, seed in (("p", 0.2, 1), ("q", 0.8, 2)):
         table, truth = simulate([sharp] * 3, [1 - share, share], 80, ["n", "y"], seed)
         parts.append(table.assign(criterion=criterion))
-        known.append(
-            truth.head(15).rename("label").rename_axis("item").reset_index().assign(criterion=criterion)
-        )
+        known.append(truth.head(15).rename("label").rename_axis("item").reset_index().assign(criterion=criterion))
     table, anchors = pd.concat(parts, ignore_index=True), pd.concat(known, ignore_index=True)
     fit = voirdire.fit(table, model="one-coin-label", anchors=anchors, anchor_mode="cut")
     found = fit.shares().set_index(["criterion", "class"])
@@ -298,9 +288,7 @@ def test_the_note_on_anchors_does_not_contradict_itself_where_the_plain_majority
     methods = ({"method": "majority", "log_loss": 0.4, **row}, {"method": "joint", "log_loss": 0.9, **row})
     human = SimpleNamespace(default="joint", reference="majority", of_chosen="judges", says_items="")
     note = describe_anchors(Anchored("joint", "joint", methods), None, human, "labels")  # type: ignore[arg-type]
-    assert (
-        "joint, because no other way that says what judges are like predicts left-out anchors clearly" in note
-    )
+    assert "joint, because no other way that says what judges are like predicts left-out anchors clearly" in note
     assert "Plain majority predicts left-out anchors better than joint" in note
 
 
@@ -364,9 +352,7 @@ def test_what_items_are_is_never_far_behind_the_shares_of_labels() -> None:
     truth = rng.integers(2, size=120)
     said = np.where(rng.random(120) < 0.75, truth, 1 - truth)  # what all of them follow
     rows = [
-        (f"j{k}", f"i{i}", "ny"[said[i] if rng.random() < 0.8 else 1 - said[i]])
-        for k in range(40)
-        for i in range(120)
+        (f"j{k}", f"i{i}", "ny"[said[i] if rng.random() < 0.8 else 1 - said[i]]) for k in range(40) for i in range(120)
     ]
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     known = pd.DataFrame({"item": [f"i{i}" for i in range(30)], "label": ["ny"[c] for c in truth[:30]]})

@@ -32,9 +32,7 @@ def reference(project: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def textbook(project: Path) -> ModuleType:
     """The script that made the reference holds the two tables; crowd-kit itself is not needed."""
-    spec = importlib.util.spec_from_file_location(
-        "labels_crowdkit", project / "tests/reference/labels_crowdkit.py"
-    )
+    spec = importlib.util.spec_from_file_location("labels_crowdkit", project / "tests/reference/labels_crowdkit.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -102,9 +102,7 @@ def test_the_board_is_of_systems(fit: Any, tmp_path: Any) -> None:
     assert len(board["answers"]) == 200
     assert {row["item"] for row in board["items"]} == {f"s{n:02d}" for n in range(5)}
     assert board["items"][0]["score"] == pytest.approx(fit.systems()["score"].max())
-    assert all(
-        row["more_contexts"] is None or row["more_contexts"] > 0 for row in board["next"] if not row["apart"]
-    )
+    assert all(row["more_contexts"] is None or row["more_contexts"] > 0 for row in board["next"] if not row["apart"])
     labelled(0).to_csv(tmp_path / "labels.csv", index=False)
     how = [
         "board",
@@ -178,9 +176,7 @@ def test_what_is_not_about_systems_is_refused() -> None:
 def test_more_judges_of_the_same_contexts_leave_open_what_contexts_do() -> None:
     table = labelled(4, contexts=20, accuracy=1.0)
     fit = fitted(table)
-    right = (
-        table[table["judge"] == "j00"].pivot(index="context", columns="system", values="label").eq("right")
-    )
+    right = table[table["judge"] == "j00"].pivot(index="context", columns="system", values="label").eq("right")
     apart = right["s03"].astype(float) - right["s04"]
     found = fit.kind.context_difference_variance(fit.problem, fit.posterior, ("s03", "s04"))
     assert found == pytest.approx(apart.var(ddof=1), rel=0.1)

@@ -84,9 +84,7 @@ def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("unmoved")
 @pytest.mark.parametrize("agreed", [(0, 0), (3, 3)])
-@pytest.mark.parametrize(
-    "model", ["hierarchical-dawid-skene", "dawid-skene", "one-coin-label", "dawid-skene-pooled"]
-)
+@pytest.mark.parametrize("model", ["hierarchical-dawid-skene", "dawid-skene", "one-coin-label", "dawid-skene-pooled"])
 def test_of_two_contrary_judges_neither_is_better(model: str, agreed: tuple[int, int]) -> None:
     fit = voirdire.fit(contrary(agreed=agreed), model=model, method="laplace")
     found = fit.classes()
@@ -135,9 +133,7 @@ def test_of_two_contrary_judges_of_three_classes_neither_is_better() -> None:
         assert row[f"p_{one}"] == pytest.approx(row[f"p_{other}"], abs=1e-9)
     ties = fit.checks().set_index("check").loc["ties"]
     assert ties["value"] == 12
-    assert ties["message"].startswith(
-        "12 of 12 items are exact ties: x00 (p or q), x01 (q or r), x02 (p or r)"
-    )
+    assert ties["message"].startswith("12 of 12 items are exact ties: x00 (p or q), x01 (q or r), x02 (p or r)")
     reliability = fit.judges()["reliability"].to_numpy(float)
     assert reliability[0] == pytest.approx(reliability[1], abs=1e-9)
 

@@ -44,9 +44,7 @@ def graded() -> tuple[pd.DataFrame, np.ndarray]:
     rng = np.random.default_rng(8)
     value = rng.normal(size=120)
     said = {
-        name: (
-            value[:, None] + rng.logistic(scale=0.3, size=(120, 1)) > np.array([-0.8, 0.1, 0.9]) + shift
-        ).sum(axis=1)
+        name: (value[:, None] + rng.logistic(scale=0.3, size=(120, 1)) > np.array([-0.8, 0.1, 0.9]) + shift).sum(axis=1)
         for name, shift in zip("abcde", rng.normal(scale=0.2, size=5), strict=True)
     }
     return rows(said, "0123"), value
@@ -80,10 +78,7 @@ def planted(seed: int) -> tuple[np.random.Generator, np.ndarray]:
 def test_copies_of_one_judge_of_two_labels_are_found(seed: int) -> None:
     """Copies that are a third of a panel of modest judges do not pass for what all have in common."""
     rng, truth = planted(seed)
-    said = {
-        f"h{k}": np.where(rng.random(300) < p, truth, 1 - truth)
-        for k, p in enumerate(np.linspace(0.6, 0.85, 16))
-    }
+    said = {f"h{k}": np.where(rng.random(300) < p, truth, 1 - truth) for k, p in enumerate(np.linspace(0.6, 0.85, 16))}
     said |= {f"copy{k}": np.where(rng.random(300) < 0.95, said["h4"], 1 - said["h4"]) for k in range(7)}
     families = find_families(read_labels(rows(said, "ny")))
     assert {judge for judge, family in families.items() if family == "copy0"} == {
@@ -112,9 +107,7 @@ def test_families_found_that_do_not_account_for_the_answers_are_no_default() -> 
     assert "do not account" in why
 
 
-def test_families_are_named_in_the_result_and_kept(
-    copied: tuple[pd.DataFrame, np.ndarray], tmp_path: Path
-) -> None:
+def test_families_are_named_in_the_result_and_kept(copied: tuple[pd.DataFrame, np.ndarray], tmp_path: Path) -> None:
     fit = voirdire.fit(copied[0], method="map", families=FAMILY)
     assert fit.model.name == "family-dawid-skene"
     assert "families" in fit.notes[0]

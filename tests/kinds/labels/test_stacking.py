@@ -34,9 +34,7 @@ def test_the_regression_is_that_of_direct_integration() -> None:
     left = answer_probabilities(*found.left_out())
     for i in range(4):
         others = weight / each[:, i]
-        np.testing.assert_allclose(
-            left[i], (others[:, None] * p[:, i]).mean(axis=0) / others.mean(), atol=0.02
-        )
+        np.testing.assert_allclose(left[i], (others[:, None] * p[:, i]).mean(axis=0) / others.mean(), atol=0.02)
 
 
 def test_the_mode_is_one() -> None:
@@ -58,9 +56,7 @@ def test_a_kernel_of_few_dimensions_is_factored_and_changes_nothing() -> None:
     )
     assert few.log_evidence == pytest.approx(full.log_evidence, abs=1e-7)
     np.testing.assert_allclose(few.f, full.f, atol=1e-7)
-    np.testing.assert_allclose(
-        answer_probabilities(*few.left_out()), answer_probabilities(*full.left_out()), atol=1e-7
-    )
+    np.testing.assert_allclose(answer_probabilities(*few.left_out()), answer_probabilities(*full.left_out()), atol=1e-7)
 
 
 def test_items_that_are_alike_are_computed_once() -> None:
@@ -75,10 +71,7 @@ def test_items_that_are_alike_are_computed_once() -> None:
 
 
 def panel(rng: np.random.Generator, truth: np.ndarray, judges: int, chance: float) -> list[np.ndarray]:
-    return [
-        np.where(rng.random(len(truth)) < chance, truth, rng.integers(3, size=len(truth)))
-        for _ in range(judges)
-    ]
+    return [np.where(rng.random(len(truth)) < chance, truth, rng.integers(3, size=len(truth))) for _ in range(judges)]
 
 
 def table_of(said: list[np.ndarray]) -> pd.DataFrame:
@@ -87,9 +80,7 @@ def table_of(said: list[np.ndarray]) -> pd.DataFrame:
 
 
 def people(truth: np.ndarray, some: slice) -> pd.DataFrame:
-    every = pd.DataFrame(
-        {"item": [f"i{n:03d}" for n in range(len(truth))], "label": np.array(list("abc"))[truth]}
-    )
+    every = pd.DataFrame({"item": [f"i{n:03d}" for n in range(len(truth))], "label": np.array(list("abc"))[truth]})
     return every.iloc[some].reset_index(drop=True)
 
 

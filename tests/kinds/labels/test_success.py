@@ -219,9 +219,7 @@ def test_a_board_says_what_it_needs_before_it_fits(tmp_path: Path, monkeypatch: 
             done = CliRunner().invoke(app, ["board", written(rows, tmp_path)])
             assert done.exit_code == 1
             assert message in " ".join(done.stderr.split())
-    done = CliRunner().invoke(
-        app, ["board", written(table, tmp_path), "--method", "map", "--positive", "ham"]
-    )
+    done = CliRunner().invoke(app, ["board", written(table, tmp_path), "--method", "map", "--positive", "ham"])
     assert done.exit_code == 1
     assert "a board needs draws" in done.stderr
     votes = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x", "y"]})
@@ -246,9 +244,7 @@ def test_the_command_line_takes_the_class(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["fit", path, "--positive", "ham", *how])
     assert done.exit_code == 0, done.output
     done = CliRunner().invoke(app, ["board", path, "--positive", "Ham", *how])
-    assert "positive 'Ham' is no class; classes are 'ham', 'spam'; did you mean 'ham'?" in " ".join(
-        done.stderr.split()
-    )
+    assert "positive 'Ham' is no class; classes are 'ham', 'spam'; did you mean 'ham'?" in " ".join(done.stderr.split())
 
 
 @pytest.mark.slow

@@ -15,9 +15,7 @@ from voirdire.cli import app
 from voirdire.kinds.labels.target import Panel, Target, average_predictions
 
 
-def copies(
-    items: int = 200, judges: int = 12, right: float = 0.7, seed: int = 0
-) -> tuple[pd.DataFrame, pd.Series]:
+def copies(items: int = 200, judges: int = 12, right: float = 0.7, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
     """Judges who all see in an item what one of them sees, right as often as that, and repeat it nearly always."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(2, size=items)
@@ -25,9 +23,7 @@ def copies(
     said = np.where(rng.random((judges, items)) < 0.9, seen, 1 - seen)
     rows = [(f"j{k:02d}", f"i{n:03d}", "ny"[said[k, n]]) for k in range(judges) for n in range(items)]
     names = [f"i{n:03d}" for n in range(items)]
-    return pd.DataFrame(rows, columns=["judge", "item", "label"]), pd.Series(list("ny"), [0, 1])[
-        truth
-    ].set_axis(names)
+    return pd.DataFrame(rows, columns=["judge", "item", "label"]), pd.Series(list("ny"), [0, 1])[truth].set_axis(names)
 
 
 def loss(found: pd.DataFrame, truth: pd.Series) -> float:
@@ -64,13 +60,9 @@ def test_known_items_scale_certainty_from_the_first_one_on(count: int) -> None:
     assert np.mean(after) < before + 0.02
     if count >= 20:
         right = float(
-            (
-                voirdire.fit(table, method="map").classes().set_index("item")["label"] == truth.sort_index()
-            ).mean()
+            (voirdire.fit(table, method="map").classes().set_index("item")["label"] == truth.sort_index()).mean()
         )
-        least = -right * np.log(right) - (1.0 - right) * np.log1p(
-            -right
-        )  # of one who knows how often copies are right
+        least = -right * np.log(right) - (1.0 - right) * np.log1p(-right)  # of one who knows how often copies are right
         assert np.mean(after) < least + 0.06
 
 
@@ -101,8 +93,7 @@ def test_labels_count_as_independent_ones() -> None:
     odds = [
         panel[:, 0] / panel[:, 1]
         for panel in (
-            Panel(chance, labels, np.array([1.0, 2.0, 5.0])).discounted_probabilities(one)
-            for one in (0.0, 0.5)
+            Panel(chance, labels, np.array([1.0, 2.0, 5.0])).discounted_probabilities(one) for one in (0.0, 0.5)
         )
     ]
     np.testing.assert_allclose(odds[0], 4.0)

@@ -38,9 +38,7 @@ def test_a_page_says_which_probability_is_which(about: str, tmp_path: Path) -> N
     heads = next(line for line in page.splitlines() if line.startswith("| item "))
     cells = [cell.strip() for cell in heads.strip("|").split("|")]
     assert cells[2:4] == list(PLACES[about])
-    first = next(
-        line for line in page[page.index(heads) :].splitlines() if line.startswith(("| i0", "| i1", "| i2"))
-    )
+    first = next(line for line in page[page.index(heads) :].splitlines() if line.startswith(("| i0", "| i1", "| i2")))
     assert [cell.strip()[-1] for cell in first.strip("|").split("|")][2:4] == ["%", "%"]
     assert told in page[: page.index(heads)]
     assert all(f"<th>{head}</th>" in fit._repr_html_() for head in PLACES[about])
@@ -90,9 +88,7 @@ def test_a_class_that_no_judge_named_is_named_by_levels() -> None:
     remedy = r"; levels= \(--levels\) names labels that no judge gave"
     with pytest.raises(voirdire.InputError, match=f"label 'other' is none of 'a', 'b', 'c'{remedy}"):
         voirdire.fit(table, method="map", anchors=known)
-    with pytest.raises(
-        voirdire.InputError, match=f"class 'other' is no label; labels are 'a', 'b', 'c'{remedy}"
-    ):
+    with pytest.raises(voirdire.InputError, match=f"class 'other' is no label; labels are 'a', 'b', 'c'{remedy}"):
         voirdire.fit(table, method="map", classes=["a", "b", "c", "other"])
     model = "hierarchical-dawid-skene"
     fit = voirdire.fit(table, model=model, method="map", levels=["a", "b", "c", "other"], anchors=known)

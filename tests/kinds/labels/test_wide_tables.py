@@ -24,9 +24,7 @@ from voirdire.tables.labels import Labels
 MODELS = ("hierarchical-dawid-skene", "dawid-skene")
 
 
-def labels(
-    items: int = 400, judges: int = 20, each: int = 5, right: float = 0.7, criteria: int = 1
-) -> Labels:
+def labels(items: int = 400, judges: int = 20, each: int = 5, right: float = 0.7, criteria: int = 1) -> Labels:
     """Labels of a few judges an item, drawn anew; the last label is no class."""
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 3, (items, criteria))
@@ -58,9 +56,7 @@ def both(monkeypatch: pytest.MonkeyPatch, model: str, table: Labels) -> tuple[La
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_density_and_mode_are_those_of_a_table_that_holds_all(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_density_and_mode_are_those_of_a_table_that_holds_all(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held, given = both(monkeypatch, model, labels(criteria=2))
     x = np.random.default_rng(2).normal(0, 0.5, held.density.size)
     one, other = (ExpectedLabels(each.density, each.data).value_gradient(x) for each in (held, given))
@@ -68,9 +64,7 @@ def test_density_and_mode_are_those_of_a_table_that_holds_all(
     np.testing.assert_allclose(other[1], one[1], atol=1e-9)
     for start, same in zip(held.density.starts(held.data), given.density.starts(given.data), strict=True):
         np.testing.assert_allclose(same, start, atol=1e-9)
-    np.testing.assert_allclose(
-        find_mode(given).x, find_mode(held).x, atol=1e-5
-    )  # each up to its search's tolerance
+    np.testing.assert_allclose(find_mode(given).x, find_mode(held).x, atol=1e-5)  # each up to its search's tolerance
     values = held.density.values(x, np)
     joint = held.density.joint(values, held.data, np)[held.unit_row]
     np.testing.assert_allclose(given.density.joint(values, given.data, np), joint, atol=1e-9)
@@ -192,9 +186,7 @@ def test_a_fit_has_the_numbers_of_a_table_that_holds_all(monkeypatch: pytest.Mon
 def test_what_does_not_fit_is_refused_with_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(problem, "MAX_TABLE_NUMBERS", 1000)
     table = labels()
-    with pytest.raises(
-        InputError, match=r"400 items x 20 judges x 3 labels .* GiB; take hierarchical-dawid-skene"
-    ):
+    with pytest.raises(InputError, match=r"400 items x 20 judges x 3 labels .* GiB; take hierarchical-dawid-skene"):
         voirdire.fit(table, model="one-coin-label")
     with pytest.raises(InputError, match="GiB to sample by method 'nuts'; leave the method out"):
         voirdire.fit(table, model="hierarchical-dawid-skene", method="nuts")
@@ -203,16 +195,9 @@ def test_what_does_not_fit_is_refused_with_what_it_takes(monkeypatch: pytest.Mon
 @pytest.mark.usefixtures("wide")
 def test_large_tables_of_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(systems, "MAX_BELIEF_BYTES", 2**20)
-    rows = [
-        (f"j{j}", f"p{c}", f"s{s}", "ab"[(c + s + j) % 2])
-        for j in range(3)
-        for c in range(80)
-        for s in range(4)
-    ]
+    rows = [(f"j{j}", f"p{c}", f"s{s}", "ab"[(c + s + j) % 2]) for j in range(3) for c in range(80) for s in range(4)]
     table = pd.DataFrame(rows, columns=["judge", "context", "system", "label"])
-    with pytest.raises(
-        InputError, match=r"320 items of systems .* GiB; fit without the columns context and system"
-    ):
+    with pytest.raises(InputError, match=r"320 items of systems .* GiB; fit without the columns context and system"):
         voirdire.fit(table, model="hierarchical-dawid-skene")
 
 
@@ -229,7 +214,5 @@ def test_nuts_holds_all_numbers_of_a_table_that_is_small_enough() -> None:
 
 def test_labels_that_are_texts_are_said_to_be_no_classes() -> None:
     rows = [(judge, f"q{i}", f"text {i} of {judge}") for judge in "abc" for i in range(80)]
-    with pytest.raises(
-        InputError, match=r"240 labels are rather names or texts than classes: name another column"
-    ):
+    with pytest.raises(InputError, match=r"240 labels are rather names or texts than classes: name another column"):
         voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "label"]))

@@ -39,8 +39,7 @@ def simulated(
         shown = rng.choice(items, len(ranks), replace=False)
         felt = (worth + here[x] + taste[k])[shown] + rng.gumbel(size=len(ranks))
         rows += [
-            (f"j{k}", f"c{x}", run, f"i{i:02}", rank)
-            for i, rank in zip(shown[np.argsort(-felt)], ranks, strict=True)
+            (f"j{k}", f"c{x}", run, f"i{i:02}", rank) for i, rank in zip(shown[np.argsort(-felt)], ranks, strict=True)
         ]
     return pd.DataFrame(rows, columns=["judge", "context", "run", "item", "rank"]), worth
 
@@ -141,9 +140,7 @@ def test_rankings_are_drawn_as_often_as_they_are_expected(fit: Any) -> None:
 
 def test_best_and_worst_and_a_choice_of_one_are_rankings(tmp_path: Path) -> None:
     table = tmp_path / "best.csv"
-    table.write_text(
-        "judge,context,items,best,worst\n" + "a,p,x;y;z;w,x,w\nb,p,x;y;z;w,x,z\na,q,x;y;z;w,y,w\n" * 3
-    )
+    table.write_text("judge,context,items,best,worst\n" + "a,p,x;y;z;w,x,w\nb,p,x;y;z;w,x,z\na,q,x;y;z;w,y,w\n" * 3)
     with pytest.raises(InputError, match="stands twice"):
         voirdire.fit(str(table))
     rows = "".join(f"a,p{n},x;y;z;w,x,w\nb,p{n},x;y;z;w,x,z\nc,p{n},x;y;z;w,y,w\n" for n in range(3))
@@ -183,8 +180,7 @@ def test_ranks_may_be_any_numbers_and_the_order_of_rows_says_nothing() -> None:
 def test_the_order_of_rows_says_nothing_to_the_last_digit_where_items_are_tied() -> None:
     tied = TABLE.assign(rank=TABLE["rank"].clip(upper=2))
     one, other = (
-        voirdire.fit(table, method="laplace").ranking()
-        for table in (tied, tied.sample(frac=1.0, random_state=3))
+        voirdire.fit(table, method="laplace").ranking() for table in (tied, tied.sample(frac=1.0, random_state=3))
     )
     pd.testing.assert_frame_equal(one, other, check_exact=True)
 

@@ -43,9 +43,7 @@ def test_the_model_that_made_the_rankings_predicts_them_best() -> None:
 def test_the_loss_is_that_of_a_fit_without_the_rankings() -> None:
     """Of alike items every one of all orders, with ties all with as many at each place, has the same probability."""
     rows = [(f"j{n}", i, r) for n in range(24) for i, r in zip("xyz", np.roll([1, 2, 3], n), strict=True)]
-    rows += [
-        (f"j{n}", i, r) for n in range(24, 48) for i, r in zip("xyz", np.roll([1, 2, 2], n), strict=True)
-    ]
+    rows += [(f"j{n}", i, r) for n in range(24, 48) for i, r in zip("xyz", np.roll([1, 2, 2], n), strict=True)]
     table = pd.DataFrame(rows, columns=["judge", "item", "rank"])
     found = voirdire.cross_validate(table, ["plackett-luce"], by=["answer"], folds=4)
     assert found["log_loss"][0] == pytest.approx((math.log(6) + math.log(3)) / 2, abs=0.06)

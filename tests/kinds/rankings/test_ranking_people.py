@@ -18,9 +18,7 @@ from voirdire.cli import app
 ITEMS = 10
 
 
-def ranked(
-    rng: np.random.Generator, worth: np.ndarray, who: str, count: int, among: int, size: int = 5
-) -> list[Any]:
+def ranked(rng: np.random.Generator, worth: np.ndarray, who: str, count: int, among: int, size: int = 5) -> list[Any]:
     """Rankings by one rater of some of the first items."""
     rows: list[Any] = []
     for run in range(count):
@@ -30,16 +28,12 @@ def ranked(
     return rows
 
 
-def simulated(
-    seed: int, error: float, people: int = 40, among: int = ITEMS
-) -> tuple[pd.DataFrame, np.ndarray]:
+def simulated(seed: int, error: float, people: int = 40, among: int = ITEMS) -> tuple[pd.DataFrame, np.ndarray]:
     """Five judges who err together, and a person who does not."""
     rng = np.random.default_rng(seed)
     worth = rng.normal(0, 1, ITEMS)
     seen = worth + rng.normal(0, error, ITEMS)
-    rows = [
-        row for k in range(5) for row in ranked(rng, seen + rng.normal(0, 0.3, ITEMS), f"j{k}", 12, ITEMS)
-    ]
+    rows = [row for k in range(5) for row in ranked(rng, seen + rng.normal(0, 0.3, ITEMS), f"j{k}", 12, ITEMS)]
     rows += ranked(rng, worth, "ann", people, among)
     return pd.DataFrame(rows, columns=["judge", "run", "item", "rank"]), worth - worth.mean()
 

@@ -22,9 +22,7 @@ SUM = (
 PERIODS = 4
 
 
-def panel(
-    seed: int, contexts: int = 12, items: int = 7
-) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
+def panel(seed: int, contexts: int = 12, items: int = 7) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
     """Rankings of all items in each context by each judge, and what stands behind them."""
     rng = np.random.default_rng(seed)
     judges = len(FAMILY)
@@ -41,8 +39,7 @@ def panel(
         eta = eta + category[:, which] + drift[:, period] + rng.gumbel(size=items)
         rank = np.argsort(np.argsort(-eta)) + 1
         rows += [
-            (f"j{k}", f"c{x:02}", f"i{i}", rank[i], 100 + 50 * length[i], period, "mn"[which])
-            for i in range(items)
+            (f"j{k}", f"c{x:02}", f"i{i}", rank[i], 100 + 50 * length[i], period, "mn"[which]) for i in range(items)
         ]
     names = ["judge", "context", "item", "rank", "length", "time", "category"]
     table = pd.DataFrame(rows, columns=names)
@@ -74,9 +71,7 @@ def fit() -> Any:
 def test_every_term_is_estimated_and_shown(fit: Any, covered: Any, tmp_path: Path) -> None:
     found = fit.as_dict()
     assert fit.covariates()["name"].tolist() == ["length", "own-family"]
-    assert {"context", "taste", "judge:length", "item:category", "item:time"} <= {
-        r["name"] for r in found["spreads"]
-    }
+    assert {"context", "taste", "judge:length", "item:category", "item:time"} <= {r["name"] for r in found["spreads"]}
     assert np.concatenate(list(covered(fit, TRUTH).values())).mean() > 0.7
     fit.save(tmp_path / "fit")
     assert json.dumps(voirdire.load(tmp_path / "fit").as_dict()) == json.dumps(found)

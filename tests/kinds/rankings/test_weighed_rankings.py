@@ -49,9 +49,7 @@ def test_weights_have_their_posterior(method: str) -> None:
     table, _ = panel(2)
     fit = voirdire.fit(table, votes(9, 3), method=method)
     gap = np.linspace(-8, 8, 20_001)
-    density = (
-        stats.norm.pdf(gap, 0, 1.5 * np.sqrt(2)) * stats.logistic.cdf(gap) ** 9 * stats.logistic.sf(gap) ** 3
-    )
+    density = stats.norm.pdf(gap, 0, 1.5 * np.sqrt(2)) * stats.logistic.cdf(gap) ** 9 * stats.logistic.sf(gap) ** 3
     found = fit.criteria().set_index("criterion").loc["c0"]
     if method == "map":
         assert found["weight"] == pytest.approx(stats.logistic.cdf(gap[density.argmax()]), abs=0.01)

@@ -57,9 +57,7 @@ def test_the_weights_are_checked() -> None:
         voirdire.fit(TABLE, criteria=pd.DataFrame({"criterion": ["clear", "trues"], "weight": [1, -1]}))
     for said in ("'trues' has no rankings", "weight -1 is negative", "no weight for 'true'"):
         assert said in str(caught.value)
-    others = pd.DataFrame(
-        {"criterion": [f"c{n}" for n in range(200)], "weight": [f"w{n % 2}" for n in range(200)]}
-    )
+    others = pd.DataFrame({"criterion": [f"c{n}" for n in range(200)], "weight": [f"w{n % 2}" for n in range(200)]})
     with pytest.raises(InputError) as caught:
         voirdire.fit(TABLE, criteria=others)
     assert len(caught.value.problems) == 4  # not one for each of 200 rows

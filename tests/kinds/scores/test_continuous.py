@@ -36,9 +36,7 @@ def test_the_density_of_a_score_adds_up_to_one() -> None:
     for mu, sigma in ((0.1, 0.2), (0.7, 0.3), (-2.0, 0.5)):
 
         def at(score: float, end: int, mu: float = mu, sigma: float = sigma) -> float:
-            found = score_log_density(
-                np.array(score), np.array(end), np.array(mu), np.array(math.log(sigma)), np
-            )
+            found = score_log_density(np.array(score), np.array(end), np.array(mu), np.array(math.log(sigma)), np)
             return math.exp(float(found))
 
         inside = integrate.quad(lambda y: at(y, 0), -0.5, 0.5)[0]
@@ -79,10 +77,7 @@ def test_the_mode_is_that_of_the_density_with_strengths_integrated_out() -> None
     found = optimize.minimize(minus_log, start, method="BFGS", options={"gtol": 1e-6}).x
     step = 1e-3 * np.eye(len(found))
     hessian = [
-        [
-            sum(a * b * minus_log(found + a * one + b * other) for a in (1, -1) for b in (1, -1)) / 4e-6
-            for one in step
-        ]
+        [sum(a * b * minus_log(found + a * one + b * other) for a in (1, -1) for b in (1, -1)) / 4e-6 for one in step]
         for other in step
     ]
     values, sd = problem.density.values(mode.x, np), np.sqrt(np.diag(np.linalg.inv(hessian)))
@@ -99,9 +94,7 @@ def test_scores_of_one_judge_rank_items_as_they_stand() -> None:
     truth = np.repeat(np.linspace(0.55, 0.75, 4), 30) + rng.normal(0.0, 0.1, 120)
     system = np.repeat([f"s{n}" for n in range(4)], 30)
     rows = {"judge": "metric", "system": system, "context": np.tile(np.arange(30), 4).astype(str)}
-    fit = voirdire.fit(
-        pd.DataFrame({**rows, "score": np.clip(truth, 0, 1)}), levels=[0, 1], seed=1, seconds=2
-    )
+    fit = voirdire.fit(pd.DataFrame({**rows, "score": np.clip(truth, 0, 1)}), levels=[0, 1], seed=1, seconds=2)
     assert fit.model.name == "rating-continuous"
     systems = fit.systems()
     means = pd.Series(truth).groupby(system).mean().sort_values(ascending=False)

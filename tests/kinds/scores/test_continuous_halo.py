@@ -89,9 +89,7 @@ def test_its_marginal_likelihood_is_that_of_the_normal_distribution(monkeypatch:
     for _ in range(3):
         values = problem.density.values(problem.density.starts(problem.data)[0], np)
         values |= {
-            name: value + rng.normal(0, 0.5, np.shape(value))
-            for name, value in values.items()
-            if "log_" in name
+            name: value + rng.normal(0, 0.5, np.shape(value)) for name, value in values.items() if "log_" in name
         }
         values["log_noise_criterion"] -= 2.0  # so that the ends are far
         hyper = np.concatenate(
@@ -133,9 +131,7 @@ def test_intervals_know_tastes_and_judges_of_strong_ones_count_less(table: pd.Da
 def test_units_of_judges_under_each_criterion_are_no_noise() -> None:
     """A judge whose scores lie elsewhere under each criterion, as in units of its own, tells items apart as well."""
     rows = panel(6, (0.0,) * 4)
-    moved = (rows["judge"] == "j00") * rows["criterion"].map(
-        {"c00": 1.0, "c01": -1.0, "c02": 0.5, "c03": -0.5}
-    )
+    moved = (rows["judge"] == "j00") * rows["criterion"].map({"c00": 1.0, "c01": -1.0, "c02": 0.5, "c03": -0.5})
     other = rows.assign(score=rows["score"] + moved)
     one, both = (fitted(part).judges().set_index("judge")["noise"] for part in (rows, other))
     np.testing.assert_allclose(one, both, rtol=0.05)
@@ -152,9 +148,7 @@ def test_verbs_know_it(table: pd.DataFrame, fit: Any, tmp_path: Any) -> None:
     pd.testing.assert_frame_equal(again.ranking(), fit.ranking())
     assert short.update(rows.tail(1)).problem.table.rows == len(rows)
     assert len(short.bootstrap(resamples=20)) == 20
-    drawn = fit.kind.draw(
-        fit.problem, fit.problem.density.values(fit.posterior.centre, np), np.random.default_rng(0)
-    )
+    drawn = fit.kind.draw(fit.problem, fit.problem.density.values(fit.posterior.centre, np), np.random.default_rng(0))
     assert drawn.rows == len(rows)
     assert np.corrcoef(drawn.score, fit.problem.table.score)[0, 1] > 0.5
 
@@ -163,9 +157,7 @@ def test_verbs_know_it(table: pd.DataFrame, fit: Any, tmp_path: Any) -> None:
 @pytest.mark.slow
 def test_opinions_that_were_not_seen_are_predicted_with_their_uncertainty(table: pd.DataFrame) -> None:
     rows = table.drop(columns="truth")
-    found = voirdire.cross_validate(
-        rows, [MODEL, "rating-continuous"], by=("judge", "item"), folds=3, levels=[-3, 9]
-    )
+    found = voirdire.cross_validate(rows, [MODEL, "rating-continuous"], by=("judge", "item"), folds=3, levels=[-3, 9])
     assert found.iloc[0]["model"] == MODEL
 
 
@@ -176,11 +168,7 @@ def test_copies_are_found_and_tastes_are_no_copies(table: pd.DataFrame) -> None:
         voirdire.fit(panel(seed, (0.6,) * 6).drop(columns="truth"), model=MODEL, levels=[-3, 9], method="map")
         for seed in range(20, 26)
     ]
-    assert all(
-        not (fit.judges()["answer_weight"] < 1).any()
-        for fit in independent
-        if "answer_weight" in fit.judges()
-    )
+    assert all(not (fit.judges()["answer_weight"] < 1).any() for fit in independent if "answer_weight" in fit.judges())
     left = shared_errors(independent[0].problem, independent[0].posterior)
     assert left.products.shape[1] == 20  # an item counts once, not once for each criterion
     copy = rows[rows["judge"] == "j00"].assign(judge="j99")

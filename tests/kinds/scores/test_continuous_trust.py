@@ -80,9 +80,7 @@ def test_independent_judges_are_left_alone() -> None:
         alarms += bool(most_alike(whole, 0.01))
         copies += bool(shared_error_families(problem, left))
         share.append(whole.size / len(noise))
-    assert (
-        alarms <= 4
-    )  # 60 times 0.01 is 0.6, and a Poisson number of that mean is above 4 once in 2,500 times
+    assert alarms <= 4  # 60 times 0.01 is 0.6, and a Poisson number of that mean is above 4 once in 2,500 times
     assert copies == 0
     assert np.mean(share) > 0.93
 
@@ -132,9 +130,7 @@ def test_families_are_named_and_the_checks_are_made() -> None:
     assert min(named.problem.answer_weight) < 0.7
     fit = voirdire.fit(scores, model="rating-continuous", levels=[1, 5])
     assert {"dependence", "influence"} <= set(fit.checks()["check"])
-    with pytest.raises(
-        InputError, match=r"families= is for models of single scores; model mean-score pools them"
-    ):
+    with pytest.raises(InputError, match=r"families= is for models of single scores; model mean-score pools them"):
         voirdire.fit(scores, model="mean-score", families={"j0": "base", "j6": "base"})
 
 

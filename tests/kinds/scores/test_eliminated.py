@@ -145,12 +145,8 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
     rng, judges, items = np.random.default_rng(0), 300, 350
     judge, item = np.repeat(np.arange(judges), 6), rng.integers(0, items, 6 * judges)
     seen = rng.normal(0, 1.5, items)[item] - rng.normal(0, 0.7, judges)[judge] + rng.logistic(size=len(item))
-    table = pd.DataFrame(
-        {"judge": judge, "item": item, "score": 1 + (seen[:, None] > [-1.0, 1.0]).sum(axis=1)}
-    )
-    problem = encoded(
-        "rating-discrimination", table.drop_duplicates(["judge", "item"]).astype({"judge": str})
-    )
+    table = pd.DataFrame({"judge": judge, "item": item, "score": 1 + (seen[:, None] > [-1.0, 1.0]).sum(axis=1)})
+    problem = encoded("rating-discrimination", table.drop_duplicates(["judge", "item"]).astype({"judge": str}))
     small = EliminatedItems(problem.density, problem.data)
     x = find_mode(problem).x
     exact, proper = small.factored_hessian(x).draws(4000, np.random.default_rng(1)), True

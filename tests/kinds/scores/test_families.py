@@ -59,9 +59,7 @@ def test_scores_of_named_families_get_shared_errors(fitted: voirdire.Fit) -> Non
 @pytest.mark.slow
 def test_the_check_of_dependence_knows_what_families_share(table: pd.DataFrame, fitted: voirdire.Fit) -> None:
     plain = voirdire.fit(table.drop(columns="truth"), model="rating-severity", method="laplace", families={})
-    dependence = [
-        {entry.check: entry.level for entry in fit.all_checks}["dependence"] for fit in (plain, fitted)
-    ]
+    dependence = [{entry.check: entry.level for entry in fit.all_checks}["dependence"] for fit in (plain, fitted)]
     assert dependence[0] != "ok"
     assert dependence[1] == "ok"
 
@@ -70,9 +68,7 @@ def test_the_check_of_dependence_knows_what_families_share(table: pd.DataFrame, 
 def test_named_families_widen_intervals() -> None:
     """Of errors of sd 2 the ratio is 1.098, the sd of a seed's 0.003: too near to the bound; of sd 3 it is 1.114."""
     table = panel(0, 3.0, judges=10, items=40)
-    plain, named = (
-        of_truth(table, f"rating-{m}", f)[1] for m, f in (("severity", {}), ("families", FAMILIES))
-    )
+    plain, named = (of_truth(table, f"rating-{m}", f)[1] for m, f in (("severity", {}), ("families", FAMILIES)))
     assert named > 1.1 * plain
 
 
@@ -163,9 +159,7 @@ def test_human_scores_leave_shared_errors_in(table: pd.DataFrame) -> None:
     latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     expected = float(density.log_likelihood(density.values(flat, np), data, np))
-    assert float(field.answers.value_gradient(field.predictors(latent, hyper))[0]) == pytest.approx(
-        expected, rel=1e-10
-    )
+    assert float(field.answers.value_gradient(field.predictors(latent, hyper))[0]) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.long
@@ -192,9 +186,7 @@ def test_intervals_cover_beside_human_scores(severe: float) -> None:
     assert np.mean(widths[True]) < np.mean(widths[False])
 
 
-def test_a_model_of_families_says_what_it_is_fitted_without(
-    table: pd.DataFrame, fitted: voirdire.Fit
-) -> None:
+def test_a_model_of_families_says_what_it_is_fitted_without(table: pd.DataFrame, fitted: voirdire.Fit) -> None:
     again = voirdire.fit(table.drop(columns="truth"), model=fitted.model, method="map")
     said = (
         "Model rating-families is fitted without errors that families share: it needs families=, the family of each "

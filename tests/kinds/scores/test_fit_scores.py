@@ -125,9 +125,7 @@ def test_results_survive_storage_and_json(fitted: voirdire.Fit, tmp_path: Path) 
 
 
 def test_tables_of_other_kinds_are_not_there(fitted: voirdire.Fit) -> None:
-    with pytest.raises(
-        voirdire.InputError, match=r"classes\(\) is for fits of labels; a fit of scores has ranking"
-    ):
+    with pytest.raises(voirdire.InputError, match=r"classes\(\) is for fits of labels; a fit of scores has ranking"):
         fitted.classes()
     votes = pd.DataFrame({"judge": "j", "first": ["x"], "second": "y", "winner": "x"})
     with pytest.raises(voirdire.InputError, match=r"cutpoints\(\) is for fits of scores; a fit of votes has"):

@@ -39,9 +39,7 @@ def test_tables_with_several_criteria_get_tastes(table: pd.DataFrame) -> None:
     assert fitted.model.name == "rating-halo"
     spreads = fitted.spreads().set_index("name")
     assert list(spreads.index) == ["item:c0", "item:c1", "item:c2", "item:c3", "general", "taste"]
-    assert (
-        1.0 < spreads.loc["taste", "low"] < spreads.loc["taste", "value"] < spreads.loc["taste", "high"] < 3.0
-    )
+    assert 1.0 < spreads.loc["taste", "low"] < spreads.loc["taste", "value"] < spreads.loc["taste", "high"] < 3.0
     assert [row["name"] for row in fitted.as_dict()["spreads"]] == list(spreads.index)
 
 
@@ -60,9 +58,7 @@ def test_judges_without_tastes_lose_little() -> None:
     rows = panel(5, 0.0).drop(columns="truth")
     halo = voirdire.fit(rows, model="rating-halo", method="laplace")
     assert halo.spreads().set_index("name").loc["taste", "low"] < 0.4
-    plain = (
-        voirdire.fit(rows, model="rating-severity", method="laplace").ranking().set_index("item")["sd"].mean()
-    )
+    plain = voirdire.fit(rows, model="rating-severity", method="laplace").ranking().set_index("item")["sd"].mean()
     assert halo.ranking()["sd"].mean() < 1.1 * plain
 
 
@@ -116,9 +112,7 @@ def test_human_scores_are_answers_of_the_field(table: pd.DataFrame) -> None:
     latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     expected = float(density.log_likelihood(density.values(flat, np), data, np))
-    assert float(field.answers.value_gradient(field.predictors(latent, hyper))[0]) == pytest.approx(
-        expected, rel=1e-10
-    )
+    assert float(field.answers.value_gradient(field.predictors(latent, hyper))[0]) == pytest.approx(expected, rel=1e-10)
     np.testing.assert_allclose(field.flat(*field.latent(flat)), flat, atol=1e-10)
 
 
@@ -193,15 +187,8 @@ def test_intervals_cover_whatever_the_taste(taste: float, general: float) -> Non
     for seed in range(12):
         rows = panel(100 + seed, taste, general=general)
         truth = rows.groupby("item")["truth"].first()
-        found = (
-            voirdire.fit(rows.drop(columns="truth"), method="laplace")
-            .ranking()
-            .set_index("item")
-            .sort_index()
-        )
-        share.append(
-            ((found["low"] <= truth - truth.mean()) & (truth - truth.mean() <= found["high"])).mean()
-        )
+        found = voirdire.fit(rows.drop(columns="truth"), method="laplace").ranking().set_index("item").sort_index()
+        share.append(((found["low"] <= truth - truth.mean()) & (truth - truth.mean() <= found["high"])).mean())
     error = max(3 * np.std(share, ddof=1) / np.sqrt(12), 0.03)
     assert 0.9 - error < np.mean(share) < 0.9 + max(error, 0.07)
 

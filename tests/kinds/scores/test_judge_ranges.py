@@ -13,9 +13,7 @@ WORTH = RNG.normal(size=40)
 
 
 def scores(**judges: np.ndarray) -> pd.DataFrame:
-    return pd.concat(
-        [pd.DataFrame({"judge": name, "item": range(40), "score": of}) for name, of in judges.items()]
-    )
+    return pd.concat([pd.DataFrame({"judge": name, "item": range(40), "score": of}) for name, of in judges.items()])
 
 
 def named(table: pd.DataFrame) -> list[str]:
@@ -61,9 +59,7 @@ def test_one_who_uses_a_part_of_the_levels_is_not(other: np.ndarray) -> None:
 @pytest.mark.parametrize("judges", [3, 8])
 def test_scores_between_levels_may_be_severe_and_lenient(judges: int) -> None:
     shift = np.linspace(-2, 2, judges)
-    assert (
-        named(scores(**{f"j{n}": WORTH + by + 0.3 * RNG.normal(size=40) for n, by in enumerate(shift)})) == []
-    )
+    assert named(scores(**{f"j{n}": WORTH + by + 0.3 * RNG.normal(size=40) for n, by in enumerate(shift)})) == []
     one = {"metric": RNG.random(40) / 4}
     (said,) = named(scores(**{f"j{n}": WORTH + by for n, by in enumerate(shift)}, **one))
     assert said.startswith("metric 0.0")
@@ -82,14 +78,10 @@ def test_scales_may_differ_by_criterion_alone() -> None:
 
 def test_criteria_on_different_scales_are_named_where_their_mean_is_taken() -> None:
     close, toxic = levels() + 0.25, RNG.random(40) / 10
-    table = pd.concat(
-        [scores(metric=close).assign(criterion="close"), scores(metric=toxic).assign(criterion="toxic")]
-    )
+    table = pd.concat([scores(metric=close).assign(criterion="close"), scores(metric=toxic).assign(criterion="toxic")])
     (check,) = [one for one in voirdire.fit(table, method="map").all_checks if one.check == "ranges"]
     assert check.level == "warn"
     assert check.message.startswith("Criteria have different scales: close 1.25 to 5.25, toxic 0.")
     assert "--where criterion=NAME" in check.message
-    alike = table.assign(
-        score=np.where(table["criterion"] == "toxic", table["score"] * 40 + 1, table["score"])
-    )
+    alike = table.assign(score=np.where(table["criterion"] == "toxic", table["score"] * 40 + 1, table["score"]))
     assert not [one for one in voirdire.fit(alike, method="map").all_checks if one.check == "ranges"]

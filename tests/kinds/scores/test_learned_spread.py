@@ -60,9 +60,7 @@ def test_of_few_items_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 5.0])
-def test_intervals_of_a_large_table_hold_items_of_any_spread(
-    monkeypatch: pytest.MonkeyPatch, spread: float
-) -> None:
+def test_intervals_of_a_large_table_hold_items_of_any_spread(monkeypatch: pytest.MonkeyPatch, spread: float) -> None:
     """Control: given a standard deviation of 2, intervals of three judges held 41% of items that are five apart."""
     monkeypatch.setattr(halo, "MAX_SCORES", 1_000)
     scores, worth = table(spread, 4)

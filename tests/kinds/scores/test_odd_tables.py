@@ -145,10 +145,7 @@ def test_modes_of_small_odd_tables_are_the_highest_that_a_plain_search_finds(nam
     mode, density = find_mode(problem), problem.density
     plain = Derivatives(density, problem.data)
     plain.closed_form = None  # the density as it is written, and a search that knows its gradient alone
-    ends = [
-        search_minimum(plain.value_gradient, start, max_iterations=400)
-        for start in density.starts(problem.data)
-    ]
+    ends = [search_minimum(plain.value_gradient, start, max_iterations=400) for start in density.starts(problem.data)]
     assert mode.log_density >= -min(end.value for end in ends) - 1e-6
     assert np.abs(plain.value_gradient(mode.x)[1]).max() < 1e-5
 

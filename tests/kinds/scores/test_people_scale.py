@@ -22,9 +22,7 @@ def table(metric: bool) -> pd.DataFrame:
     judge = np.clip(worth + rng.normal(0, 0.3, 30), 2.1, 3.9)
     people = np.r_[1, 5, np.round(worth[2:])]
     given = {"judge": judge if metric else np.round(judge), "human": people}
-    return pd.concat(
-        [pd.DataFrame({"judge": name, "item": range(30), "score": of}) for name, of in given.items()]
-    )
+    return pd.concat([pd.DataFrame({"judge": name, "item": range(30), "score": of}) for name, of in given.items()])
 
 
 @pytest.mark.parametrize(("metric", "model"), [(True, "rating-continuous"), (False, "rating-learned")])
@@ -35,9 +33,7 @@ def test_the_scale_is_that_of_judges_and_people_of_a_table(metric: bool, model: 
     assert fit.problem.scale.low == 1
     assert any(note.startswith("The scale is from 1 to 5, as judges and people") for note in fit.notes)
     judges, people = (whole[whole["judge"] == name] for name in ("judge", "human"))
-    with pytest.raises(
-        InputError, match="by the judges' scores alone"
-    ):  # of another table it may be another scale
+    with pytest.raises(InputError, match="by the judges' scores alone"):  # of another table it may be another scale
         voirdire.fit(judges, anchors=people.drop(columns="judge"), method="map")
 
 

@@ -49,9 +49,7 @@ def scores(seed: int = 0, criteria: int = 1, contexts: int = 1, *, between: bool
         ((1, 3), True, "rating-continuous-contexts", ("judge", "criterion", "item", "context")),
     ],
 )
-def test_defaults_keep_their_terms(
-    shape: tuple[int, int], between: bool, model: str, of: tuple[str, ...]
-) -> None:
+def test_defaults_keep_their_terms(shape: tuple[int, int], between: bool, model: str, of: tuple[str, ...]) -> None:
     fit = voirdire.fit(scores(0, *shape, between=between), method="map")
     assert fit.model.name == model
     assert not any("left out" in note for note in fit.notes)
@@ -59,9 +57,7 @@ def test_defaults_keep_their_terms(
     assert dims["judge_item_effect"] == of
     assert fit.judges()["variance_judge_item"].gt(0).all()
     once = scores(0, *shape, between=between).query("run == 'r0'")
-    assert "judge_item_effect" not in {
-        p.name for p in voirdire.fit(once, method="map").problem.density.parameters
-    }
+    assert "judge_item_effect" not in {p.name for p in voirdire.fit(once, method="map").problem.density.parameters}
 
 
 def test_families_keep_their_errors() -> None:
@@ -74,9 +70,7 @@ def test_families_keep_their_errors() -> None:
 def test_opinions_integrated_out_are_those_of_the_model_that_has_none_among_its_values() -> None:
     """log E_v prod P(y | v), by the rule of that model, is the log likelihood of ``rating-severity``."""
     table = read_scores(scores())
-    latent, integrated = (
-        encode_scores(load_model(name), table) for name in ("rating-learned", "rating-severity")
-    )
+    latent, integrated = (encode_scores(load_model(name), table) for name in ("rating-learned", "rating-severity"))
     rng = np.random.default_rng(1)
     values = latent.density.values(0.5 * rng.normal(size=latent.density.size), np)
     own = values.pop("judge_item_effect")
@@ -87,10 +81,10 @@ def test_opinions_integrated_out_are_those_of_the_model_that_has_none_among_its_
     by_node = []
     for z in nodes:
         at = {**values, "judge_item_effect": 0.0 * own + z * sd[:, None, None]}
-        log, weight = latent.density.form.log_part(latent.density, at, latent.data, np)
+        log, weight = latent.density.form.score_log_densities(latent.density, at, latent.data, np)
         by_node.append(np.bincount(cell, log * weight))
     expected = np.log(np.exp(log_weights) @ np.exp(np.array(by_node))).sum()
-    log, weight = integrated.density.form.log_part(integrated.density, values, integrated.data, np)
+    log, weight = integrated.density.form.score_log_densities(integrated.density, values, integrated.data, np)
     assert float(log @ weight) == pytest.approx(expected, abs=1e-9)
 
 

@@ -57,14 +57,11 @@ def test_ten_human_scores_turn_a_panel_that_is_wrong_as_a_whole(wrong) -> None:
     people = people_score(truth, list(truth.index[:10]), seed=5)
     alone, told = voirdire.fit(table, **how), voirdire.fit(table, anchors=people, **mode, **how)
     with_truth = [
-        np.corrcoef(fit.ranking().set_index("item").loc[truth.index, "score"], truth)[0, 1]
-        for fit in (alone, told)
+        np.corrcoef(fit.ranking().set_index("item").loc[truth.index, "score"], truth)[0, 1] for fit in (alone, told)
     ]
     assert with_truth[0] < -0.85
     assert with_truth[1] > 0.85
-    assert (
-        np.sign(told.judges()["discrimination"])[[0, 1, 2, 4, 5, 6]] == np.sign(WRONG)[[0, 1, 2, 4, 5, 6]]
-    ).all()
+    assert (np.sign(told.judges()["discrimination"])[[0, 1, 2, 4, 5, 6]] == np.sign(WRONG)[[0, 1, 2, 4, 5, 6]]).all()
     mirrors = [fit.checks().set_index("check").loc["orientation"] for fit in (alone, told)]
     assert mirrors[0]["level"] == "warn"
     assert "Collect human scores of some of these items and pass them as anchors" in mirrors[0]["message"]
@@ -120,14 +117,10 @@ def test_continuous_scores_of_people_have_a_noise_of_their_own() -> None:
     theta = rng.uniform(2.0, 4.0, 30)
     noises = (0.8, 0.8, 0.8)
     rows = [
-        (f"j{k}", f"i{i}", np.clip(theta[i] + s * rng.normal(), 1, 5))
-        for k, s in enumerate(noises)
-        for i in range(30)
+        (f"j{k}", f"i{i}", np.clip(theta[i] + s * rng.normal(), 1, 5)) for k, s in enumerate(noises) for i in range(30)
     ]
     table = pd.DataFrame(rows, columns=["judge", "item", "score"])
-    people = pd.DataFrame(
-        {"item": [f"i{i}" for i in range(30)], "score": theta - 0.3 + 0.2 * rng.normal(size=30)}
-    )
+    people = pd.DataFrame({"item": [f"i{i}" for i in range(30)], "score": theta - 0.3 + 0.2 * rng.normal(size=30)})
     how = {"model": "rating-continuous", "levels": [1, 5]}
     told, alone = (voirdire.fit(table, anchors=anchors, **how) for anchors in (people, None))
     row = told.people().iloc[0]
@@ -142,9 +135,7 @@ def test_continuous_scores_of_people_have_a_noise_of_their_own() -> None:
 
 
 def small() -> pd.DataFrame:
-    rows = [
-        (j, f"x{n}", c, 1 + (n + k) % 4) for k, j in enumerate("abc") for n in range(6) for c in ("p", "q")
-    ]
+    rows = [(j, f"x{n}", c, 1 + (n + k) % 4) for k, j in enumerate("abc") for n in range(6) for c in ("p", "q")]
     return pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])
 
 
@@ -154,10 +145,7 @@ def test_all_that_is_wrong_with_anchors_is_said_at_once() -> None:
         voirdire.fit(small(), anchors=people)
     text = str(caught.value)
     assert "anchors: row 1: score 7 is outside the scale 1, 2, 3, 4" in text
-    assert (
-        "the scale is 1, 2, 3, 4 by the judges' scores alone; name all its levels (levels=..., --levels)"
-        in text
-    )
+    assert "the scale is 1, 2, 3, 4 by the judges' scores alone; name all its levels (levels=..., --levels)" in text
     assert "anchors: row 2: the scores have no criterion 'pp'; known are 'p', 'q'" in text
     assert "anchors: row 3: score 1.5 is none of the levels 1, 2, 3, 4" in text
 
@@ -194,27 +182,21 @@ def test_a_criterion_that_the_scores_lack_is_refused_and_one_that_is_alone_need_
     one = small().query("criterion == 'p'")
     people = pd.DataFrame({"item": ["x1"], "score": [1]})
     assert voirdire.fit(one, anchors=people, method="map").people()["criterion"].tolist() == ["p"]
-    with pytest.raises(
-        InputError, match="the scores have no column 'criterion', so none is 'p'; leave it out"
-    ):
+    with pytest.raises(InputError, match="the scores have no column 'criterion', so none is 'p'; leave it out"):
         voirdire.fit(one.drop(columns="criterion"), anchors=people.assign(criterion="p"))
 
 
 def test_items_without_a_judge_are_noted_and_change_nothing() -> None:
     people = pd.DataFrame({"item": ["x1", "x3", "x1"], "criterion": ["p", "q", "p"], "score": [1, 4, 2]})
     stranger = pd.DataFrame({"item": ["new"], "criterion": ["p"], "score": [3]})
-    one, two = (
-        voirdire.fit(small(), anchors=t, method="map") for t in (people, pd.concat([people, stranger]))
-    )
+    one, two = (voirdire.fit(small(), anchors=t, method="map") for t in (people, pd.concat([people, stranger])))
     pd.testing.assert_frame_equal(one.ranking(), two.ranking())
     assert "1 anchor is about an item that no judge has scored ('new')" in two.notes[1]
     assert one.people()["scores"].tolist() == [2, 1]
 
 
 def test_a_fit_with_human_scores_is_kept_whole_and_shown(tmp_path: Path) -> None:
-    people = pd.DataFrame(
-        {"item": ["x1", "x3", "x5", "x0"], "criterion": ["p", "q", "p", "p"], "score": [2, 4, 1, 3]}
-    )
+    people = pd.DataFrame({"item": ["x1", "x3", "x5", "x0"], "criterion": ["p", "q", "p", "p"], "score": [2, 4, 1, 3]})
     small().to_csv(tmp_path / "scores.csv", index=False)
     people.to_csv(tmp_path / "people.csv", index=False)
     call = [
@@ -264,9 +246,7 @@ def test_the_check_counts_pairs_as_the_concordance_index_does(seed: int, criteri
     table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])
     some = table.query("judge == 'a'").sample(16 * criteria, random_state=seed)
     people = some.assign(score=rng.integers(1, 6, len(some))).drop(columns="judge")
-    fitted = voirdire.fit(
-        table, anchors=people, method="map", model="rating-severity", levels=LEVELS, families={}
-    )
+    fitted = voirdire.fit(table, anchors=people, method="map", model="rating-severity", levels=LEVELS, families={})
     agreed = pairs = 0.0
     for name, own in people.groupby("criterion"):
         mean = table[table["criterion"] == name].groupby("item")["score"].mean()
@@ -293,9 +273,7 @@ def test_the_check_seldom_tells_chance_from_chance() -> None:
         (check,) = human_concordance_check(problem, 0)
         told += check.level != "warn"
         if check.level == "warn":
-            assert (
-                "cannot be told from chance. Let people score about 20 more items, such as" in check.message
-            )
+            assert "cannot be told from chance. Let people score about 20 more items, such as" in check.message
     assert told <= 19
 
 
@@ -328,9 +306,7 @@ def test_the_check_trusts_a_panel_that_orders_as_people_do_and_not_three_items(s
     spread = list(theta.sort_values().index[::2])
     for items in (spread, spread[::7][:3], spread[:1]):
         people = people_score(theta, items, seed=1, sharpness=3.0)
-        fitted = voirdire.fit(
-            table.drop(columns=["run", "criterion"]), anchors=people, levels=LEVELS, method="map"
-        )
+        fitted = voirdire.fit(table.drop(columns=["run", "criterion"]), anchors=people, levels=LEVELS, method="map")
         levels.append(fitted.checks().set_index("check").loc["anchors"])
     assert [row["level"] for row in levels] == ["ok", "warn", "warn"]
     assert levels[0]["value"] > 0.8

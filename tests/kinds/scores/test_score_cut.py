@@ -52,18 +52,14 @@ def test_the_discriminations_are_the_two_step_formula() -> None:
     spread, sharp = (np.exp(section.numbers["mean"]) for section in (model.strength, model.anchors))
 
     def mean(function) -> float:
-        return integrate.quad(
-            lambda z: function(spread * z) * stats.norm.pdf(z), -5, 5, epsabs=1e-11, limit=200
-        )[0]
+        return integrate.quad(lambda z: function(spread * z) * stats.norm.pdf(z), -5, 5, epsabs=1e-11, limit=200)[0]
 
     def s(x: float) -> float:
         return float(1.0 / (1.0 + np.exp(-x)))
 
     def limits(b: float, shares: list[float]) -> list[float]:
         return [
-            optimize.brentq(
-                lambda cut, share=share: mean(lambda t: s(b * t - cut)) - share, -50, 50, xtol=1e-10
-            )
+            optimize.brentq(lambda cut, share=share: mean(lambda t: s(b * t - cut)) - share, -50, 50, xtol=1e-10)
             for share in shares
         ]
 

@@ -34,9 +34,7 @@ def test_discrimination_is_recovered_and_turned_judges_are_used_turned(
     fit = voirdire.fit(panel[0], model="rating-discrimination", seed=1, method="laplace")
     judges = fit.judges()
     np.testing.assert_allclose(judges["discrimination"], RELATIVE, atol=0.45)
-    at_centre = replace(
-        fit, posterior=replace(fit.posterior, draws=None)
-    ).judges()  # medians have another mean square
+    at_centre = replace(fit, posterior=replace(fit.posterior, draws=None)).judges()  # medians have another mean square
     assert np.sqrt((at_centre["discrimination"] ** 2).mean()) == pytest.approx(1.0, abs=0.01)
     assert (judges["reliability"][:3] > 0.6).all()
     assert abs(judges["reliability"][3] - 0.5) < 0.1
@@ -58,9 +56,7 @@ def test_intervals_of_discrimination_hold_the_truth(simulate: Simulate) -> None:
     held = []
     for seed in range(6):
         table, _ = simulate([0.5, 0.0, -0.5, 0.0, 0.0], 40, seed=60 + seed, slopes=SLOPES, sd=2.0)
-        judges = voirdire.fit(
-            table.drop(columns=["run", "criterion"]), model="rating-discrimination", seed=1
-        ).judges()
+        judges = voirdire.fit(table.drop(columns=["run", "criterion"]), model="rating-discrimination", seed=1).judges()
         held.append((judges["discrimination_low"] <= RELATIVE) & (judges["discrimination_high"] >= RELATIVE))
     assert np.mean(held) >= 0.73
 
@@ -133,9 +129,7 @@ def test_baselines_are_the_mean_and_the_median_of_judges_and_of_groups() -> None
         for item, value in wanted.items():
             assert found.loc[item, "score"] == pytest.approx(value, abs=1e-5)
             assert found.loc[item, "low"] < value < found.loc[item, "high"]
-        ungrouped = voirdire.fit(
-            table.drop(columns="group"), model=model, levels=[1, 5], method="map"
-        ).ranking()
+        ungrouped = voirdire.fit(table.drop(columns="group"), model=model, levels=[1, 5], method="map").ranking()
         for item, value in alone[model].items():
             assert ungrouped.set_index("item").loc[item, "score"] == pytest.approx(value, abs=1e-5)
     groups = fit.groups().set_index("group")
@@ -177,9 +171,7 @@ def test_groups_are_a_level_between_panel_and_judges(simulate: Simulate) -> None
     assert groups.loc["strict", "mean"] < groups.loc["kind", "mean"]
     assert (groups["low"] < groups["severity"]).all()
     assert set(fit.judges()["group"]) == {"strict", "kind"}
-    (alone,) = voirdire.fit(table.drop(columns="group"), model="rating-severity", method="map").as_dict()[
-        "groups"
-    ]
+    (alone,) = voirdire.fit(table.drop(columns="group"), model="rating-severity", method="map").as_dict()["groups"]
     assert (alone["judges"], alone["severity"], alone["low"], alone["high"]) == (6, None, None, None)
 
 

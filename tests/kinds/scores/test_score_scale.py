@@ -32,9 +32,7 @@ def refused(frame: pd.DataFrame, model: str = "rating-severity", **request: Any)
 def test_the_scale_is_the_whole_numbers_between_the_ends() -> None:
     found = ordinal_scale(np.array([3.0, 1.0, 5.0]), None, Problems("scores"))
     assert found == Scale((1.0, 2.0, 3.0, 4.0, 5.0))
-    assert ordinal_scale(np.array([0.0, 1.5]), ["0", "1.5", "3"], Problems("scores")) == Scale(
-        (0.0, 1.5, 3.0)
-    )
+    assert ordinal_scale(np.array([0.0, 1.5]), ["0", "1.5", "3"], Problems("scores")) == Scale((0.0, 1.5, 3.0))
     assert continuous_scale(np.array([0.2, 0.7]), None, Problems("scores")) == Scale((0.2, 0.7))
     assert continuous_scale(np.array([0.2, 0.7]), [0, 0.5, 1], Problems("scores")) == Scale((0.0, 1.0))
 

@@ -48,8 +48,7 @@ def test_duplicates_are_found_and_count_for_less(scores: pd.DataFrame) -> None:
     # weighed duplicates say less than copies taken as judges
     alone = fitted(scores).ranking().set_index("item")["score"].sort_index()
     apart = [
-        float(np.abs(fit.ranking().set_index("item")["score"].sort_index() - alone).mean())
-        for fit in (found, taken)
+        float(np.abs(fit.ranking().set_index("item")["score"].sort_index() - alone).mean()) for fit in (found, taken)
     ]
     assert apart[0] < 0.6 * apart[1]
 

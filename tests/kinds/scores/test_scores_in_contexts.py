@@ -157,9 +157,7 @@ def test_what_a_table_cannot_tell_is_left_out() -> None:
     assert voirdire.fit(apart, method="map").spreads()["name"].tolist() == ["item", "context"]
     one = voirdire.fit(TABLE[TABLE["context"] == "c0"], model="rating-contexts", method="map")
     assert any("is fitted without contexts: no item is scored in two contexts" in note for note in one.notes)
-    with pytest.raises(
-        InputError, match="contexts need items that are in several contexts; in these scores none"
-    ):
+    with pytest.raises(InputError, match="contexts need items that are in several contexts; in these scores none"):
         one.contexts()
     halo = voirdire.fit(TABLE[TABLE["context"] == "c0"], model="rating-halo", method="map")
     np.testing.assert_allclose(one.ranking()["score"], halo.ranking()["score"], atol=1e-6)
@@ -267,9 +265,7 @@ def test_people_score_items_in_contexts_or_over_them() -> None:
 def test_people_in_contexts_that_no_judge_has_seen_are_said(tmp_path: Path) -> None:
     fitted = voirdire.fit(TABLE, anchors=people(["c1", "nowhere", "c2", "c0"]), method="map")
     assert fitted.people()["scores"].sum() == 3
-    assert any(
-        "1 anchor is in a context that no judge has scored ('nowhere')" in note for note in fitted.notes
-    )
+    assert any("1 anchor is in a context that no judge has scored ('nowhere')" in note for note in fitted.notes)
     again = voirdire.load(fitted.save(tmp_path / "run"))
     pd.testing.assert_frame_equal(again.ranking(), fitted.ranking())
     with pytest.raises(InputError, match="anchors: all 4 anchors are in contexts that no judge has scored"):
@@ -301,9 +297,7 @@ def test_scores_between_levels_have_contexts_too() -> None:
     truth = worth[:, None] + more
     assert np.corrcoef(there.ravel(), (truth - truth.mean(axis=0)).ravel())[0, 1] > 0.9
     known = table.drop_duplicates(["item", "context"]).head(1)
-    here, elsewhere = (
-        float(found.predict(rows)["expected"][0]) for rows in (known, known.drop(columns="context"))
-    )
+    here, elsewhere = (float(found.predict(rows)["expected"][0]) for rows in (known, known.drop(columns="context")))
     over = found.ranking().set_index("item").loc["i0", "score"]
     assert abs(elsewhere - over) < 1.0  # by a judge that is neither severe nor lenient
     assert abs(here - (worth[0] + more[0, 0])) < 5.0
@@ -321,16 +315,13 @@ def test_terms_of_contexts_and_tastes_go_without_those_of_items_in_contexts() ->
     rows = {"item": [f"i{i}" for i in item], "context": [f"x{x}" for x in context]}
     table = pd.DataFrame({**rows, "judge": [f"j{k}" for k in judge], "score": score})
     plain, tasted = (
-        voirdire.fit(table, terms=terms, method="laplace")
-        for terms in ("item + context", "item + judge:item")
+        voirdire.fit(table, terms=terms, method="laplace") for terms in ("item + context", "item + judge:item")
     )
     assert plain.spreads()["name"].tolist() == ["item", "effect:context"]
     assert tasted.spreads()["name"].tolist() == ["item"]
     assert tasted.judges()["variance_judge_item"].gt(0).all()
     assert tasted.ranking()["sd"].mean() > 3 * plain.ranking()["sd"].mean()
-    whole = voirdire.fit(
-        table.assign(score=table["score"].round().clip(1, 9)), terms="item + context", method="map"
-    )
+    whole = voirdire.fit(table.assign(score=table["score"].round().clip(1, 9)), terms="item + context", method="map")
     assert "context" in set(whole.terms()["term"])
     with pytest.raises(InputError, match="judge:item cannot be told: there is one judge"):
         voirdire.fit(table[table["judge"] == "j0"], terms="item + judge:item", method="map")

@@ -233,17 +233,11 @@ def test_what_the_prior_leaves_of_scores_between_levels_is_that_of_each_draw() -
     values["log_spread"][4] = -30.0
     found = shrinkage_removal(fit.problem, values)
     for draw in range(4):
-        sigma = np.diag(np.exp(2 * values["log_spread"][draw])) + np.exp(
-            2 * values["log_general_spread"][draw]
-        )
-        noise, taste = (
-            np.exp(2 * values[name][draw]) for name in ("log_noise_criterion", "log_taste_spread")
-        )
+        sigma = np.diag(np.exp(2 * values["log_spread"][draw])) + np.exp(2 * values["log_general_spread"][draw])
+        noise, taste = (np.exp(2 * values[name][draw]) for name in ("log_noise_criterion", "log_taste_spread"))
         told = sum(np.linalg.inv(np.diag(noise[k]) + taste[k]) for k in range(3))
         by_hand = sigma @ np.linalg.inv(sigma + np.linalg.inv(told))
         np.testing.assert_allclose(found.kept[draw], by_hand, rtol=1e-8)
-        np.testing.assert_allclose(
-            found.outward[draw] @ found.outward[draw] @ found.kept[draw], np.eye(2), atol=1e-8
-        )
+        np.testing.assert_allclose(found.outward[draw] @ found.outward[draw] @ found.kept[draw], np.eye(2), atol=1e-8)
     assert np.isfinite(found.kept[4]).all()
     assert np.isfinite(found.outward[4]).all()

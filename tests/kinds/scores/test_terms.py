@@ -111,9 +111,7 @@ def test_the_field_and_the_density_say_the_same(people: bool) -> None:
     asked = {"terms": f"{SUM} + family:length + family:category", **FAMILIES}
     if people:
         asked["anchors"] = TABLE[["item", "score"]].groupby("item", as_index=False)["score"].median().round()
-    problem: ScoresProblem = voirdire.fit(
-        TABLE, method="map", anchor_mode="joint" if people else None, **asked
-    ).problem
+    problem: ScoresProblem = voirdire.fit(TABLE, method="map", anchor_mode="joint" if people else None, **asked).problem
     density, rng = problem.density, np.random.default_rng(0)
     field = density.latent_model(problem.data)
     apart = []
@@ -133,10 +131,7 @@ def test_covariates_and_families_are_terms_of_the_default_model() -> None:
     names = [row.words for row in found.model.terms]
     assert names == ["length", "own-family", "judge:length", "judge:own-family"]
     left = voirdire.fit(table, method="map", without_own_family=True, **FAMILIES)
-    own = sum(
-        FAMILIES["families"][k] == FAMILIES["item_families"][i]
-        for k, i in table[["judge", "item"]].to_numpy()
-    )
+    own = sum(FAMILIES["families"][k] == FAMILIES["item_families"][i] for k, i in table[["judge", "item"]].to_numpy())
     assert any(f"{own:,} of {len(table):,} scores" in note for note in left.notes)
     assert left.problem.table.rows == len(table) - own
     by = voirdire.fit(TABLE, by="category", method="map")
@@ -145,9 +140,7 @@ def test_covariates_and_families_are_terms_of_the_default_model() -> None:
 
 def test_the_order_of_names_in_a_term_says_nothing() -> None:
     one, other = (
-        voirdire.fit(TABLE, terms=f"item + own-family + {term}", method="map", **FAMILIES).own_family()[
-            "effect"
-        ]
+        voirdire.fit(TABLE, terms=f"item + own-family + {term}", method="map", **FAMILIES).own_family()["effect"]
         for term in ("judge:own-family", "own-family:judge")
     )
     np.testing.assert_allclose(one, other, atol=1e-9)
@@ -258,9 +251,7 @@ def test_labels_take_no_terms() -> None:
 def test_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "scores.csv"
     TABLE.to_csv(file, index=False)
-    run = CliRunner().invoke(
-        app, ["fit", str(file), "--terms", "item + length + judge:time", "--method", "map"]
-    )
+    run = CliRunner().invoke(app, ["fit", str(file), "--terms", "item + length + judge:time", "--method", "map"])
     assert run.exit_code == 0, run.output
     assert "Held fixed" in run.output
     assert "judge:time" in run.output

@@ -62,9 +62,7 @@ def test_components_are_near_the_moments_of_the_table() -> None:
     assert (half < 0.1).all()
 
 
-def over_panels(
-    panels: list[tuple[pd.DataFrame, dict[str, Floats]]], model: str
-) -> dict[str, tuple[Floats, Floats]]:
+def over_panels(panels: list[tuple[pd.DataFrame, dict[str, Floats]]], model: str) -> dict[str, tuple[Floats, Floats]]:
     """Of each component: whether intervals hold the truth, and log of the estimate over it, shape (panels, judges)."""
     found: dict[str, tuple[list[Floats], list[Floats]]] = {name: ([], []) for name in COMPONENTS}
     for seed, (table, truth) in enumerate(panels):

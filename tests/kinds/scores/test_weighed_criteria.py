@@ -57,9 +57,7 @@ def test_weights_of_two_criteria_have_their_posterior(method: str) -> None:
     votes = pd.concat([votes] * 2).assign(winner=["c0"] * 9 + ["c1"] * 3)
     fit = voirdire.fit(scores, votes, levels=LEVELS, method=method, draws=2000)
     gap = np.linspace(-8, 8, 20_001)
-    density = (
-        stats.norm.pdf(gap, 0, 1.5 * np.sqrt(2)) * stats.logistic.cdf(gap) ** 9 * stats.logistic.sf(gap) ** 3
-    )
+    density = stats.norm.pdf(gap, 0, 1.5 * np.sqrt(2)) * stats.logistic.cdf(gap) ** 9 * stats.logistic.sf(gap) ** 3
     below = np.cumsum(density) / density.sum()
     low, high = (1 / (1 + np.exp(-gap[np.searchsorted(below, p)])) for p in (0.05, 0.95))
     found = fit.criteria().set_index("criterion").loc["c0"]
@@ -125,9 +123,7 @@ def test_more_votes_on_criteria_are_added_and_all_is_kept(tmp_path: Path) -> Non
     grown = again.update(new, more)
     assert grown.model.name == "rating-contexts"
     assert grown.criteria()["weight"][0] > fit.criteria()["weight"][0] + 0.1
-    expected = voirdire.fit(
-        pd.concat([scores, new]), pd.concat([votes, more]), levels=LEVELS, method="laplace"
-    )
+    expected = voirdire.fit(pd.concat([scores, new]), pd.concat([votes, more]), levels=LEVELS, method="laplace")
     found, wanted = (one.ranking().set_index("item")["score"].sort_index() for one in (grown, expected))
     np.testing.assert_allclose(found, wanted, atol=0.1)
 

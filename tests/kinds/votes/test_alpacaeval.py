@@ -29,9 +29,7 @@ def board(project: Path) -> Any:
 
 @pytest.mark.slow
 def test_the_ranking_with_length_held_fixed_is_the_published_one(shared: Path, board: Any) -> None:
-    given = pd.read_csv(shared / "data" / "alpacaeval2_gpt4.csv").drop_duplicates(
-        ["model", "dataset", "instruction"]
-    )
+    given = pd.read_csv(shared / "data" / "alpacaeval2_gpt4.csv").drop_duplicates(["model", "dataset", "instruction"])
     published = pd.read_csv(shared / "data" / "alpacaeval2_leaderboard.csv").set_index("model")[
         "length_controlled_winrate"
     ]

@@ -53,9 +53,7 @@ def test_answers_under_no_criterion_are_about_the_whole(panel: Votes) -> None:
     assert not read_anchors(frame(("x", "y", "x")), read_votes(votes)).overall  # one criterion is the whole
     named = frame(("x", "y", "x", "style"), columns=("first", "second", "winner", "criterion"))
     assert not read_anchors(named, read_votes(votes)).overall
-    with pytest.raises(
-        InputError, match="criterion 'styl' is none of the 1 known ones; did you mean 'style'"
-    ):
+    with pytest.raises(InputError, match="criterion 'styl' is none of the 1 known ones; did you mean 'style'"):
         read_anchors(named.assign(criterion="styl"), read_votes(votes))
 
 

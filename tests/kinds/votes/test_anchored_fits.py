@@ -44,9 +44,7 @@ ANCHORS = pd.DataFrame([("x", "y", "x"), ("x", "z", "tie")], columns=["first", "
         pytest.param("bt-sigma", ANCHORS, marks=pytest.mark.slow),
     ],
 )
-def test_all_engines_have_the_density_of_the_equation(
-    model: str, anchors: pd.DataFrame, as_written: Any
-) -> None:
+def test_all_engines_have_the_density_of_the_equation(model: str, anchors: pd.DataFrame, as_written: Any) -> None:
     panel = read_votes(VOTES)
     with_people = encode_votes(load_model(model), panel, anchors=read_anchors(anchors, panel))
     without = encode_votes(load_model(model), panel)
@@ -72,9 +70,7 @@ def test_all_engines_have_the_density_of_the_equation(
         reference = float(density.log_density(x, with_people.data, np))
         assert reference == pytest.approx(float(rest + people + log_prior), rel=1e-12)
         with engine.double_precision():
-            assert float(engine.log_densities(density)(x[None], with_people.data)[0]) == pytest.approx(
-                reference
-            )
+            assert float(engine.log_densities(density)(x[None], with_people.data)[0]) == pytest.approx(reference)
         assert float(compiled(value_point(density, x))) == pytest.approx(reference, abs=1e-5)
 
 
@@ -104,9 +100,7 @@ def wrong_panel(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         pytest.param(None, 0.95, 5, marks=[pytest.mark.slow, pytest.mark.long]),
     ],
 )
-def test_ten_anchors_turn_a_panel_that_is_wrong_as_a_whole(
-    mode: str | None, least: float, panels: int
-) -> None:
+def test_ten_anchors_turn_a_panel_that_is_wrong_as_a_whole(mode: str | None, least: float, panels: int) -> None:
     """Reliability's mean concordance with the truth: 0 without anchors, at least 0.95 with ten.
 
     Cut reliabilities know ten answers of each judge and nothing else, so judges 10 points apart cannot all be ordered.
@@ -126,10 +120,7 @@ def test_ten_anchors_turn_a_panel_that_is_wrong_as_a_whole(
             mirror = without.checks().set_index("check").loc["orientation"]
             assert mirror["level"] == "warn"
             assert "0.5 under a flat prior" in mirror["message"]
-            assert (
-                "worse than chance: a warning sign that only human answers (anchors) can settle"
-                in mirror["message"]
-            )
+            assert "worse than chance: a warning sign that only human answers (anchors) can settle" in mirror["message"]
     assert np.mean(found) >= least
     assert not alone or np.mean(alone) <= 0.05
 
@@ -140,8 +131,7 @@ def linked() -> tuple[pd.DataFrame, pd.DataFrame]:
     made = simulate_votes(judges, 6, 1, seed=4)
     names, theta = made.truth.items, made.truth.strengths[0]
     rows = [
-        (names[i], names[j], names[i] if theta[i] > theta[j] else names[j])
-        for i, j in ((0, 1), (2, 3), (4, 5), (0, 5))
+        (names[i], names[j], names[i] if theta[i] > theta[j] else names[j]) for i, j in ((0, 1), (2, 3), (4, 5), (0, 5))
     ]
     return made.votes, pd.DataFrame(rows, columns=["first", "second", "winner"])
 
@@ -288,9 +278,7 @@ def test_the_default_gives_way_to_what_is_clearly_better() -> None:
 
     assert chosen(0.1 + noise) == "joint"
     assert chosen(0.1 + 0.1 * noise) == "cut"
-    assert (
-        chosen(0.1 + 0.1 * noise, if_wrong=2.1) == "joint"
-    )  # that one error more would cost what was gained
+    assert chosen(0.1 + 0.1 * noise, if_wrong=2.1) == "joint"  # that one error more would cost what was gained
     assert chosen(np.full(10, 0.4), count=2) == "joint"
 
 
@@ -301,9 +289,7 @@ def test_one_imagined_failure_is_no_noise() -> None:
 
 
 @pytest.mark.parametrize(("noise", "chosen"), [(0.0, "cut"), (0.4, "cut"), (1.0, PEOPLE_ALONE)])
-def test_judges_help_where_they_predict_better_than_people_alone_by_the_noise(
-    noise: float, chosen: str
-) -> None:
+def test_judges_help_where_they_predict_better_than_people_alone_by_the_noise(noise: float, chosen: str) -> None:
     """A gain of about .2: without noise, 1.5 times the noise (less than beside the default), and .6 times."""
     losses = {name: Losses(np.full(12, loss), 2.0) for name, loss in (("joint", 0.8), (PEOPLE_ALONE, 0.4))}
     losses["cut"] = Losses(0.2 + noise * np.tile([-1.0, 1.0], 6), 2.0)
@@ -313,10 +299,7 @@ def test_judges_help_where_they_predict_better_than_people_alone_by_the_noise(
 def test_an_overconfident_method_is_charged_for_what_luck_hides() -> None:
     """Ten of ten right at 0.999 against 0.85: plain log loss prefers the former, the imagined failure does not."""
     sure, modest = np.full(10, 0.999), np.full(10, 0.85)
-    losses = {
-        name: Losses(-np.log(p), _loss_if_wrong(1.0 - p))
-        for name, p in (("stacking", modest), ("lucky", sure))
-    }
+    losses = {name: Losses(-np.log(p), _loss_if_wrong(1.0 - p)) for name, p in (("stacking", modest), ("lucky", sure))}
     assert losses["lucky"].by_anchor.mean() < losses["stacking"].by_anchor.mean()
     assert _best_method(losses, "stacking") == "stacking"
     assert _loss_if_wrong(np.array([0.1, 0.1])) == pytest.approx(np.log(10))

@@ -90,9 +90,7 @@ def test_the_field_is_the_density(in_contexts: bool) -> None:
     for x in points:
         latent, _ = field.latent(x)
         of_field.append(float(field.answers.value_gradient(field.pattern.linear_predictors(latent))[0]))
-    of_density = [
-        problem.density.log_likelihood(problem.density.values(x, np), problem.data, np) for x in points
-    ]
+    of_density = [problem.density.log_likelihood(problem.density.values(x, np), problem.data, np) for x in points]
     assert np.allclose(np.diff(of_field), np.diff(of_density), rtol=1e-9)
 
 
@@ -123,9 +121,7 @@ def test_contexts_that_no_judge_saw_are_told_and_left_out() -> None:
     panel = read_votes(votes)
     found = encode_contexts(read_anchors(said, panel), panel)
     assert found.count == len(said) - 10
-    assert any(
-        "10 anchors are in contexts that no judge has seen ('prompt 33'" in note for note in found.notes
-    )
+    assert any("10 anchors are in contexts that no judge has seen ('prompt 33'" in note for note in found.notes)
     with pytest.raises(InputError, match="all 60 anchors are in contexts that no judge has seen"):
         encode_contexts(read_anchors(said.assign(context="elsewhere"), panel), panel)
 

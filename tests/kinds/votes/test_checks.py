@@ -78,9 +78,7 @@ def test_weights_without_votes_are_the_priors() -> None:
     assert vote_checks.weights_check(encoded(CYCLE, "maple")) == []  # one criterion needs no weight
 
 
-@pytest.mark.parametrize(
-    ("mass", "level"), [(0.0, "ok"), (0.05, "ok"), (0.051, "warn"), (0.3, "warn"), (0.31, "fail")]
-)
+@pytest.mark.parametrize(("mass", "level"), [(0.0, "ok"), (0.05, "ok"), (0.051, "warn"), (0.3, "warn"), (0.31, "fail")])
 def test_the_mirror_warns_above_five_percent(mass: float, level: str) -> None:
     found = shared.orientation_check(mass)
     assert (found.level, found.value) == (level, mass)

@@ -26,9 +26,7 @@ from voirdire.tables import read_votes
 Table = Callable[..., pd.DataFrame]
 
 
-def panel(
-    spread: float, seed: int = 0, votes: int = 900, contexts: int = 8, ties: bool = False
-) -> pd.DataFrame:
+def panel(spread: float, seed: int = 0, votes: int = 900, contexts: int = 8, ties: bool = False) -> pd.DataFrame:
     """Ten items under contexts that change what they are worth, and six judges right on about 85%."""
     rng = np.random.default_rng(seed)
     items, judges = 10, 6
@@ -84,9 +82,7 @@ def test_tables_whose_items_meet_in_several_contexts_get_the_model_with_contexts
 
 
 @pytest.mark.slow
-def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(
-    fitted: Any, table: pd.DataFrame
-) -> None:
+def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(fitted: Any, table: pd.DataFrame) -> None:
     these = voirdire.fit(table, over="these", method="laplace")
     one, other = (fit.ranking().set_index("item").sort_index()["sd"] for fit in (fitted, these))
     assert (one > 1.2 * other).all()
@@ -123,9 +119,7 @@ def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
 
 def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("voirdire.infer.latent_gaussian.propagation.MAX_SWEEPS", 2)
-    monkeypatch.setattr(
-        "voirdire.infer.latent_gaussian.propagation.propagate_answers.__defaults__", (None, 2)
-    )
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.propagation.propagate_answers.__defaults__", (None, 2))
     few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
     checks = few.checks().set_index("check")
     assert "did not converge" in checks.loc["approximation", "message"]
@@ -220,9 +214,7 @@ def test_what_would_take_many_minutes_is_no_default(monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None:
     """A new prompt is as uncertain as prompts differ: chances are nearer to one half than in the typical context."""
-    asked = pd.DataFrame(
-        {"judge": "judge 0", "first": "item 0", "second": "item 9", "winner": "first"}, index=[0]
-    )
+    asked = pd.DataFrame({"judge": "judge 0", "first": "item 0", "second": "item 9", "winner": "first"}, index=[0])
     with pytest.warns(UserWarning, match="The fit has no context"):
         found = fitted.predict(asked.assign(context="never seen")).iloc[0]
     values, rng, each = fitted.posterior.values, np.random.default_rng(1), []

@@ -46,9 +46,7 @@ def test_votes_there_are_predicted_no_worse_than_without_contexts(parts: Any, fi
     losses, expected = {}, {}
     for result in (fitted, voirdire.fit(seen, model="crowd-bt-position", method="laplace")):
         p = result.predict(unseen)["p_first"].to_numpy()
-        rows = pd.DataFrame(
-            {"context": unseen["context"].to_numpy(), "loss": -np.log(np.where(first, p, 1 - p))}
-        )
+        rows = pd.DataFrame({"context": unseen["context"].to_numpy(), "loss": -np.log(np.where(first, p, 1 - p))})
         rows["expected"] = -p * np.log(p) - (1 - p) * np.log(1 - p)
         by_context = rows.groupby("context").mean()
         losses[result.model.name], expected[result.model.name] = by_context["loss"], by_context["expected"]

@@ -59,9 +59,7 @@ def given() -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.fixture(scope="module")
 def fitted(given: tuple[pd.DataFrame, pd.DataFrame]) -> Any:
     table, items = given
-    return voirdire.fit(
-        table, covariates=items, families=FAMILIES, item_families=ITEM_FAMILIES, method="laplace"
-    )
+    return voirdire.fit(table, covariates=items, families=FAMILIES, item_families=ITEM_FAMILIES, method="laplace")
 
 
 def test_effects_are_found(fitted: Any, given: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -89,11 +87,7 @@ def test_scores_stand_beside_unadjusted_ones(fitted: Any, given: tuple[pd.DataFr
     more = (ranking["unadjusted"] - ranking["score"])[length.index]
     assert np.corrcoef(more, length)[0, 1] > 0.95
     assert (ranking["low"] < ranking["score"]).all()
-    alone = (
-        voirdire.fit(given[0], covariates=given[1], method="laplace")
-        .ranking()
-        .set_index("item")["unadjusted"]
-    )
+    alone = voirdire.fit(given[0], covariates=given[1], method="laplace").ranking().set_index("item")["unadjusted"]
     without = voirdire.fit(given[0], method="laplace").ranking().set_index("item")["score"]
     assert (alone - without[alone.index]).abs().max() < 0.25
     assert "unadjusted" not in voirdire.fit(given[0].head(400), method="map").ranking()
@@ -153,9 +147,7 @@ def test_what_is_right_is_what_a_logistic_regression_says(given: tuple[pd.DataFr
         priors={"strength": {"sd": 1e4}},
     )
     names = sorted(set(table["first"]))
-    design = np.stack(
-        [(table["first"] == n).astype(float) - (table["second"] == n) for n in names[1:]], axis=1
-    )
+    design = np.stack([(table["first"] == n).astype(float) - (table["second"] == n) for n in names[1:]], axis=1)
     unit = found.covariates()["unit"].item()
     z = ((table["length_first"] - table["length_second"]) / unit).to_numpy()
     x = np.column_stack([design, z])
@@ -170,9 +162,7 @@ def test_votes_that_length_decides_are_predicted_with_it() -> None:
     rng = np.random.default_rng(0)
     length = rng.normal(size=(600, 2))
     votes = pd.DataFrame({"judge": "a", "first": rng.choice(["x", "y"], 600), "second": "z"})
-    votes["winner"] = np.where(
-        rng.random(600) < 1 / (1 + np.exp(length[:, 1] - length[:, 0])), "first", "second"
-    )
+    votes["winner"] = np.where(rng.random(600) < 1 / (1 + np.exp(length[:, 1] - length[:, 0])), "first", "second")
     votes["length_first"], votes["length_second"] = length.T
     loss = [
         voirdire.cross_validate(votes, ["bradley-terry"], by=["vote"], covariates=given)["log_loss"].item()
@@ -184,9 +174,7 @@ def test_votes_that_length_decides_are_predicted_with_it() -> None:
 
 
 def test_degrees_divide_votes() -> None:
-    table = pd.DataFrame(
-        {"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 4, "degree": [1, 0.7, 0.6, 0.5]}
-    )
+    table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 4, "degree": [1, 0.7, 0.6, 0.5]})
     whole = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 14 + ["y"] * 6})
     flat = {"strength": {"sd": 1e3}}
     one = voirdire.fit(table, model="bradley-terry", method="map", priors=flat).ranking()["score"]
@@ -287,9 +275,7 @@ def test_bad_families_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) -> N
     refused(given, "item_families= needs families=", item_families=ITEM_FAMILIES)
     refused(given, "needs the families", without_own_family=True)
     wrong = {"item 9": "red"}
-    refused(
-        given, "item 'item 9' is none of the 6 items; did you mean", families=FAMILIES, item_families=wrong
-    )
+    refused(given, "item 'item 9' is none of the 6 items; did you mean", families=FAMILIES, item_families=wrong)
     refused(given, "no judge compared", families=FAMILIES, item_families={"item 0": "green"})
 
 
@@ -328,9 +314,7 @@ def test_other_kinds_of_tables_refuse_covariates() -> None:
 
 
 def test_texts_are_counted() -> None:
-    texts = pd.DataFrame(
-        {"item": ["a", "b"], "context": ["p", "p"], "text": ["# T\n1. **x** y\n```\ncode\n```\n", ""]}
-    )
+    texts = pd.DataFrame({"item": ["a", "b"], "context": ["p", "p"], "text": ["# T\n1. **x** y\n```\ncode\n```\n", ""]})
     found = voirdire.covariates.text(texts)
     assert found.columns.tolist() == [
         "item",

@@ -74,9 +74,7 @@ def test_human_answers_tell_position_from_strength() -> None:
 @pytest.mark.long
 @pytest.mark.slow
 def test_what_cannot_be_told_is_left_out_with_its_reason_once(capsys: pytest.CaptureFixture[str]) -> None:
-    one, both = (
-        voirdire.fit(votes(pairs * 5)) for pairs in ([("r", x) for x in "wxyz"], [*SORTED, ("z", "w")])
-    )
+    one, both = (voirdire.fit(votes(pairs * 5)) for pairs in ([("r", x) for x in "wxyz"], [*SORTED, ("z", "w")]))
     for fit, told in ((one, False), (both, True)):
         assert ("position bias" in notebook(fit)) == told
         show_fit(fit)

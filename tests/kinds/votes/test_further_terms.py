@@ -43,9 +43,7 @@ def panel(
     difference = np.zeros(votes)
     for side, i in ((1, a), (-1, b)):
         at = 0 if side == 1 else 1
-        eta = (
-            worth[i] + here[i, x] + taste[k, i] + slopes[k] * length[:, at] + category[i, which] + drift[i, t]
-        )
+        eta = worth[i] + here[i, x] + taste[k, i] + slopes[k] * length[:, at] + category[i, which] + drift[i, t]
         difference += side * (eta + owns[k] * (of_item[i] == np.array(FAMILY)[k]))
     first = coins[0][k] * expit(difference) + (1 - coins[1][k]) * expit(-difference)
     tie = rng.random(votes) < 0.3 / (0.3 + 2 * np.cosh(difference / 2))
@@ -120,22 +118,13 @@ def log_likelihood(values: dict[str, Any], table: pd.DataFrame, length: np.ndarr
             eta = values["strength"][0, i] + values["context_strength"][0, i, x] + values["taste"][k, i]
             eta += (values["effect:length"] + values["judge:length"][k]) * length[at, side]
             eta += (values["effect:own-family"] + values["judge:own-family"][k]) * own
-            worth.append(
-                eta + values["item:category"][i, which] + values["item:time"][i] @ steps[period[row.time]]
-            )
+            worth.append(eta + values["item:category"][i, which] + values["item:time"][i] @ steps[period[row.time]])
         d, i, j = worth[0] - worth[1], int(row.first[1:]), int(row.second[1:])
-        log_nu = (
-            values["tie"]
-            + values["tie_judge"][k]
-            + values["tie_context"][x]
-            + values["tie_judge_context"][k, x]
-        )
+        log_nu = values["tie"] + values["tie_judge"][k] + values["tie_context"][x] + values["tie_judge_context"][k, x]
         nu = np.exp(log_nu + values["tie_item"][i] + values["tie_item"][j])
         tie = nu / (nu + 2 * np.cosh(d / 2))
         first = expit(values["coin_first"][k]) * expit(d) + (1 - expit(values["coin_second"][k])) * expit(-d)
-        total += np.log(
-            {"tie": tie, "first": (1 - tie) * first, "second": (1 - tie) * (1 - first)}[row.winner]
-        )
+        total += np.log({"tie": tie, "first": (1 - tie) * first, "second": (1 - tie) * (1 - first)}[row.winner])
     return float(total)
 
 
@@ -163,18 +152,14 @@ def test_votes_are_predicted_drawn_and_left_out_with_their_numbers(fit: Any) -> 
     drawn = fit.kind.draw(problem, values, np.random.default_rng(0))
     again = fit.kind.problem_with_table(problem, table=drawn)
     assert again.density == problem.density
-    before, after = (
-        one.density.log_likelihood(values, one.data, np) / one.votes.rows for one in (problem, again)
-    )
+    before, after = (one.density.log_likelihood(values, one.data, np) / one.votes.rows for one in (problem, again))
     assert after == pytest.approx(before, abs=0.1)
     with pytest.warns(UserWarning, match="Answers are predicted on average over"):
-        assert fit.predict(TABLE.head(3))[["p_first", "p_second", "p_tie"]].sum(
-            axis=1
-        ).tolist() == pytest.approx([1] * 3)
+        assert fit.predict(TABLE.head(3))[["p_first", "p_second", "p_tie"]].sum(axis=1).tolist() == pytest.approx(
+            [1] * 3
+        )
     losses = [
-        voirdire.cross_validate(TABLE, ["learned-crowd-bt-position"], folds=2, covariates=given)["log_loss"][
-            0
-        ]
+        voirdire.cross_validate(TABLE, ["learned-crowd-bt-position"], folds=2, covariates=given)["log_loss"][0]
         for given in ("length", None)
     ]
     assert losses[0] < losses[1] - 0.01
@@ -197,9 +182,7 @@ def test_families_of_judges_share_what_they_like() -> None:
     assert not any("counts for" in note for note in found.notes)
 
 
-@pytest.mark.parametrize(
-    "model", ["bt-sigma", "bt-sigma-position", "learned-bradley-terry", "maple-fixed-weights"]
-)
+@pytest.mark.parametrize("model", ["bt-sigma", "bt-sigma-position", "learned-bradley-terry", "maple-fixed-weights"])
 def test_every_model_of_single_votes_takes_covariates(model: str) -> None:
     table = TABLE[TABLE["winner"] != "tie"].drop(columns="context")
     found = voirdire.fit(table, model=model, covariates="length", method="map")
@@ -211,9 +194,7 @@ def test_a_term_of_a_model_file_has_the_scale_that_it_says(tmp_path: Path) -> No
 
     text = (specification_folder("models") / "crowd-bt-position.toml").read_text()
     path = tmp_path / "one.toml"
-    path.write_text(
-        text.replace('"crowd-bt-position"', '"one"') + '\n[[term]]\nfactors = "item:category"\nsd = 0.5\n'
-    )
+    path.write_text(text.replace('"crowd-bt-position"', '"one"') + '\n[[term]]\nfactors = "item:category"\nsd = 0.5\n')
     found = voirdire.fit(TABLE, model=path, method="map")
     assert set(found.terms()["term"]) == {"item:category"}
     path.write_text(path.read_text().removesuffix("sd = 0.5\n"))

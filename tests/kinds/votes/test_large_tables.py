@@ -58,9 +58,7 @@ def test_families_take_a_value_for_each_item_and_so_end_sooner() -> None:
     assert [default(many, families=asked) for asked in (FAMILIES, None)] == ["learned-crowd-bt-position"] * 2
 
 
-@pytest.mark.parametrize(
-    ("column", "without"), [("context", "crowd-bt-contexts"), ("criterion", "maple-tastes")]
-)
+@pytest.mark.parametrize(("column", "without"), [("context", "crowd-bt-contexts"), ("criterion", "maple-tastes")])
 def test_beside_what_each_judge_makes_of_an_item_families_end_sooner_still(column: str, without: str) -> None:
     for items, told in ((50, True), (150, False)):
         table, _ = panel(items, 6_000)

@@ -87,9 +87,7 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
         np.testing.assert_allclose(slope, its_slope, rtol=1e-9, atol=1e-12)
         assert all(np.isfinite(part).all() for part in answers.compiled_gradient(10.0 * sums))
         inside = np.clip(sums, -MAX_LOG_ODDS_SINGLE, MAX_LOG_ODDS_SINGLE)
-        for mine, theirs in zip(
-            answers.compiled_gradient(inside), answers.value_gradient(inside), strict=True
-        ):
+        for mine, theirs in zip(answers.compiled_gradient(inside), answers.value_gradient(inside), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=2e-6)
 
 
@@ -130,10 +128,7 @@ def test_the_mode_is_that_of_the_integrated_likelihood(learned: Any, sd: float) 
     square = (plane**2).sum(axis=-1)
     marginal = np.array(
         [
-            np.log(np.exp(log - log.max() - 0.5 * square * math.exp(-2 * t)).sum())
-            - 2 * t
-            + t
-            - RATE * math.exp(t)
+            np.log(np.exp(log - log.max() - 0.5 * square * math.exp(-2 * t)).sum()) - 2 * t + t - RATE * math.exp(t)
             for t in scales
         ]
     )

@@ -68,9 +68,7 @@ def test_people_alone_hear_nothing_of_the_judges_ties() -> None:
     for here in (near, rng.permutation(near)):
         tied = votes.assign(winner=votes["winner"].mask(here, "tie"))
         problem = fitted(tied, people, anchor_mode="joint").problem
-        found.append(
-            VOTES.human(problem).people_only.cut_mode().x[problem.density.parameter_slices["strength"]]
-        )
+        found.append(VOTES.human(problem).people_only.cut_mode().x[problem.density.parameter_slices["strength"]])
     np.testing.assert_allclose(found[0], found[1], atol=1e-4)
 
 

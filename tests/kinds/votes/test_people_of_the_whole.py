@@ -35,9 +35,7 @@ def tables(
         d = SHARES @ d if criterion is None else d[criterion, np.arange(count)]
         better = rng.random(count) < 1 / (1 + np.exp(-d))
         won = better == (rng.random(count) < coins[judge, np.where(better, 0, 1)])
-        won = np.where(
-            rng.random(count) < 0.3 / (0.3 + np.cosh(d / 2)), "tie", np.where(won, "first", "second")
-        )
+        won = np.where(rng.random(count) < 0.3 / (0.3 + np.cosh(d / 2)), "tie", np.where(won, "first", "second"))
         names = {
             "first": [f"i{k:02d}" for k in first],
             "second": [f"i{k:02d}" for k in second],
@@ -57,9 +55,7 @@ def encoded(contexts: bool, model: str) -> tuple[VotesProblem, pd.DataFrame]:
     votes, said, _, _ = tables(0, 1.0, contexts=contexts)
     panel = read_votes(votes)
     people = read_anchors(said, panel)
-    return encode_votes(
-        load_model(model), panel, anchors=encode_contexts(people, panel) if contexts else people
-    ), said
+    return encode_votes(load_model(model), panel, anchors=encode_contexts(people, panel) if contexts else people), said
 
 
 def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
@@ -74,9 +70,7 @@ def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
     chance = {"tie": tie, "first": (1 - tie) * (p * s + (1 - p) * (1 - s))}
     chance["second"] = 1 - tie - chance["first"]
     expected = sum(np.log(chance[name][said["winner"] == name]).sum() for name in chance)
-    assert problem.density.log_people_likelihood(values, problem.data, np) == pytest.approx(
-        expected, rel=1e-10
-    )
+    assert problem.density.log_people_likelihood(values, problem.data, np) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("contexts", [False, True])
@@ -88,9 +82,7 @@ def test_the_field_is_the_density(contexts: bool) -> None:
         latent, spreads = field.latent(x)
         predictors = field.predictors(latent, spreads)
         value, slope = field.answers.value_gradient(predictors)
-        assert value == pytest.approx(
-            density.log_likelihood(density.values(x, np), problem.data, np), rel=1e-10
-        )
+        assert value == pytest.approx(density.log_likelihood(density.values(x, np), problem.data, np), rel=1e-10)
         compiled, its_slope = field.answers.compiled_gradient(predictors[None])
         assert compiled[0] == pytest.approx(value, rel=1e-6)
         np.testing.assert_allclose(its_slope[0], slope, atol=1e-5)
@@ -143,8 +135,6 @@ def test_scores_and_judges_are_covered_where_the_scale_is_not_that_of_the_prior(
         found = voirdire.fit(votes, anchors=said, seed=seed)
         items, reliable = found.ranking().sort_values("item"), found.judges().sort_values("judge")
         scores.append(np.mean((items["low"] <= worth) & (worth <= items["high"])))
-        judges.append(
-            np.mean((reliable["reliability_low"] <= right) & (right <= reliable["reliability_high"]))
-        )
+        judges.append(np.mean((reliable["reliability_low"] <= right) & (right <= reliable["reliability_high"])))
     assert np.mean(scores) >= 0.85
     assert np.mean(judges) >= 0.8

@@ -54,9 +54,7 @@ def test_priors_weigh_one_and_have_the_scale_that_is_said() -> None:
 def test_left_out_predictions_are_close_to_refits() -> None:
     """Cavities at s of 10 are not quite what a refit gives: up to 0.03 here, where Laplace's were off by up to 0.06."""
     found = Stacking(X, ROWS, Y, COIN).stacked_probabilities()
-    refits = [
-        Stacking(X, np.delete(ROWS, i), np.delete(Y, i), COIN).stacked_probabilities().p[i] for i in ROWS
-    ]
+    refits = [Stacking(X, np.delete(ROWS, i), np.delete(Y, i), COIN).stacked_probabilities().p[i] for i in ROWS]
     np.testing.assert_allclose(found.left_out, refits, atol=0.035)
 
 

@@ -29,9 +29,7 @@ def llmbar(shared) -> tuple[np.ndarray, np.ndarray]:
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
     better = set(np.where(gold["winner"] == "first", gold["first"], gold["second"]))
     found = collect_comparisons(votes, criteria=False)
-    return found.mean_answers.T, np.array(
-        [1.0 if votes.items[one] in better else -1.0 for one in found.item_a]
-    )
+    return found.mean_answers.T, np.array([1.0 if votes.items[one] in better else -1.0 for one in found.item_a])
 
 
 @pytest.mark.long

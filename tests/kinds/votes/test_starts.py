@@ -29,9 +29,7 @@ def test_judges_start_in_the_order_of_what_their_answers_say(problem: VotesProbl
     """91 pairs x 2 criteria each: the standard error of a share is 0.04, a quarter of the gap between judges."""
     x = starting_point(problem.density, problem.data, np.ones(len(SHARES)))
     values = problem.density.values(x, np)
-    assert (np.diff(values["reliability"]) > 0).all() or values["reliability"][-2] == values["reliability"][
-        -1
-    ]
+    assert (np.diff(values["reliability"]) > 0).all() or values["reliability"][-2] == values["reliability"][-1]
     assert (values["reliability"][:2] < 0).all()
     assert (values["reliability"][3:] > 0).all()
     at_mode = problem.density.values(find_mode(problem).x, np)["strength"]

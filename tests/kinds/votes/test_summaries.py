@@ -35,9 +35,7 @@ def encoded(model: str, ties: bool = True) -> VotesProblem:
         for first, second, winner in (("x", "y", "x"), ("y", "z", "tie" if ties else "y"), ("z", "x", "z"))
     ]
     votes = pd.DataFrame(rows, columns=["judge", "criterion", "first", "second", "winner"])
-    on_criteria = pd.DataFrame(
-        {"judge": ["ann", "bob"], "first": "brief", "second": "clear", "winner": "first"}
-    )
+    on_criteria = pd.DataFrame({"judge": ["ann", "bob"], "first": "brief", "second": "clear", "winner": "first"})
     separate = model.startswith("maple")
     return encode_votes(load_model(model), read_votes(votes), read_votes(on_criteria) if separate else None)
 
@@ -67,9 +65,7 @@ def test_scores_are_weighted_strengths() -> None:
     np.testing.assert_allclose(normalised_weights(problem.density, values), [0.25, 0.75])
     np.testing.assert_allclose(integrated_scores(problem.density, values), [-0.25, 0.75, -0.5])
     equal = {"strength": values["strength"]}
-    np.testing.assert_allclose(
-        integrated_scores(encoded("maple-fixed-weights").density, equal), [0.5, 0.5, -1.0]
-    )
+    np.testing.assert_allclose(integrated_scores(encoded("maple-fixed-weights").density, equal), [0.5, 0.5, -1.0])
 
 
 def test_the_ranking_is_that_of_the_draws() -> None:
@@ -101,9 +97,7 @@ def test_the_mode_alone_has_no_spread() -> None:
     assert items[["sd", "low", "high", "rank_low", "rank_high", "p_best"]].isna().all(axis=None)
     assert items[["score", "rank"]].notna().all(axis=None)
     judges = pd.DataFrame(summaries.judge_table(problem, alone, 0.9))
-    assert (
-        judges[["reliability", "position_bias", "p_right", "first_rate", "tie_rate"]].notna().all(axis=None)
-    )
+    assert judges[["reliability", "position_bias", "p_right", "first_rate", "tie_rate"]].notna().all(axis=None)
     assert judges.filter(regex="_(low|high)$").isna().all(axis=None)
     for table in (
         shared.criterion_table(problem, alone, 0.9),
@@ -123,9 +117,7 @@ def test_strengths_are_told_by_criterion_and_item() -> None:
         for i, item in enumerate(problem.items):
             row = found.loc[(criterion, item)]
             assert row["strength"] == np.median(draws[:, c, i])
-            np.testing.assert_allclose(
-                row[["low", "high"]].astype(float), np.quantile(draws[:, c, i], [0.05, 0.95])
-            )
+            np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(draws[:, c, i], [0.05, 0.95]))
             assert row["sd"] == pytest.approx(draws[:, c, i].std(ddof=1))
 
 
@@ -206,12 +198,8 @@ def test_behaviour_on_a_typical_pair_by_hand(model: str) -> None:
 
 
 def test_what_a_model_does_not_estimate_is_missing() -> None:
-    plain = pd.DataFrame(
-        summaries.judge_table(encoded("bradley-terry"), posterior(encoded("bradley-terry")), 0.9)
-    )
-    assert (
-        plain[["reliability", "reliability_low", "position_bias", "position_bias_high"]].isna().all(axis=None)
-    )
+    plain = pd.DataFrame(summaries.judge_table(encoded("bradley-terry"), posterior(encoded("bradley-terry")), 0.9))
+    assert plain[["reliability", "reliability_low", "position_bias", "position_bias_high"]].isna().all(axis=None)
     one = pd.DataFrame(summaries.judge_table(encoded("crowd-bt"), posterior(encoded("crowd-bt")), 0.9))
     assert one["reliability"].notna().all()
     assert one["position_bias"].isna().all()

@@ -67,9 +67,7 @@ def test_weights_of_criteria_are_refused_with_what_to_give() -> None:
     rows = [(j, c, "x", "y", "x") for j in "ab" for c in "pq"]
     table = pd.DataFrame(rows, columns=["judge", "criterion", "first", "second", "winner"])
     weights = pd.DataFrame({"criterion": ["p", "q"], "weight": [1, 3]})
-    with pytest.raises(
-        InputError, match=r"for votes alone give votes on the criteria .* maple-fixed-weights"
-    ):
+    with pytest.raises(InputError, match=r"for votes alone give votes on the criteria .* maple-fixed-weights"):
         voirdire.fit(table, criteria=weights)
 
 

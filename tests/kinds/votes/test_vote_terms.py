@@ -21,15 +21,7 @@ def panel(seed: int, judges: int = 5, items: int = 8, contexts: int = 12, each: 
     for k, x, _ in np.ndindex(judges, contexts, each):
         a, b = rng.choice(items, 2, replace=False)
         length = rng.normal(size=2)
-        d = (
-            worth[a]
-            - worth[b]
-            + here[a, x]
-            - here[b, x]
-            + taste[k, a]
-            - taste[k, b]
-            + 0.6 * (length[0] - length[1])
-        )
+        d = worth[a] - worth[b] + here[a, x] - here[b, x] + taste[k, a] - taste[k, b] + 0.6 * (length[0] - length[1])
         winner = "first" if rng.random() < 1 / (1 + np.exp(-d)) else "second"
         rows.append((f"j{k}", f"i{a}", f"i{b}", winner, f"c{x}", *length))
     names = ["judge", "first", "second", "winner", "context", "length_first", "length_second"]

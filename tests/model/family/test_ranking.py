@@ -105,9 +105,7 @@ def test_derivatives_in_closed_form_are_those_of_differences() -> None:
     for u in range(5):
         moved = np.zeros((5, 1))
         moved[u] = step
-        (above, up), (below, down) = (
-            form.value_gradient(eta + sign * moved, PATTERNS, np) for sign in (1, -1)
-        )
+        (above, up), (below, down) = (form.value_gradient(eta + sign * moved, PATTERNS, np) for sign in (1, -1))
         np.testing.assert_allclose(slope[u], (above - below) / (2 * step), atol=1e-8)
         np.testing.assert_allclose(bend[u], (half(eta + moved) - half(eta - moved)) / (2 * step), atol=1e-6)
         for v in range(u, 5):

@@ -19,9 +19,7 @@ getcontext().prec = 60
 INFINITE = math.inf
 
 
-def answers(
-    kind: str, values: dict[str, Any], d: float, criterion: int = 0, criteria: int = 1
-) -> tuple[float, float]:
+def answers(kind: str, values: dict[str, Any], d: float, criterion: int = 0, criteria: int = 1) -> tuple[float, float]:
     """P(first) and P(second) of the first judge on one pair."""
     arrays = {name: np.array(value, dtype=float) for name, value in values.items()}
     judges = max((len(value) for value in arrays.values()), default=1)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voirdire.model.terms.arrays import log_sigmoid, logistic_sigmoid, normal_hazard, zero_sum, zero_sum_free
+from voirdire.model.terms.arrays import log_sigmoid, logistic_sigmoid, reversed_normal_hazard, zero_sum, zero_sum_free
 
 getcontext().prec = 250
 numbers = st.floats(-500, 500)
@@ -56,8 +56,8 @@ def test_the_slope_of_the_log_normal_distribution_function_keeps_its_digits_far_
         for n in range(400, 0, -1):
             fraction = Decimal(-x) + n / fraction
         away = float(fraction - Decimal(-x))
-        assert float(normal_hazard(np.array(x))) + x == pytest.approx(away, abs=4e-16 * abs(x))
+        assert float(reversed_normal_hazard(np.array(x))) + x == pytest.approx(away, abs=4e-16 * abs(x))
     middle = np.linspace(-4, 6, 21)
     np.testing.assert_allclose(
-        normal_hazard(middle), stats.norm.pdf(middle) / stats.norm.cdf(middle), rtol=1e-12
+        reversed_normal_hazard(middle), stats.norm.pdf(middle) / stats.norm.cdf(middle), rtol=1e-12
     )

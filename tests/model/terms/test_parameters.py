@@ -22,9 +22,7 @@ def test_the_coin_is_a_mixture_of_betas_of_the_probability(a: float, b: float, t
     prior = LogitBeta(a, b, turned)
     p = stats.logistic.cdf(X)
     mixture = (1 - turned) * stats.beta.pdf(p, a, b) + turned * stats.beta.pdf(p, b, a)
-    np.testing.assert_allclose(
-        prior.log_density(X, np), np.log(mixture) + stats.logistic.logpdf(X), rtol=1e-9
-    )
+    np.testing.assert_allclose(prior.log_density(X, np), np.log(mixture) + stats.logistic.logpdf(X), rtol=1e-9)
     mass, _ = quad(lambda x: float(np.exp(prior.log_density(np.array(x), np))), -80, 80, limit=200)
     assert mass == pytest.approx(1.0, abs=1e-8)
 
@@ -46,9 +44,7 @@ def test_what_one_judge_can_say_about_the_orientation_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(("mean", "spread", "turned"), [(0.3, 3.0, 0.1), (2.0, 0.2, 0.1), (1.0, 8.0, 0.0)])
-def test_a_skewed_population_has_a_mass_of_one_and_known_odds(
-    mean: float, spread: float, turned: float
-) -> None:
+def test_a_skewed_population_has_a_mass_of_one_and_known_odds(mean: float, spread: float, turned: float) -> None:
     """Of x against -x the odds are those of the normal population times up to (1 - reversed) / reversed."""
     prior = Population("of", level="level", reversed=turned)
     values = {"of": np.log(np.array(spread)), "level": np.log(np.array(mean))}

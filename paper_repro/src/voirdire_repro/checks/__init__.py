@@ -37,7 +37,5 @@ def problems_of(settings: Mapping[str, Any], tables: Mapping[str, Table]) -> lis
     faults = [f"check {kind!r} {fault}" for _, fault in wrong]
     table = settings.get("table")
     if table is not None and table not in tables:
-        faults.append(
-            f"check {kind!r}: table {table!r} is unknown or has faults; known: {', '.join(sorted(tables))}"
-        )
+        faults.append(f"check {kind!r}: table {table!r} is unknown or has faults; known: {', '.join(sorted(tables))}")
     return faults

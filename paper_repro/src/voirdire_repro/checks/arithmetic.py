@@ -106,17 +106,13 @@ def times_best(context: Context, cell: Cell, settings: Settings) -> Found:
     cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     rows: dict[tuple[tuple[str, str], ...], list[Cell]] = {}
     for figure in cells:
-        key = tuple(
-            pair for pair in figure.keys if pair[0] not in (settings["by"], *settings.get("ignore", []))
-        )
+        key = tuple(pair for pair in figure.keys if pair[0] not in (settings["by"], *settings.get("ignore", [])))
         rows.setdefault(key, []).append(figure)
     sign = -1 if settings.get("smallest") else 1
     best = 0
     for row in rows.values():
         top = max(sign * figure.value for figure in row)
-        best += any(
-            sign * figure.value == top and figure.by[settings["by"]] == settings["entry"] for figure in row
-        )
+        best += any(sign * figure.value == top and figure.by[settings["by"]] == settings["entry"] for figure in row)
     note = f"{best} of {len(rows)}"
     if settings.get("majority"):
         return Found("majority" if 2 * best > len(rows) else "minority", note=note)

@@ -111,8 +111,7 @@ def _outcome_counts(context: Context, cell: Cell, settings: Settings) -> tuple[t
     n = _item_count(cell, settings)
     where = {key: cell.by[key] for key in ("dataset", "judge")} | settings.get("where", {})
     shares = [
-        single_figure(context, {"table": settings["table"], **where, "outcome": o})
-        for o in ("win", "loss", "tie")
+        single_figure(context, {"table": settings["table"], **where, "outcome": o}) for o in ("win", "loss", "tie")
     ]
     wins, losses, ties = (round(percentage * n / 100) for percentage in shares)
     return (wins, losses, ties), wins + losses + ties

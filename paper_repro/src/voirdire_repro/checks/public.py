@@ -41,9 +41,7 @@ def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
 def size(context: Context, cell: Cell, settings: Settings) -> Found:
     """Count the items, contexts or systems (``count``) in a data set."""
     table = _fetched_table(context, settings["dataset"])
-    columns = {"items": ["context", "system"], "contexts": ["context"], "systems": ["system"]}[
-        settings["count"]
-    ]
+    columns = {"items": ["context", "system"], "contexts": ["context"], "systems": ["system"]}[settings["count"]]
     return Found(float(len(table[columns].drop_duplicates())))
 
 
@@ -138,9 +136,7 @@ def _criterion_correlations(
     name_of, computed = data
     table = _computed_table(name_of) if computed else _loaded_table(name_of)
     assert not isinstance(table, str)
-    correlations = voirdire.metaeval(
-        table, human, metrics=[metric], level=level, measures=[name], resamples=100
-    )
+    correlations = voirdire.metaeval(table, human, metrics=[metric], level=level, measures=[name], resamples=100)
     return {row["criterion"]: float(row["value"]) for row in correlations.to_dict("records")}
 
 

@@ -79,9 +79,7 @@ def drop(context: Context, cell: Cell, settings: Settings) -> Found:
     """Compute the drop of the mean of the measure from no added judges to ``count`` judges of the kind ``added``."""
     row = dict(settings.get("row", {}))
     before = _study_mean(context, settings["study"], row | {"added": "none", "count": "0"})
-    after = _study_mean(
-        context, settings["study"], row | {"added": settings["added"], "count": str(settings["count"])}
-    )
+    after = _study_mean(context, settings["study"], row | {"added": settings["added"], "count": str(settings["count"])})
     assert isinstance(before.value, float)
     assert isinstance(after.value, float)
     error = (before.error**2 + after.error**2) ** 0.5
@@ -104,9 +102,7 @@ def falls(context: Context, cell: Cell, settings: Settings) -> Found:
 
 def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
     """List the ``first`` entries of the column ``by`` by falling ``statistic`` (mean, best_share), as "a > b"."""
-    rows = [
-        row for row in _study_rows(context, settings["study"]) if _row_matches(row, settings.get("row", {}))
-    ]
+    rows = [row for row in _study_rows(context, settings["study"]) if _row_matches(row, settings.get("row", {}))]
     names = settings.get("names", {})
     only = settings.get("only")
     statistic = settings.get("statistic", "mean")
@@ -126,9 +122,7 @@ def _study_mean(context: Context, name: str, wanted: Settings) -> Found:
 def _single_row(context: Context, name: str, wanted: Settings) -> Mapping[str, str]:
     rows = [row for row in _study_rows(context, name) if _row_matches(row, wanted)]
     if len(rows) != 1:
-        raise InputError(
-            f"study {name}: {dict(wanted)} means {len(rows)} rows of its results; it must mean one"
-        )
+        raise InputError(f"study {name}: {dict(wanted)} means {len(rows)} rows of its results; it must mean one")
     return rows[0]
 
 

@@ -55,9 +55,7 @@ def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
     how, called = job.spec["statistic"], job.spec.get("names", {})
     if scores.empty:
         return []
-    human = job.human[
-        job.human["criterion"].isin(scores["criterion"]) & job.human["item"].isin(scores["item"])
-    ]
+    human = job.human[job.human["criterion"].isin(scores["criterion"]) & job.human["item"].isin(scores["item"])]
     if human.empty:
         return []
     # items without a context get their own one, as for the scores
@@ -76,9 +74,7 @@ def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
         for row in table.to_dict("records")
     ]
     for (judge, name), judge_rows in pd.DataFrame(rows).groupby(["judge", "coefficient"]):
-        rows.append(
-            {"judge": judge, "criterion": "average", "coefficient": name, "value": judge_rows["value"].mean()}
-        )
+        rows.append({"judge": judge, "criterion": "average", "coefficient": name, "value": judge_rows["value"].mean()})
     return rows + (_kappa_rows(both, called) if "kappa" in how["coefficients"] else [])
 
 
@@ -105,9 +101,7 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
         if group is None:
             continue
         own = {how["judge"]: judge, how["criterion"]: row["criterion"]}
-        filled.add_figure(
-            table, **{**keys, **own, "group": group}, coefficient=row["coefficient"], value=row["value"]
-        )
+        filled.add_figure(table, **{**keys, **own, "group": group}, coefficient=row["coefficient"], value=row["value"])
 
 
 def _published_groups(
@@ -173,9 +167,7 @@ def _fill_spread(job: Job, filled: Filled) -> None:
         if "spread" not in part:
             continue
         parts = [of.collected_scores(job, part, repeat) for repeat in range(how["repeats"])]
-        every = pd.concat(
-            [of.final_results(scores) for scores in parts if not scores.empty] or [pd.DataFrame()]
-        )
+        every = pd.concat([of.final_results(scores) for scores in parts if not scores.empty] or [pd.DataFrame()])
         if every.empty:
             continue
         sds = every.groupby(["judge", "criterion", "item"])["score"].std(ddof=1)

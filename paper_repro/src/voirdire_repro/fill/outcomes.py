@@ -43,8 +43,7 @@ def shares(job: Job) -> Filled:
         for (judge, name), own in rows.groupby(["judge", "other"]):
             counts = {
                 str(dataset): {
-                    outcome: int((dataset_rows["outcome"] == outcome).sum())
-                    for outcome in ("win", "loss", "tie")
+                    outcome: int((dataset_rows["outcome"] == outcome).sum()) for outcome in ("win", "loss", "tie")
                 }
                 for dataset, dataset_rows in own.groupby("dataset", sort=False)
             }
@@ -81,9 +80,7 @@ def _add_outcomes(rows: pd.DataFrame, reference: str) -> pd.DataFrame:
     return rows.assign(outcome=outcome, other=other, dataset=dataset)
 
 
-def _add_shares(
-    filled: Filled, table: str, keys: Mapping[str, str], counts: Mapping[str, Mapping[str, int]]
-) -> None:
+def _add_shares(filled: Filled, table: str, keys: Mapping[str, str], counts: Mapping[str, Mapping[str, int]]) -> None:
     for outcome in ("win", "loss", "tie"):
         values = {name: 100 * own[outcome] / sum(own.values()) for name, own in counts.items()}
         for dataset, value in values.items():

@@ -71,11 +71,7 @@ def _given_scores(job: Job, column: str) -> pd.DataFrame:
     """Return scores from a column of the data set's file."""
     items = job.items
     context = items["context"] if "context" in items else items["id"]
-    table = (
-        items[["id"]]
-        .rename(columns={"id": "item"})
-        .assign(context=context, score=items[column].astype(float))
-    )
+    table = items[["id"]].rename(columns={"id": "item"}).assign(context=context, score=items[column].astype(float))
     return _for_all(job, table)
 
 
@@ -83,9 +79,7 @@ def _for_all(job: Job, scores: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     every = [criterion for scale in job.spec["scales"] for criterion in scale["criteria"]]
-    return pd.concat(
-        [scores.assign(criterion=criterion, judge="none") for criterion in every], ignore_index=True
-    )
+    return pd.concat([scores.assign(criterion=criterion, judge="none") for criterion in every], ignore_index=True)
 
 
 def final_results(scores: pd.DataFrame) -> pd.DataFrame:
@@ -116,9 +110,7 @@ def results_after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
     >>> results_after(table, 1)["score"].tolist(), results_after(table, 9)["score"].tolist()
     ([2.0], [3.0])
     """
-    number = (
-        scores["phase"].str.removeprefix("iteration-").replace({"initial": "0", "final": "-1"}).astype(int)
-    )
+    number = scores["phase"].str.removeprefix("iteration-").replace({"initial": "0", "final": "-1"}).astype(int)
     rows = scores.assign(number=number)[number.between(0, iterations)].sort_values("number", kind="stable")
     return _mean_scores(rows.groupby([*_CASE, "run"], as_index=False, sort=False).last())
 

@@ -63,8 +63,7 @@ def text_of(
     kind = text["kind"]
     if kind == "order":
         values = {
-            name: coefficient_value(_part_results(every, part), "average")
-            for part, name in text["parts"].items()
+            name: coefficient_value(_part_results(every, part), "average") for part, name in text["parts"].items()
         }
         return _falling_order(values)
     if every[text["part"]].empty:
@@ -75,9 +74,7 @@ def text_of(
     if kind in ("best-iteration", "best-runs"):
         stage = of.results_after if kind == "best-iteration" else of.of_runs
         first = 0 if kind == "best-iteration" else 1
-        stages = {
-            n: coefficient_value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)
-        }
+        stages = {n: coefficient_value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)}
         known = {n: value for n, value in stages.items() if value is not None and value == value}
         curves[text["claim"]] = known
         return float(max(known, key=lambda n: (known[n], -n))) if known else None
@@ -121,9 +118,7 @@ def _seconds_per_case(job: Job, part: str) -> float | None:
     spent, cases = 0.0, set()
     for path in sorted((job.folder / "collected" / part).glob(f"*/{JOURNAL_FILE}")):
         with closing(sqlite3.connect(path)) as journal:
-            rows = journal.execute(
-                "select judge, key, seconds from answers where seconds is not null"
-            ).fetchall()
+            rows = journal.execute("select judge, key, seconds from answers where seconds is not null").fetchall()
         spent += sum(seconds for _, _, seconds in rows)
         # the key of a question ends with its item, criterion and run
         cases |= {(path.parent.name, judge, *_key_ending(key)) for judge, key, _ in rows}

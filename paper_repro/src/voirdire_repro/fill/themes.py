@@ -82,9 +82,7 @@ def _of_theme(options: Mapping[str, Any], theme: str, items: pd.DataFrame) -> di
     theme_options = dict(options)
     if "assignment" in items:
         (assignment,) = items["assignment"].unique()
-        theme_options["task"] = (
-            f"{options.get('task', '')}\n\nTheme: {theme}\n\nAssignment:\n{assignment}".strip()
-        )
+        theme_options["task"] = f"{options.get('task', '')}\n\nTheme: {theme}\n\nAssignment:\n{assignment}".strip()
     return theme_options
 
 
@@ -126,9 +124,7 @@ def _best_name(together: Mapping[tuple[str, int], float], singles: Mapping[str, 
 
 def _usual_rank(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs]) -> int:
     """Return the most frequent rank of all judges together among the single judges (1: best); the best if tied."""
-    ranks = Counter(
-        1 + sum(runs[run] > value for runs in singles.values()) for run, value in together.items()
-    )
+    ranks = Counter(1 + sum(runs[run] > value for runs in singles.values()) for run, value in together.items())
     return min(ranks, key=lambda rank: (-ranks[rank], rank))
 
 
@@ -147,8 +143,7 @@ def _themes_lost(together: Mapping[tuple[str, int], float], singles: Mapping[str
         return sum(values) / len(values)
 
     lost = sum(
-        any(theme_mean(runs, theme) > theme_mean(together, theme) for runs in singles.values())
-        for theme in themes
+        any(theme_mean(runs, theme) > theme_mean(together, theme) for runs in singles.values()) for theme in themes
     )
     return "none" if not lost else "all" if lost == len(themes) else "some"
 

@@ -66,8 +66,7 @@ def set_distances(label_sets: Sequence[Sequence[str]], distance: SetDistance) ->
     [[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
     vocabulary = {
-        label: place
-        for place, label in enumerate(sorted({label for labels in label_sets for label in labels}))
+        label: place for place, label in enumerate(sorted({label for labels in label_sets for label in labels}))
     }
     holds = np.zeros((len(label_sets), len(vocabulary)))
     for row, labels in enumerate(label_sets):
@@ -165,9 +164,7 @@ def _ratio_distances(ratings: Ratings) -> FloatArray:
     values = ratings.values
     assert values is not None
     if values.min(initial=0.0) < 0:
-        raise InputError(
-            f"ratio alpha needs scores of at least 0, and there is a {values.min():g}; use interval alpha"
-        )
+        raise InputError(f"ratio alpha needs scores of at least 0, and there is a {values.min():g}; use interval alpha")
     total = values[:, None] + values[None, :]
     share = np.divide(values[:, None] - values[None, :], total, out=np.zeros_like(total), where=total > 0)
     return share**2

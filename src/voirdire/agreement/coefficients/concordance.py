@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from voirdire.errors import raise_problems
 
 
-def concordance_index(
-    estimate: ArrayLike, truth: ArrayLike, *, ties: Literal["miss", "half"] = "miss"
-) -> float:
+def concordance_index(estimate: ArrayLike, truth: ArrayLike, *, ties: Literal["miss", "half"] = "miss") -> float:
     """Compute the concordance index CI(f, g) of an estimate f with a truth g.
 
     CI(f, g) = sum_ij I(f_i > f_j) I(g_i > g_j) / sum_ij I(g_i > g_j), over ordered pairs (i, j)

@@ -73,9 +73,7 @@ def ratings_from_rankings(
         results.append(
             Ratings(
                 judges=table.judges,
-                codes=np.array(
-                    [np.where(np.isnan(list_ranks).all(axis=0), -1, 0) for list_ranks in ranks], np.int64
-                ),
+                codes=np.array([np.where(np.isnan(list_ranks).all(axis=0), -1, 0) for list_ranks in ranks], np.int64),
                 levels=RANKED,
                 contexts=np.arange(len(units)) if table.contexts else None,
                 units=tuple(names),

@@ -70,9 +70,7 @@ def majority_answer(ratings: Ratings) -> IntArray:
     return np.where(decided, counts.argmax(axis=1), fallback).astype(np.int64)
 
 
-def add_reference_column(
-    ratings: Ratings, reference: str | Sequence[str], name: str
-) -> tuple[Ratings, str, list[str]]:
+def add_reference_column(ratings: Ratings, reference: str | Sequence[str], name: str) -> tuple[Ratings, str, list[str]]:
     """Add the majority of several reference judges as a column; return ratings, reference column and judges.
 
     Parameters

@@ -85,9 +85,7 @@ def ratings_by_criterion(
 
 def vote_outcomes(votes: Votes) -> IntArray:
     """Code votes: 0 if the item first by name wins, 1 for a tie, 2 if the other wins; shape (rows,)."""
-    return np.select([votes.answers == -1, votes.answers == votes.question_codes[1]], [1, 0], 2).astype(
-        np.int64
-    )
+    return np.select([votes.answers == -1, votes.answers == votes.question_codes[1]], [1, 0], 2).astype(np.int64)
 
 
 ratings_by_criterion.register(Rankings)(ratings_from_rankings)
@@ -115,9 +113,7 @@ def _ratings_from_votes(
         rows = votes.criterion[cell] == number
         keys = np.column_stack([context, low, high])[rows]
         unit_keys, unit = np.unique(keys, axis=0, return_inverse=True)
-        counts = _count_answers(
-            (unit, votes.judge[cell][rows], answer[rows]), (len(unit_keys), len(votes.judges), 3)
-        )
+        counts = _count_answers((unit, votes.judge[cell][rows], answer[rows]), (len(unit_keys), len(votes.judges), 3))
         total = counts.sum(axis=-1)
         rule = "majority" if repeats == "majority" else "the swap rule"
         needed = total if repeats == "swap" else np.floor(total / 2) + 1
@@ -166,18 +162,14 @@ def _ratings_from_scores(
     matched = []
     for blank, mean in parts:
         # The phases of a criterion share their levels.
-        means = np.unique(
-            np.concatenate([m.ravel() for other, m in parts if other.criterion == blank.criterion])
-        )
+        means = np.unique(np.concatenate([m.ravel() for other, m in parts if other.criterion == blank.criterion]))
         means = means[~np.isnan(means)]
         level_values = means if declared is None else declared
         names = tuple(f"{value:g}" for value in level_values)
         outside = means[~np.isin(means, level_values)]
         raise_problems([f"score {score:g} is not among the levels {known_names(names)}" for score in outside])
         codes = np.where(np.isnan(mean), -1, np.searchsorted(level_values, np.nan_to_num(mean)))
-        matched.append(
-            replace(blank, codes=codes.astype(np.int64), levels=names, values=level_values, ordered=True)
-        )
+        matched.append(replace(blank, codes=codes.astype(np.int64), levels=names, values=level_values, ordered=True))
     return matched
 
 
@@ -262,9 +254,7 @@ def _count_answers(indices: tuple[IntArray, IntArray, IntArray], shape: tuple[in
     return np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(float)
 
 
-def _notes_on_repeats(
-    number: FloatArray, repeats: Repeats, judges: Sequence[str], rule: str
-) -> dict[str, str]:
+def _notes_on_repeats(number: FloatArray, repeats: Repeats, judges: Sequence[str], rule: str) -> dict[str, str]:
     """Notes on repeated answers by judge, from numbers of answers, shape (units, judges); raises under "error"."""
     repeated = zip(judges, np.sum(number > 1, axis=0), strict=True)
     units = {judge: f"{times} unit{'' if times == 1 else 's'}" for judge, times in repeated if times}

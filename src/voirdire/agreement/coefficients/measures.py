@@ -77,10 +77,7 @@ def _variants(
     def build_with(argument: object) -> Build:
         return lambda ratings: function(ratings, argument)
 
-    return [
-        Measure(name + end, judge_count, needs, build_with(value))
-        for end, (needs, value) in arguments.items()
-    ]
+    return [Measure(name + end, judge_count, needs, build_with(value)) for end, (needs, value) in arguments.items()]
 
 
 def _correlate(ratings: Ratings, name: str) -> Statistic:
@@ -218,9 +215,7 @@ def misfit_reason(measure: Measure, ratings: Ratings) -> str:
     >>> misfit_reason(MEASURES["pearson"], ratings_from_matrix([["a", "b"]]))
     "pearson needs numbers, and the answers are 'a', 'b'"
     """
-    shown = ", ".join(repr(level) for level in ratings.levels[:5]) + (
-        ", ..." if len(ratings.levels) > 5 else ""
-    )
+    shown = ", ".join(repr(level) for level in ratings.levels[:5]) + (", ..." if len(ratings.levels) > 5 else "")
     if ratings.tie is not None and (measure in _CORRELATIONS or measure.name == "kendall_w"):
         return f"{measure.name} compares scores, and these are votes"
     if measure.needs == "sets" and ratings.members is None:

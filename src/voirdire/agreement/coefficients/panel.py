@@ -105,9 +105,7 @@ def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
     levels = len(ratings.levels)
     weights = agreement_weights(scheme, levels, ratings.values)
     factor = weights.sum() / (levels * (levels - 1)) if levels > 1 else np.nan
-    return _panel_statistic(
-        ratings, scheme, lambda shares: 1 - factor * np.sum(shares * (1 - shares), axis=-1)
-    )
+    return _panel_statistic(ratings, scheme, lambda shares: 1 - factor * np.sum(shares * (1 - shares), axis=-1))
 
 
 def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -151,11 +149,7 @@ def _panel_statistic(ratings: Ratings, scheme: Scheme, room: Kernel | None = Non
 
     def corrected_agreement(t: FloatArray) -> FloatArray:
         agreed = ratio_or_nan(t[..., 1], t[..., 0])
-        return (
-            agreed
-            if room is None
-            else 1 - ratio_or_nan(1 - agreed, room(ratio_or_nan(t[..., 3:], t[..., 2:3])))
-        )
+        return agreed if room is None else 1 - ratio_or_nan(1 - agreed, room(ratio_or_nan(t[..., 3:], t[..., 2:3])))
 
     return PanelStatistic(len(ratings.judges), unit_features, corrected_agreement)
 

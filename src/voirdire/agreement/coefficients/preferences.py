@@ -100,9 +100,7 @@ def ratings_per_vote(table: Any) -> list[Ratings] | None:
 Ties: TypeAlias = Literal["left out", "not won", "half won"]
 
 
-def win_rate(
-    won: NDArray[np.bool_], lost: NDArray[np.bool_], tied: NDArray[np.bool_], ties: Ties
-) -> CountStatistic:
+def win_rate(won: NDArray[np.bool_], lost: NDArray[np.bool_], tied: NDArray[np.bool_], ties: Ties) -> CountStatistic:
     """Win rate of one item by one judge.
 
     Parameters
@@ -143,9 +141,7 @@ def win_rate(
 DEGREE_WIN_RATE, HELD_WIN_RATE = "win_rate_degrees", "win_rate_held"
 _NEWTON_STEPS = 40
 _MAX_LOG_ODDS = 25.0  # log-odds beyond which wins and losses count as perfectly separated
-_NOT_ESTIMABLE = (
-    "undefined: what is held fixed is the same throughout, or separates wins from losses completely"
-)
+_NOT_ESTIMABLE = "undefined: what is held fixed is the same throughout, or separates wins from losses completely"
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,9 +219,9 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
     if hold is not None:
         covariate = with_covariates(VoteRows(votes), hold).further.covariate
         assert covariate is not None
-        differences = np.where(votes.first[votes.row_cell] == low, 1.0, -1.0)[
-            :, None
-        ] * covariate_differences(covariate)
+        differences = np.where(votes.first[votes.row_cell] == low, 1.0, -1.0)[:, None] * covariate_differences(
+            covariate
+        )
     keys = np.column_stack([*context, low, high])
     preferences = []
     for number, criterion_ratings in enumerate(ratings):
@@ -241,9 +237,7 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
     return preferences
 
 
-def _adjusted_win_rate(
-    used: NDArray[np.bool_], share: FloatArray, covariates: FloatArray
-) -> WeightedStatistic:
+def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, covariates: FloatArray) -> WeightedStatistic:
     """Win rate with covariates held fixed; Newton's method fits the regressions of all resamples at once."""
     from scipy.special import expit
 

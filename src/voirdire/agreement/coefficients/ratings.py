@@ -234,9 +234,7 @@ def other_judges(
     ['gpt']
     """
     chosen = (
-        [name for name in table_judges if name not in excluded]
-        if judges is None
-        else list(read_list("judges", judges))
+        [name for name in table_judges if name not in excluded] if judges is None else list(read_list("judges", judges))
     )
     problems = unknown_names("judge", [*excluded, *chosen], table_judges)
     problems += [f"{name!r} is given as {role} and as a judge" for name in chosen if name in excluded]
@@ -291,9 +289,7 @@ def ratings_from_matrix(
 
     cells = [[None if pd.isna(cell) else cell for cell in row] for row in rows]  # type: ignore[call-overload]
     answers = {cell for row in cells for cell in row if cell is not None}
-    ordered_levels = (
-        sorted(answers, key=lambda cell: (isinstance(cell, str), cell)) if levels is None else list(levels)
-    )
+    ordered_levels = sorted(answers, key=lambda cell: (isinstance(cell, str), cell)) if levels is None else list(levels)
     has_text = any(isinstance(level, str) for level in ordered_levels)
     names = tuple(map(str, ordered_levels))
     raise_problems(

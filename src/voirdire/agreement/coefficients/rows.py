@@ -219,8 +219,7 @@ def result_rows(tasks: Sequence[Task], resampling: Resampling, groups: IntArray 
     results = bootstrap([task.statistic for task in tasks], groups=groups, resampling=resampling)
     if resampling.interval == ANALYTIC:
         results = [
-            _with_closed_form_interval(task, result, resampling)
-            for task, result in zip(tasks, results, strict=True)
+            _with_closed_form_interval(task, result, resampling) for task, result in zip(tasks, results, strict=True)
         ]
     return [task.row(result) for task, result in zip(tasks, results, strict=True)]
 
@@ -250,12 +249,8 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = CO
     """Put rows into a data frame; names are objects, so that None is kept."""
     import pandas as pd
 
-    kinds: dict[str, Any] = {"value": float, "low": float, "high": float, "n": int} | dict.fromkeys(
-        _NAMES, object
-    )
-    return pd.DataFrame(
-        {name: pd.Series([row[name] for row in rows], dtype=kinds.get(name)) for name in columns}
-    )
+    kinds: dict[str, Any] = {"value": float, "low": float, "high": float, "n": int} | dict.fromkeys(_NAMES, object)
+    return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kinds.get(name)) for name in columns})
 
 
 def json_rows(frame: pd.DataFrame, columns: Iterable[str] = COLUMNS) -> list[dict[str, Any]]:

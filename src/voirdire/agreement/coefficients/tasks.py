@@ -89,9 +89,7 @@ def plan_tasks(
     tasks_by_criterion = []
     for place, (ratings, voted) in enumerate(zip(matched, votes or matched, strict=True)):
         ranked = ratings.ranks is not None
-        measure_list = [
-            find_measure(name, ranked=ranked) for name in names if name not in SINGLE_JUDGE_MEASURES
-        ]
+        measure_list = [find_measure(name, ranked=ranked) for name in names if name not in SINGLE_JUDGE_MEASURES]
         if against is not None:
             tasks = _tasks_against(ratings, measure_list, against)
         else:
@@ -132,33 +130,25 @@ def _check_judges(
                 "a majority of rankings is none; name a judge to compare with, or read them as votes (--table votes)"
             )
         if MAJORITY in ratings.judges:
-            problems.append(
-                "against 'majority' may mean the majority or the judge of that name; rename the judge"
-            )
+            problems.append("against 'majority' may mean the majority or the judge of that name; rename the judge")
         if len(chosen) < 3:
             problems.append(f"a majority of the others needs 3 judges or more; there are {len(chosen)}")
     elif against is not None:
         problems += unknown_names("judge to compare with", [against], ratings.judges)
         chosen = tuple(dict.fromkeys([*chosen, against]))
     if not problems and len(chosen) < 2 and not alone:
-        hint = (
-            "" if ratings.tie is None else f"; measures that one has are {', '.join(SINGLE_JUDGE_MEASURES)}"
-        )
+        hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(SINGLE_JUDGE_MEASURES)}"
         problems.append(f"agreement takes two judges; there is only {chosen[0]!r}{hint}")
     raise_problems(problems)
     return chosen
 
 
-def _check_measures(
-    matched: Sequence[Ratings], requested: list[str] | None, against: str | None
-) -> list[str]:
+def _check_measures(matched: Sequence[Ratings], requested: list[str] | None, against: str | None) -> list[str]:
     """Check the measures' names against the answers, and return them."""
     if requested is None:
         suitable = _suitable_measures(matched)
         ranked = matched[0].ranks is not None
-        return [
-            name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].of != "panel"
-        ]
+        return [name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].of != "panel"]
     names = list(dict.fromkeys(requested))
     problems: list[str] = []
     for name in names:

@@ -72,9 +72,7 @@ def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     def unit_features(v: FloatArray) -> FloatArray:
         """Pairs, agreeing pairs, each judge's answers times its weight, and their number times the weight squared."""
         weighted = (answers * v[:, None, :, None]).reshape(len(v), len(answers), -1)
-        return np.concatenate(
-            [agreeing_pairs(counts, v, weights), weighted, rated * v[:, None] ** 2], axis=-1
-        )
+        return np.concatenate([agreeing_pairs(counts, v, weights), weighted, rated * v[:, None] ** 2], axis=-1)
 
     def kappa_of_totals(t: FloatArray) -> FloatArray:
         answer_weights = t[..., 2 : 2 + judges * levels].reshape(*t.shape[:-1], judges, levels)

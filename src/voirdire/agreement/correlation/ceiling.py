@@ -79,9 +79,7 @@ def human_ceiling(
     by_default: Settings = {"unit": settings.get("unit") or (None if level == "pooled" else "context")}
     grouping = Grouping.from_request(level, average, settings | by_default, request.grids[0])
     if grouping.how.unit in ("system", "both"):
-        raise InputError(
-            f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts"
-        )
+        raise InputError(f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts")
     rows: list[Row] = []
     for grid, name in product(score_grids(scores, phase), request.measures):
         criterion_text = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"

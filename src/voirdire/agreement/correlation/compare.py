@@ -167,9 +167,7 @@ def compare_metrics(
             return row | {"note": f"undefined: {n} items were scored by {a!r}, {b!r} and people"}
         part = grid.keep(known)
         x, y, z = part.judge_scores(a), part.judge_scores(b), people[known]
-        statistic_a, statistic_b = (
-            correlation_statistic(measure, part, scores, z, grouping) for scores in (x, y)
-        )
+        statistic_a, statistic_b = (correlation_statistic(measure, part, scores, z, grouping) for scores in (x, y))
         how, groups = grouping.resampling(part)
         reason = "one of the scores does not vary as the coefficient needs"
         row |= paired_comparison(measure, statistic_a, statistic_b, how, reason, groups)
@@ -191,9 +189,7 @@ def compare_metrics(
     return result
 
 
-def _williams_p_value(
-    name: str, grid: Grid, x: FloatArray, y: FloatArray, z: FloatArray, level: Level
-) -> float:
+def _williams_p_value(name: str, grid: Grid, x: FloatArray, y: FloatArray, z: FloatArray, level: Level) -> float:
     """P-value of Williams' test; NaN within contexts, for other coefficients, and below 4 objects."""
     if level == "context" or name not in WILLIAMS:
         return float("nan")

@@ -143,13 +143,9 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
     problems = []
     for name, fit in fits.items():
         if not _is_fit(fit):
-            problems.append(
-                f"draws: {name!r} is a {type(fit).__name__}; give fits, or a table of scores with runs"
-            )
+            problems.append(f"draws: {name!r} is a {type(fit).__name__}; give fits, or a table of scores with runs")
         elif fit.posterior.values is None:
-            problems.append(
-                f"draws: {name!r} is a fit by {fit.method}, which has no draws; use laplace or nuts"
-            )
+            problems.append(f"draws: {name!r} is a fit by {fit.method}, which has no draws; use laplace or nuts")
         elif not set(fit.problem.items) & set(scores.items):
             problems.append(
                 f"draws: none of the items of {name!r}, such as {fit.problem.items[0]!r}, is an item of the "

@@ -95,9 +95,7 @@ class Grid:
             return places
         pairs, counts = np.unique(np.column_stack([self.context, self.system]), axis=0, return_counts=True)
         if (counts > 1).any():
-            row = np.flatnonzero(
-                (self.context == pairs[counts > 1][0, 0]) & (self.system == pairs[counts > 1][0, 1])
-            )
+            row = np.flatnonzero((self.context == pairs[counts > 1][0, 0]) & (self.system == pairs[counts > 1][0, 1]))
             raise InputError(
                 f"items {self.items[row[0]]!r} and {self.items[row[1]]!r} are of one system in one context; "
                 "grouping by context needs one item of each"

@@ -87,9 +87,7 @@ class Grouping:
         clustered = grid.context is not None and 1 < len(np.unique(grid.context)) < len(grid.items)
         pooled: Unit = "context" if clustered else "item"
         default_unit: Unit = {"pooled": pooled, "context": "context", "system": "both"}[level]
-        units = dict.fromkeys(
-            [default_unit, *(["item"] if level == "pooled" else []), "context", "system", "both"]
-        )
+        units = dict.fromkeys([default_unit, *(["item"] if level == "pooled" else []), "context", "system", "both"])
         resampling = Resampling.from_settings(settings, units)
         problems = []
         if (level != "pooled" or resampling.unit in ("context", "both")) and grid.context is None:
@@ -226,11 +224,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
         if perfect:
             return "undefined: a context has a correlation of exactly 1 or -1, whose Fisher z is infinite; use the mean"
         return "undefined: in every context one side is constant or has a single score"
-    return (
-        "undefined: the means of the systems do not vary"
-        if level == "system"
-        else "undefined: too few scores"
-    )
+    return "undefined: the means of the systems do not vary" if level == "system" else "undefined: too few scores"
 
 
 def small_sample_note(grid: Grid, drawn: str | None) -> str:

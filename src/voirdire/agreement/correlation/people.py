@@ -123,9 +123,7 @@ def _with_items(frame: pd.DataFrame, reference: pd.DataFrame, description: str) 
     item_by_place = {}
     if {"item", "context", "system"} <= set(reference):
         item_by_place = dict(zip(_context_system_pairs(reference), reference["item"], strict=True))
-    item_names = [
-        item_by_place.get(place, " / ".join(map(str, place))) for place in _context_system_pairs(frame)
-    ]
+    item_names = [item_by_place.get(place, " / ".join(map(str, place))) for place in _context_system_pairs(frame)]
     return frame.assign(item=item_names)
 
 
@@ -171,9 +169,7 @@ def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> li
 
 
 def _criteria_of(*frames: pd.DataFrame) -> list[str]:
-    return sorted(
-        {str(criterion) for frame in frames if "criterion" in frame for criterion in frame["criterion"]}
-    )
+    return sorted({str(criterion) for frame in frames if "criterion" in frame for criterion in frame["criterion"]})
 
 
 def _repeat_by_criterion(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.DataFrame:
@@ -194,8 +190,7 @@ def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
     criteria = _criteria_of(*frames)
     parts = [
-        _repeat_by_criterion(frame, criteria) if criteria and "criterion" not in frame else frame
-        for frame in frames
+        _repeat_by_criterion(frame, criteria) if criteria and "criterion" not in frame else frame for frame in frames
     ]
     return pd.concat(parts, ignore_index=True)
 
@@ -210,9 +205,7 @@ def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame
     unknown = sorted(set(metrics["criterion"].astype(str)) - set(criteria))
     kept = metrics[metrics["criterion"].astype(str).isin(criteria)]
     if kept.empty:
-        raise InputError(
-            f"people's criteria are {known_names(criteria)}, the metrics' {known_names(unknown)}"
-        )
+        raise InputError(f"people's criteria are {known_names(criteria)}, the metrics' {known_names(unknown)}")
     if unknown:
         give_notice(f"People do not score {known_names(unknown)}: left out.")
     return kept
@@ -228,7 +221,5 @@ def _complete_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.D
         known_items = metrics.dropna(subset=[column]).drop_duplicates(["item", column])
         if known_items["item"].duplicated().any():
             raise InputError(f"items stand in several {column}s; give people's scores a column {column!r}")
-        people = people.assign(**{column: _column_by_item(people["item"], known_items, column)}).dropna(
-            subset=[column]
-        )
+        people = people.assign(**{column: _column_by_item(people["item"], known_items, column)}).dropna(subset=[column])
     return people

@@ -104,9 +104,7 @@ def read_request(
         if measure not in COEFFICIENTS
     ]
     if average == "fisher" and any("accuracy" in measure or "index" in measure for measure in names):
-        problems.append(
-            "average 'fisher' is for correlations, not for pairwise_accuracy and concordance_index"
-        )
+        problems.append("average 'fisher' is for correlations, not for pairwise_accuracy and concordance_index")
     if not people:
         problems.append("human is empty; name the judge, or the annotators, who are people")
     if not chosen:

@@ -101,7 +101,6 @@ def _coefficient_of_rows(
         return average_contexts(values.sum(axis=-2), average)
     known = ~np.isnan(people)
     means, people_means = (
-        ratio_or_nan(np.where(known, scores, 0.0).sum(axis=-2), known.sum(axis=0))
-        for scores in (cells, people)
+        ratio_or_nan(np.where(known, scores, 0.0).sum(axis=-2), known.sum(axis=0)) for scores in (cells, people)
     )
     return rowwise_coefficient(name, means, people_means, ones)

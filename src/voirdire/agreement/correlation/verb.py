@@ -113,9 +113,7 @@ def metaeval(
     request = read_request(table, human, metrics, measures, level, average, phase, draws)
     grouping = Grouping.from_request(level, average, settings, request.grids[0])
     if draws is not None and grouping.how.interval not in ("percentile", "basic"):
-        raise InputError(
-            f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
-        )
+        raise InputError(f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic")
     parts = product(range(len(request.grids)), request.measures)
     resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
     results = resampling.map(lambda part: _Cell(request, *part, grouping).rows(), parts)
@@ -150,9 +148,7 @@ class _Cell:
         human = self.grid.judge_scores(self.request.human)
         replicates = {metric: self._resample(metric, human) for metric in self.request.metrics}
         values = {
-            name: replicate.estimate
-            for name, replicate in replicates.items()
-            if not np.isnan(replicate.estimate)
+            name: replicate.estimate for name, replicate in replicates.items() if not np.isnan(replicate.estimate)
         }
         rows = []
         for metric in self.request.metrics:

@@ -53,14 +53,11 @@ def _combine_values(statistics: Sequence[Statistic], function: Callable[..., Any
 
     def function_of_kernels(t: FloatArray) -> FloatArray:
         parts = [
-            statistic.kernel(t[..., ends[place] : ends[place + 1]])
-            for place, statistic in enumerate(count_statistics)
+            statistic.kernel(t[..., ends[place] : ends[place + 1]]) for place, statistic in enumerate(count_statistics)
         ]
         return np.asarray(function(*parts))
 
-    return CountStatistic(
-        np.hstack([statistic.features for statistic in count_statistics]), function_of_kernels
-    )
+    return CountStatistic(np.hstack([statistic.features for statistic in count_statistics]), function_of_kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +138,7 @@ def with_fixed_judges(statistic: Statistic | TwoWayStatistic) -> Statistic:
 @overload
 def difference(a: Statistic, b: Statistic) -> Statistic: ...
 @overload
-def difference(
-    a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic
-) -> Statistic | TwoWayStatistic: ...
+def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic: ...
 def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
     """The statistic a - b. Both are evaluated on the same resample, which keeps their dependence.
 
@@ -173,9 +168,7 @@ def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -
     if isinstance(a, TwoWayStatistic) or isinstance(b, TwoWayStatistic):
         raise ValueError("a paired difference needs two statistics with judges, or two without")
     if len(a.support) != len(b.support):
-        raise ValueError(
-            f"a paired difference needs the same units; these have {len(a.support)} and {len(b.support)}"
-        )
+        raise ValueError(f"a paired difference needs the same units; these have {len(a.support)} and {len(b.support)}")
     return _combine_values([a, b], np.subtract)
 
 
@@ -186,9 +179,7 @@ def _difference_of_panels(a: TwoWayStatistic, b: TwoWayStatistic) -> TwoWayStati
             f"a paired difference needs the same units and judges; these have {units} and {others} units, "
             f"{a.judges} and {b.judges} judges"
         )
-    return JointStatistic(
-        units, a.judges, lambda w, v: a.two_way(w, v) - b.two_way(w, v), a.row_size + b.row_size
-    )
+    return JointStatistic(units, a.judges, lambda w, v: a.two_way(w, v) - b.two_way(w, v), a.row_size + b.row_size)
 
 
 def group_statistic(statistic: Statistic, groups: IntArray) -> Statistic:
@@ -236,6 +227,4 @@ def restrict_to_support(statistic: Statistic) -> Statistic:
         full_weights[:, used] = weights
         return statistic.values(full_weights)
 
-    return WeightedStatistic(
-        np.ones(int(used.sum()), bool), values_on_support, statistic.row_size + len(used)
-    )
+    return WeightedStatistic(np.ones(int(used.sum()), bool), values_on_support, statistic.row_size + len(used))

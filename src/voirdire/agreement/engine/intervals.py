@@ -167,9 +167,7 @@ def bootstrap_interval(
         return Interval(None, None)
     if method == "studentised":
         if error is None or errors is None:
-            raise InputError(
-                "a studentised interval needs standard errors: of the estimate and of each resample"
-            )
+            raise InputError("a studentised interval needs standard errors: of the estimate and of each resample")
         draws = np.where(errors > 0, draws, np.nan)
     defined = draws[~np.isnan(draws)]
     undefined = len(draws) - len(defined)
@@ -178,14 +176,10 @@ def bootstrap_interval(
         return Interval(None, None, f"no interval: undefined in {undefined} of {len(draws)} resamples")
     tails = np.array([(1 - prob) / 2, (1 + prob) / 2])
     if np.ptp(defined) <= _TOLERANCE * max(1.0, abs(estimate)):
-        warning = (
-            "all resamples give the same value, so the interval has no width and understates the uncertainty"
-        )
+        warning = "all resamples give the same value, so the interval has no width and understates the uncertainty"
         return Interval(estimate, estimate, "; ".join(filter(None, [note, warning])))
     if len(defined) < (needed := least_draws(prob)):
-        reason = (
-            f"no interval: {len(defined):,} resamples are too few for one of {100 * prob:.10g}%, which needs "
-        )
+        reason = f"no interval: {len(defined):,} resamples are too few for one of {100 * prob:.10g}%, which needs "
         reason += f"{needed:,}"
         return Interval(None, None, reason)
     if method == "percentile":
@@ -243,9 +237,7 @@ def wilson_ends(share: float, answers: float, quantile: float) -> tuple[float, f
     return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
 
 
-def bca_tails(
-    estimate: float, draws: FloatArray, jackknife: FloatArray, tails: FloatArray
-) -> FloatArray | None:
+def bca_tails(estimate: float, draws: FloatArray, jackknife: FloatArray, tails: FloatArray) -> FloatArray | None:
     """Quantile levels of a BCa interval, or None where bias or acceleration is undefined.
 
     The acceleration is sum d^3 / (6 (sum d^2)^1.5), with d the mean of the jackknife values minus each value.

@@ -74,9 +74,7 @@ def paired_comparison(
     }
 
 
-def adjust(
-    p_values: Sequence[float] | NDArray[np.float64], method: Adjustment = "holm"
-) -> NDArray[np.float64]:
+def adjust(p_values: Sequence[float] | NDArray[np.float64], method: Adjustment = "holm") -> NDArray[np.float64]:
     """Adjust p-values for several comparisons; results in the order of the input.
 
     Values equal those of statsmodels' ``multipletests`` (tested). That function runs a garbage collection of the whole

@@ -128,9 +128,7 @@ def bootstrap(
     fixed = [with_fixed_judges(statistic) for statistic in statistics]
     if resampling.unit == "context":
         if groups is None:
-            raise InputError(
-                "unit 'context' needs a context for every item; the table has no column 'context'"
-            )
+            raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
         fixed = [group_statistic(statistic, groups) for statistic in fixed]
     sets = _group_by_support(fixed)
     if resampling.client is not None:
@@ -171,15 +169,9 @@ def _resample_units(statistics: Sequence[Statistic], resampling: Resampling) -> 
         return [_one_unit_replicates(estimate, resampling) for estimate in estimates]
     if resampling.interval == ANALYTIC:
         # the variance of the units themselves, without the engine's n / (n - 1)
-        spreads = [
-            float(standard_errors(statistic, all_units)[0]) * (1 - 1 / units) ** 0.5
-            for statistic in statistics
-        ]
+        spreads = [float(standard_errors(statistic, all_units)[0]) * (1 - 1 / units) ** 0.5 for statistic in statistics]
         ends = [normal_interval(*pair, resampling.prob) for pair in zip(estimates, spreads, strict=True)]
-        return [
-            Replicates(estimate, np.empty(0), interval)
-            for estimate, interval in zip(estimates, ends, strict=True)
-        ]
+        return [Replicates(estimate, np.empty(0), interval) for estimate, interval in zip(estimates, ends, strict=True)]
     draws: list[list[FloatArray]] = [[] for _ in statistics]
     errors: list[list[FloatArray]] = [[] for _ in statistics]
     for weights in bootstrap_weights(units, resampling.resamples, np.random.default_rng(resampling.seed)):
@@ -193,13 +185,9 @@ def _resample_units(statistics: Sequence[Statistic], resampling: Resampling) -> 
             left_out = [_values_in_parts(member, weights) for weights in leave_one_out_weights(units)]
             jackknife = np.concatenate(left_out)
         error_arguments = (
-            (float(standard_errors(member, all_units)[0]), np.concatenate(spread))
-            if studentised
-            else (None, None)
+            (float(standard_errors(member, all_units)[0]), np.concatenate(spread)) if studentised else (None, None)
         )
-        replicates.append(
-            _with_interval(estimate, np.concatenate(values), resampling, jackknife, *error_arguments)
-        )
+        replicates.append(_with_interval(estimate, np.concatenate(values), resampling, jackknife, *error_arguments))
     return replicates
 
 

@@ -88,9 +88,7 @@ class Resampling:
         if not isinstance(self.seed, int | np.integer) or self.seed < 0:
             problems.append(f"seed {self.seed!r} is not a whole number of at least 0")
         if not (is_number(self.prob) and 0 < self.prob < 1):
-            problems.append(
-                f"prob {self.prob!r} is not between 0 and 1; {PROB} gives a {100 * PROB:g}% interval"
-            )
+            problems.append(f"prob {self.prob!r} is not between 0 and 1; {PROB} gives a {100 * PROB:g}% interval")
         if self.unit == "both" and self.interval in ("bca", "studentised"):
             problems.append(
                 f"a {self.interval} interval is not defined when judges and items are resampled together; "

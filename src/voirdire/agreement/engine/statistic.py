@@ -196,9 +196,7 @@ class PlainStatistic:
     def values(self, weights: FloatArray) -> FloatArray:
         """Values under whole-number weights of shape (resamples, units)."""
         index = np.arange(self.units)
-        return np.array(
-            [self.function(np.repeat(index, row.astype(np.int64))) for row in weights], dtype=float
-        )
+        return np.array([self.function(np.repeat(index, row.astype(np.int64))) for row in weights], dtype=float)
 
 
 def _blocked_product(weights: FloatArray, features: FloatArray) -> FloatArray:
@@ -242,9 +240,7 @@ def mean_from_totals(totals: FloatArray) -> FloatArray:
     return ratio_or_nan(totals[..., 1], totals[..., 0])
 
 
-def ratio_or_nan(
-    numerator: FloatArray, denominator: FloatArray, scale: FloatArray | float = 1.0
-) -> FloatArray:
+def ratio_or_nan(numerator: FloatArray, denominator: FloatArray, scale: FloatArray | float = 1.0) -> FloatArray:
     """Divide; NaN where the denominator is zero or rounding error at the given scale.
 
     Examples

@@ -110,8 +110,7 @@ def compare_judges(
             answered = ratings.select([a, b, column])
             answered = answered.keep(answered.complete)
             statistic_a, statistic_b = (
-                with_fixed_judges(statistic_of(chosen_measure, answered.select([judge, column])))
-                for judge in (a, b)
+                with_fixed_judges(statistic_of(chosen_measure, answered.select([judge, column]))) for judge in (a, b)
             )
             groups = answered.contexts if resampling.unit == "context" else None
             reason = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"

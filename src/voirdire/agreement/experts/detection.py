@@ -107,9 +107,7 @@ def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
     used = np.flatnonzero(pair.complete)
     features[used, true[used] * size + answer[used]] = 1.0
 
-    def share_of_class(
-        part: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], c: int
-    ) -> CountStatistic:
+    def share_of_class(part: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], c: int) -> CountStatistic:
         def share_of_totals(t: FloatArray) -> FloatArray:
             hits, base = part(t.reshape(*t.shape[:-1], size, size), c)
             value = ratio_or_nan(hits, base)

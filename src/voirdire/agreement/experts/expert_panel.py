@@ -153,8 +153,7 @@ def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
             missed & (answer != tie),
         )
         rows += [
-            (measure, ANY_EXPERT, share_statistic(answered, kind))
-            for measure, kind in zip(MISSES, kinds, strict=True)
+            (measure, ANY_EXPERT, share_statistic(answered, kind)) for measure, kind in zip(MISSES, kinds, strict=True)
         ]
     reason = f"undefined: no item was answered by {name!r} and has an answer of the"
     return [

@@ -329,9 +329,7 @@ def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
         raise InputError(f"{name} holds something that is not a number") from None
     if numbers.ndim != 1 or len(numbers) < 2 or not np.isfinite(numbers).all():
         finite = int(np.isfinite(numbers).sum())
-        raise InputError(
-            f"{name} must be two or more finite numbers; {finite} of shape {numbers.shape} are finite"
-        )
+        raise InputError(f"{name} must be two or more finite numbers; {finite} of shape {numbers.shape} are finite")
     return numbers
 
 

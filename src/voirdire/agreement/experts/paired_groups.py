@@ -66,9 +66,7 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
         comparison = replace(comparison, p_value=float(2 * t.sf(abs(comparison.difference) / error, n - 1)))
     if error == 0:
         lift = comparison.difference / comparison.b if comparison.b else math.nan
-        return replace(
-            comparison, lift=lift, note="interval undefined: the difference is the same throughout"
-        )
+        return replace(comparison, lift=lift, note="interval undefined: the difference is the same throughout")
     quantile = float(t.ppf((1 + prob) / 2, n - 1))
     comparison = replace(
         comparison,
@@ -79,9 +77,7 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
     return comparison.with_lift(float(var_a), float(var_b), float(cov))
 
 
-def compare_paired_pass_rates(
-    both: int, only_a: int, only_b: int, neither: int, *, prob: float = PROB
-) -> Comparison:
+def compare_paired_pass_rates(both: int, only_a: int, only_b: int, neither: int, *, prob: float = PROB) -> Comparison:
     """Compare the pass rates of two systems on the same units.
 
     Parameters

@@ -100,9 +100,7 @@ def phase_change(
             )
             for statistic, level, part in shown:
                 label = f"{name}: {level}" if name else level
-                tasks.append(
-                    Task(measure, part.judges, statistic, part, label, is_difference=statistic is change)
-                )
+                tasks.append(Task(measure, part.judges, statistic, part, label, is_difference=statistic is change))
     return result_frame(result_rows(tasks, resampling))
 
 
@@ -121,9 +119,7 @@ def _common_judges_by_group(scores: Scores, phases: Sequence[str]) -> dict[str, 
     for judge, group in sorted(set(zip(scores.judge.tolist(), scores.group.tolist(), strict=True))):
         if group >= 0 and all(judge in phase_judges for phase_judges in speakers):
             owner, _, agent = scores.judges[judge].partition("/")
-            judges_by_group.setdefault((owner if agent else "", scores.groups[group]), []).append(
-                scores.judges[judge]
-            )
+            judges_by_group.setdefault((owner if agent else "", scores.groups[group]), []).append(scores.judges[judge])
     several = len({owner for owner, _ in judges_by_group}) > 1
     panels = {
         f"{owner}/{group}" if several and owner else group: tuple(judges)

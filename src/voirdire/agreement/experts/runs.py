@@ -70,9 +70,7 @@ def run_deviation(
     if ddof not in (0, 1):
         raise InputError(f"ddof {ddof!r} is neither 0 nor 1")
     if scores.phase is not None:
-        raise InputError(
-            "run_deviation would mix phases; keep the rows of one phase and leave the column out"
-        )
+        raise InputError("run_deviation would mix phases; keep the rows of one phase and leave the column out")
     deviations, single = _deviations_over_runs(scores, ddof)
     if np.isnan(deviations).all():
         raise InputError("no judge scored an item more than once; add the scores of further runs")
@@ -87,9 +85,7 @@ def run_deviation(
             tasks.append(Task("run_deviation", (judge,), part, shown, None, reason, note))
         if len(parts) > 1:
             shown = Ratings((judge,), NO_CODES, ())
-            tasks.append(
-                Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN_OF_CRITERIA, reason)
-            )
+            tasks.append(Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN_OF_CRITERIA, reason))
     return result_frame(result_rows(tasks, resampling))
 
 
@@ -160,9 +156,7 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     resampling = Resampling.from_settings(settings)
     unit = answers_table.unit_codes()
     judge, criterion = unit["judge"], unit["criterion"]
-    cell = np.unique(np.column_stack([judge, *answers_table.shown_codes]), axis=0, return_inverse=True)[
-        1
-    ].ravel()
+    cell = np.unique(np.column_stack([judge, *answers_table.shown_codes]), axis=0, return_inverse=True)[1].ravel()
     several, differ = shares_differing(cell, np.unique(answers_table.answers, return_inverse=True)[1])
     if not several.any():
         raise InputError("no judge answered anything more than once; add the answers of further runs")
@@ -171,9 +165,7 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     for place, name in enumerate(answers_table.judges):
         for number, criterion_name in enumerate(answers_table.criteria):
             judged = (judge[first] == place) & (criterion[first] == number)
-            shown = Ratings(
-                (name,), NO_CODES, (), criterion=criterion_name if answers_table.has_criteria else None
-            )
+            shown = Ratings((name,), NO_CODES, (), criterion=criterion_name if answers_table.has_criteria else None)
             answered_once = int((~several[judged]).sum())
             note = f"answered once only, not used: {answered_once}" if answered_once else ""
             reason = f"undefined: {name!r} answered nothing more than once"

@@ -82,9 +82,7 @@ def swap_consistency(
     for number, ratings in enumerate(combined):
         ratings = replace(add_tie_level(ratings), notes={})
         tie = ratings.levels.index(ratings.tie or "tie") if ratings.tie in ratings.levels else -1
-        codes_forward, codes_backward = (
-            _align_codes(add_tie_level(orders[number]), ratings) for orders in shown
-        )
+        codes_forward, codes_backward = (_align_codes(add_tie_level(orders[number]), ratings) for orders in shown)
         if experts:
             with_reference, column, _ = add_reference_column(ratings, experts, REFERENCE)
         for judge in chosen:

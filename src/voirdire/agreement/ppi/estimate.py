@@ -217,8 +217,7 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     n, others = sample.humans, sample.others
     tuned = weight is None
     shifted, w = (
-        float(number)
-        for number in value_and_weight(sample.features.sum(axis=0), _weight_to_use(sample, weight))
+        float(number) for number in value_and_weight(sample.features.sum(axis=0), _weight_to_use(sample, weight))
     )
     value = shifted + sample.centre
     if np.isnan(value) or n == 0:
@@ -226,9 +225,7 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     labelled = sample.labelled
     y = sample.human[:, 0] - value * sample.human[:, 1]
     f = sample.judges[:, 0] - value * sample.judges[:, 1]
-    unobserved = (
-        _unobserved_error_variance(y[labelled], f[labelled], sample.human_cluster_count) if w > 0 else 0.0
-    )
+    unobserved = _unobserved_error_variance(y[labelled], f[labelled], sample.human_cluster_count) if w > 0 else 0.0
     influence = np.zeros(len(y))
     influence[labelled] = _centre_values(y[labelled] - w * f[labelled]) / n
     denominator = sample.human[labelled, 1].mean()
@@ -261,9 +258,7 @@ def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
         return None
     labelled = sample.labelled
     y, f = np.zeros(len(labelled)), np.empty(len(labelled))
-    y[labelled] = (
-        _centre_values(sample.human[labelled, 0] - sample.centre * sample.human[labelled, 1]) / sample.humans
-    )
+    y[labelled] = _centre_values(sample.human[labelled, 0] - sample.centre * sample.human[labelled, 1]) / sample.humans
     predicted = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
     f[labelled] = _centre_values(predicted[labelled]) / sample.humans
     f[~labelled] = -_centre_values(predicted[~labelled]) / sample.others
@@ -291,9 +286,7 @@ def _variance_of_total(sums: FloatArray, lost_freedom: float) -> tuple[float, fl
     if len(sums) == 0:
         return 0.0, 0.0, 1.0
     plain = float(np.sum(sums**2))
-    return (
-        (plain, plain * len(sums) / freedom, freedom) if freedom > 0 else (plain, float("nan"), float("nan"))
-    )
+    return (plain, plain * len(sums) / freedom, freedom) if freedom > 0 else (plain, float("nan"), float("nan"))
 
 
 def resample_values(sample: Sample, resamples: int, seed: int, weight: float | None = None) -> FloatArray:

@@ -64,7 +64,7 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
         problems.table(
             f"{name!r} is a judge of the table, too; leave those rows out of the table, or rename one of them"
         )
-    human_table = match_columns(human_table, table, problems)
+    human_table = add_missing_contexts(human_table, table, problems)
     problems.raise_any()
     joined = join_humans(table, human_table)
     _check_units(joined, table.rows, problems)
@@ -104,7 +104,7 @@ def _name_of_person(people: Sequence[str], problems: Problems) -> str:
     return people[0] if people else HUMAN
 
 
-def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
+def add_missing_contexts(humans: Any, table: Any, problems: Problems) -> Any:
     """Give the humans' table the columns by which answers are matched; note missing columns and unlike labels.
 
     A humans' table without contexts takes them from the judges' table if each item has a single context there.
@@ -115,24 +115,16 @@ def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
     >>> one = pd.DataFrame({"judge": "gpt", "context": ["p", "q"], "item": ["x", "y"], "label": ["a", "b"]})
     >>> judged = read_labels(one)
     >>> people = read_labels(pd.DataFrame({"item": ["y"], "label": ["a"]}), judge="human")
-    >>> found = match_columns(people, judged, Problems("humans"))
+    >>> found = add_missing_contexts(people, judged, Problems("humans"))
     >>> found.contexts[found.context[0]]
     'q'
     """
-    if (
-        has_column(table, "context")
-        and not has_column(humans, "context")
-        and getattr(table, "has_items", False)
-    ):
+    if has_column(table, "context") and not has_column(humans, "context") and getattr(table, "has_items", False):
         pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
         codes: dict[str, int] = {table.items[item]: context for item, context in pairs}
         if len(codes) == len(pairs) and getattr(humans, "has_items", False):
-            unanswered = len(
-                table.contexts
-            )  # of items that judges have not answered, which is a separate error
-            context = np.array(
-                [codes.get(humans.items[item], unanswered) for item in humans.item], dtype=np.int64
-            )
+            unanswered = len(table.contexts)  # of items that judges have not answered, which is a separate error
+            context = np.array([codes.get(humans.items[item], unanswered) for item in humans.item], dtype=np.int64)
             humans = replace(humans, context=context, contexts=(*table.contexts, "none"))
     for column in ("criterion", "phase", "context", "item"):
         check_shared_column(column, has_column(table, column), has_column(humans, column), problems)
@@ -158,7 +150,7 @@ def _check_labels(people: Sequence[str], judges: Sequence[str], problems: Proble
 def matched_columns(humans: Any, table: Any) -> Any:
     """Match columns as `match_columns` does, and raise `InputError` for its problems."""
     problems = Problems("humans")
-    matched = match_columns(humans, table, problems)
+    matched = add_missing_contexts(humans, table, problems)
     problems.raise_any()
     return matched
 
@@ -189,9 +181,7 @@ def join_humans(table: Table, humans: Table) -> Table:
     plain: list[Any] = []
     for part in (table, humans):
         field_names = {field.name for field in fields(part)}
-        plain.append(
-            replace(part, **{name: value for name, value in forgotten.items() if name in field_names})
-        )
+        plain.append(replace(part, **{name: value for name, value in forgotten.items() if name in field_names}))
     systems: tuple[str, ...] = getattr(table, "systems", ())
     if systems and not humans.systems:  # type: ignore[union-attr]
         plain[1] = replace(plain[1], systems=systems, system=np.full(humans.rows, -1))
@@ -213,9 +203,7 @@ def _check_units(both: Table, judged: int, problems: Problems) -> None:
     for _, rows in rows_by_code(human_keys):
         if len(np.unique(answer[judged:][rows])) > 1:
             places = " and ".join(str(row + 1) for row in rows[:8])
-            problems.rows(
-                rows[1:] + 1, f"contradicts another answer to the same unit (rows {places}); keep one"
-            )
+            problems.rows(rows[1:] + 1, f"contradicts another answer to the same unit (rows {places}); keep one")
     problems.raise_any()
     answered, units = len(np.unique(human_keys)), len(np.unique(judged_keys))
     if answered == 1:

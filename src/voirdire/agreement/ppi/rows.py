@@ -107,9 +107,7 @@ def agreement_with_humans(
     resampling = Resampling.from_settings(settings, ("item", "context"), (None, *METHODS))
     judge_table = read_table(table, levels=levels)
     joined, human = with_humans(judge_table, humans, levels)
-    matched = ratings_by_criterion(
-        joined, repeats=repeats, levels=levels if joined.answer == "score" else None
-    )
+    matched = ratings_by_criterion(joined, repeats=repeats, levels=levels if joined.answer == "score" else None)
     chosen = _check_judges(judge_table.judges, judges)
     if resampling.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
@@ -121,9 +119,7 @@ def agreement_with_humans(
         for name in names:
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
             tasks = powered_tasks(name, ratings, human, resampling.unit == "context", systems)
-            rows += resampling.map(
-                partial(_result_row, ratings=ratings, resampling=resampling.without_cluster), tasks
-            )
+            rows += resampling.map(partial(_result_row, ratings=ratings, resampling=resampling.without_cluster), tasks)
     frame = frame_of_rows(rows, POWERED_COLUMNS)
     if "mean_score" in names and len(rated.systems) > 1 and _system_of_units(rated, matched[0]) is None:
         notes.append("mean scores of systems are not listed: an item is of several systems")
@@ -158,9 +154,7 @@ def _check_measures(
     problems = [] if names else ["measures is empty; name one, or leave it out for those that suit the table"]
     for name in names:
         if name not in POWERED:
-            problems.append(
-                f"measure {name!r} is not estimated from human answers; these are: {', '.join(POWERED)}"
-            )
+            problems.append(f"measure {name!r} is not estimated from human answers; these are: {', '.join(POWERED)}")
         elif name in WIN_RATES and not votes:
             problems.append(f"{name} counts votes on pairs, and these are not votes")
         elif name == "mean_score" and not numeric:
@@ -197,14 +191,8 @@ def _result_row(task: PoweredTask, ratings: Ratings, resampling: Resampling) -> 
         estimate = powered_estimate(sample, weight)
         # With weight 1 an estimated share may lie outside [0, 1], where there is no score interval.
         kind: PoweredMethod = "t" if weight == 1.0 and method == "wilson" else method
-        interval = powered_interval(
-            sample, estimate, kind, share=task.share, weight=weight, resampling=resampling
-        )
-        value = (
-            min(max(estimate.value, 0.0), 1.0)
-            if task.share and not math.isnan(estimate.value)
-            else estimate.value
-        )
+        interval = powered_interval(sample, estimate, kind, share=task.share, weight=weight, resampling=resampling)
+        value = min(max(estimate.value, 0.0), 1.0) if task.share and not math.isnan(estimate.value) else estimate.value
         row |= {f"{prefix}value": value, f"{prefix}low": interval.ends[0], f"{prefix}high": interval.ends[1]}
         results[prefix] = (estimate, interval)
     tuned, humans_only = results[""][0], results["human_"][0]
@@ -241,15 +229,11 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
         if sample.others < 2:
             notes.append(f"humans answered all but {sample.others} of the units: humans alone")
         elif sample.human_cluster_count < MIN_TUNING_ANSWERS:
-            notes.append(
-                f"only {sample.human_cluster_count} {clusters}, too few to weigh judges by: humans alone"
-            )
+            notes.append(f"only {sample.human_cluster_count} {clusters}, too few to weigh judges by: humans alone")
         elif sample.human_cluster_count < MIN_HUMAN_ANSWERS:
             notes.append(f"only {sample.human_cluster_count} {clusters}: the interval may cover too little")
         if tuned.weight == 1:
-            notes.append(
-                "the judges' predictions are at full weight; if theirs is a narrower scale, rescale it"
-            )
+            notes.append("the judges' predictions are at full weight; if theirs is a narrower scale, rescale it")
         distance = standardised_prediction_difference(sample)
         if abs(distance) > MAX_STANDARD_ERRORS:
             notes.append(

@@ -103,9 +103,7 @@ def powered_tasks(
         yield from _win_rates(measure, panel, ratings.select([human]), groups)
 
 
-def _agreement_tasks(
-    panel: Ratings, humans: Ratings, human: str, groups: IntArray | None
-) -> Iterator[PoweredTask]:
+def _agreement_tasks(panel: Ratings, humans: Ratings, human: str, groups: IntArray | None) -> Iterator[PoweredTask]:
     human_codes = humans.codes[:, 0]
     for place, judge in enumerate(panel.judges):
         judge_codes = panel.codes[:, place]
@@ -162,9 +160,7 @@ def _mean_score_tasks(
         yield PoweredTask("mean_score", panel.judges, sample, share=False, level=level)
 
 
-def _win_rates(
-    measure: str, panel: Ratings, humans: Ratings, groups: IntArray | None
-) -> Iterator[PoweredTask]:
+def _win_rates(measure: str, panel: Ratings, humans: Ratings, groups: IntArray | None) -> Iterator[PoweredTask]:
     answered = panel.is_rated.any(axis=1)
     for item, first, second in panel.item_sides():
         used = answered & (first | second)
@@ -185,9 +181,7 @@ def _win_rates(
         yield PoweredTask(measure, panel.judges, sample, share=True, level=item)
 
 
-def _item_outcomes(
-    codes: IntArray, first: NDArray[np.bool_], last: int, ties: str
-) -> tuple[FloatArray, FloatArray]:
+def _item_outcomes(codes: IntArray, first: NDArray[np.bool_], last: int, ties: str) -> tuple[FloatArray, FloatArray]:
     """Wins of the item that is first (or second) of its pair, and 1 where an answer counts; shapes of the codes."""
     won, lost = (np.asarray(codes == np.where(first, *ends), float) for ends in ((0, last), (last, 0)))
     tied = ((codes > 0) & (codes < last)).astype(float)

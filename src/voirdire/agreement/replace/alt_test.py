@@ -84,9 +84,7 @@ class Coefficients:
     error: float
 
 
-def pair_coefficients(
-    answer: FloatArray, others: FloatArray, likeness: Likeness, ordered: bool
-) -> Coefficients:
+def pair_coefficients(answer: FloatArray, others: FloatArray, likeness: Likeness, ordered: bool) -> Coefficients:
     """Compute coefficients over all pairs of an answer and another person's answer to the same unit.
 
     Undefined coefficients are NaN.
@@ -123,9 +121,7 @@ def pair_coefficients(
             ((a - b) ** 2).mean(),
         )
     else:
-        chance_level = 1 - sum(
-            (x == level).mean() * (y == level).mean() for level in np.unique(np.append(x, y))
-        )
+        chance_level = 1 - sum((x == level).mean() * (y == level).mean() for level in np.unique(np.append(x, y)))
         observed = (x != y).mean()
     kappa = float(1 - observed / chance_level) if chance_level > 1e-12 else nan
     varies = ordered and np.ptp(x) > 0 and np.ptp(y) > 0
@@ -188,9 +184,7 @@ def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likene
             answer = answers[:, min(person, answers.shape[1] - 1)]
             others = answered.copy()
             others[:, person] = False
-            scores[:, person] = np.where(
-                answered[:, person], likeness.mean_likeness(answer, people, others), np.nan
-            )
+            scores[:, person] = np.where(answered[:, person], likeness.mean_likeness(answer, people, others), np.nan)
         return scores
 
     judge_scores = scores_against_others(judge[:, None])
@@ -247,9 +241,7 @@ def alt_test(left_out: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) 
             continue
         judge, person = left_out.judge[known, column], left_out.person[known, column]
         advantage = judge - person
-        advantage[np.abs(advantage) <= _ROUNDING * np.abs(person).max()] = (
-            0.0  # .3 - .2 and .2 - .1 are equal
-        )
+        advantage[np.abs(advantage) <= _ROUNDING * np.abs(person).max()] = 0.0  # .3 - .2 and .2 - .1 are equal
         p_values[name] = _p_value(-np.sign(advantage), epsilon)
         advantages.append(float(np.mean(advantage >= 0)))
     if not p_values:

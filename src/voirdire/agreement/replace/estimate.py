@@ -127,19 +127,13 @@ def estimate_mean(
     )
     sampling_variance = float(np.sum(o**2 * (1 - probability) * (residual - o @ residual) ** 2)) * n / freedom
     if np.ptp(residual) == 0:
-        sampling_variance = max(
-            sampling_variance, _constant_answers_variance(answers, span, n) * (1 - n / units)
-        )
-    shared, contexts = (
-        (0.0, n) if groups is None else _shared_variance(o * (answers - o @ answers), groups[answered])
-    )
+        sampling_variance = max(sampling_variance, _constant_answers_variance(answers, span, n) * (1 - n / units))
+    shared, contexts = (0.0, n) if groups is None else _shared_variance(o * (answers - o @ answers), groups[answered])
     unit_variance = spread_all / units + sampling_variance
     error = float(np.sqrt(unit_variance + shared))
     from scipy.stats import t
 
-    satterthwaite = (unit_variance + shared) ** 2 / (
-        unit_variance**2 / freedom + shared**2 / max(contexts - 1, 1)
-    )
+    satterthwaite = (unit_variance + shared) ** 2 / (unit_variance**2 / freedom + shared**2 / max(contexts - 1, 1))
     half_width = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
     part = max(1 - n / units, 1e-12)
     return Mean(
@@ -171,9 +165,7 @@ def _constant_answers_variance(y: FloatArray, span: float, n: int) -> float:
 ASSURANCE = 0.85
 
 
-def additional_answers_needed(
-    now: Mean, margin: float, prob: float, assurance: float = ASSURANCE
-) -> int | None:
+def additional_answers_needed(now: Mean, margin: float, prob: float, assurance: float = ASSURANCE) -> int | None:
     """Number of further units for people to answer; 0 if a verdict is known, None if the table has too few.
 
     Parameters

@@ -60,9 +60,7 @@ def required_people(humans: object, answers: Any) -> object:
     """
     people_answers = join_people_answers(humans, answers)
     if people_answers is None:
-        raise InputError(
-            "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
-        )
+        raise InputError("say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)")
     return people_answers
 
 
@@ -70,9 +68,7 @@ def choose_judges(judges: Sequence[str] | None, table_judges: Sequence[str]) -> 
     """The requested judges, None for all; raises `InputError` for a judge that is not in the table."""
     chosen = None if judges is None else tuple(map(str, read_list("judges", judges)))
     if unknown := sorted(set(chosen or ()) - set(table_judges)):
-        raise InputError(
-            f"judge {unknown[0]!r} is not in the table; its judges are {', '.join(table_judges)}"
-        )
+        raise InputError(f"judge {unknown[0]!r} is not in the table; its judges are {', '.join(table_judges)}")
     return chosen
 
 
@@ -109,9 +105,7 @@ def read_people(humans: object) -> tuple[pd.DataFrame, AskingProbabilities | Non
             frame = frame.drop(columns="judge", errors="ignore").rename(columns={PERSON: "judge"})
         elif "judge" not in frame:
             frame["judge"] = (
-                Path(source).stem
-                if len(tables) > 1 and isinstance(source, str | os.PathLike)
-                else DEFAULT_PERSON
+                Path(source).stem if len(tables) > 1 and isinstance(source, str | os.PathLike) else DEFAULT_PERSON
             )
         frames.append(frame)
     table = pd.concat(frames, ignore_index=True)
@@ -122,14 +116,10 @@ def _read_probabilities(table: pd.DataFrame) -> AskingProbabilities:
     problems = Problems("humans")
     probability_by_unit: dict[tuple[str, ...], float] = {}
     if "context" in table:
-        problems.stop(
-            "a column 'probability' is for units that are named by criterion and items only; drop 'context'"
-        )
+        problems.stop("a column 'probability' is for units that are named by criterion and items only; drop 'context'")
     about = ["first", "second"] if "first" in table else ["item"]
     probabilities = _as_numbers(table[PROBABILITY]).tolist()
-    for row, (probability, cells) in enumerate(
-        zip(probabilities, table[about].to_numpy(), strict=True), start=1
-    ):
+    for row, (probability, cells) in enumerate(zip(probabilities, table[about].to_numpy(), strict=True), start=1):
         if not probability > 0:
             problems.rows([row], f"probability {table[PROBABILITY].iloc[row - 1]!r} is no number above 0")
             continue

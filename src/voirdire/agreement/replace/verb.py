@@ -13,7 +13,7 @@ from voirdire.agreement.coefficients.majority import add_tie_level, majority_ans
 from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.ppi.humans import join_humans, match_columns
+from voirdire.agreement.ppi.humans import add_missing_contexts, join_humans
 from voirdire.agreement.ppi.tasks import MAJORITY, MAX_MAJORITY_LEVELS
 from voirdire.agreement.replace.alt_test import (
     MEASURES,
@@ -137,20 +137,16 @@ def may_replace(
     persons = read_table(people_frame, levels=levels, name="humans")
     problems = Problems("humans")
     if persons.answer != judge_table.answer:
-        problems.stop(
-            f"they have a column {persons.answer!r} and the judges' table has {judge_table.answer!r}"
-        )
+        problems.stop(f"they have a column {persons.answer!r} and the judges' table has {judge_table.answer!r}")
     for name in sorted(set(persons.judges) & set(judge_table.judges)):
         problems.table(f"{name!r} is a judge of the table, too; rename one of them")
-    persons = match_columns(persons, judge_table, problems)
+    persons = add_missing_contexts(persons, judge_table, problems)
     problems.raise_any()
     judges = choose_judges(judges, judge_table.judges)
     rows, people_rows = [], []
     declared = levels if judge_table.answer == "score" else None
     matched = ratings_by_criterion(join_humans(judge_table, persons), repeats=None, levels=declared)
-    if phases := [
-        phase for phase in dict.fromkeys(ratings.phase for ratings in matched) if phase is not None
-    ][1:]:
+    if phases := [phase for phase in dict.fromkeys(ratings.phase for ratings in matched) if phase is not None][1:]:
         raise InputError(
             f"replace would mix phases; keep the rows of one, such as the last (--where {quote('phase=' + phases[-1])})"
         )
@@ -182,9 +178,7 @@ class _Settings(NamedTuple):
         margin, bar, epsilon, prob = self
         problems = []
         if not (is_number(margin) and margin >= 0):
-            problems.append(
-                f"margin {margin!r} is not 0 or more; it is how much worse than people a judge may be"
-            )
+            problems.append(f"margin {margin!r} is not 0 or more; it is how much worse than people a judge may be")
         if bar is not None and not (is_number(bar) and bar <= 1):
             problems.append(f"bar {bar!r} is not at most 1; it is how well people agree with each other")
         if not (is_number(epsilon) and 0 <= epsilon < 1):
@@ -223,9 +217,7 @@ class _Panel:
             raise InputError(f"measure {measure!r} is of numbers, and the answers are words; leave it out")
         if measure is None:
             few_levels = len(ratings.levels) <= MAX_MAJORITY_LEVELS
-            measure = (
-                "equality" if not (numbers and ratings.ordered) else "weighted" if few_levels else "distance"
-            )
+            measure = "equality" if not (numbers and ratings.ordered) else "weighted" if few_levels else "distance"
         codes = ratings.codes
         answers = ratings.numbers() if numbers else np.where(codes >= 0, codes, np.nan).astype(float)
         score_range = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
@@ -251,9 +243,7 @@ class _Panel:
             return columns
         if self.likeness.measure != "equality":
             level_values = np.empty(0) if values is None else values
-            whole_numbers = self.likeness.measure == "weighted" and bool(
-                np.all(level_values == np.round(level_values))
-            )
+            whole_numbers = self.likeness.measure == "weighted" and bool(np.all(level_values == np.round(level_values)))
             return [
                 *columns,
                 (JUDGES_MEAN, np.round(mean_of_known(answers)) if whole_numbers else mean_of_known(answers)),
@@ -296,9 +286,7 @@ def _result_row(
         likeness.difference_span,
         groups,
     )
-    estimate = estimate_mean(
-        y, _predicted_difference(judge_answers, other_answers, likeness, bar), *estimate_settings
-    )
+    estimate = estimate_mean(y, _predicted_difference(judge_answers, other_answers, likeness, bar), *estimate_settings)
     # shown together: weighted means over the units that people answered
     agreement, people = (
         estimate_mean(np.where(np.isnan(y), np.nan, values), None, *estimate_settings).value

@@ -137,9 +137,7 @@ def _page_data(questions: Questions) -> dict[str, Any]:
         entry: dict[str, Any] = {"items": [item_index[item.id] for item in row_items]}
         entry |= {name: row[name] for name in ("criterion", "context") if name in row}
         if background:
-            entry["about"] = background_index.setdefault(
-                "\n\n".join(sorted(background)), len(background_index)
-            )
+            entry["about"] = background_index.setdefault("\n\n".join(sorted(background)), len(background_index))
         rows.append(entry)
     return {
         "answer": questions.answer,

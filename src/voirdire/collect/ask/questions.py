@@ -129,24 +129,14 @@ def _check_levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ..
     return names
 
 
-def _read_items(
-    names: list[str], column: str, item_by_name: dict[str, Item], problems: Problems
-) -> list[str]:
+def _read_items(names: list[str], column: str, item_by_name: dict[str, Item], problems: Problems) -> list[str]:
     """Return names as in the table of items, without a form's escapes of spreadsheet formulas."""
-    unescaped = dict(
-        zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), item_by_name), strict=True)
-    )
-    unknown = list(
-        dict.fromkeys(unescaped[name] for name in names if name and unescaped[name] not in item_by_name)
-    )
+    unescaped = dict(zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), item_by_name), strict=True))
+    unknown = list(dict.fromkeys(unescaped[name] for name in names if name and unescaped[name] not in item_by_name))
     for name in unknown[:_MAX_LISTED]:
         rows = [row for row, cell in enumerate(names, start=1) if cell and unescaped[cell] == name]
-        problems.rows(
-            rows, f"{column} {name!r} is not among the items{nearest_name(name, tuple(item_by_name))}"
-        )
+        problems.rows(rows, f"{column} {name!r} is not among the items{nearest_name(name, tuple(item_by_name))}")
     if len(unknown) > _MAX_LISTED:
         count = len(unknown)
-        problems.table(
-            f"{count} names in {column} are not among the items; the first {_MAX_LISTED} are named"
-        )
+        problems.table(f"{count} names in {column} are not among the items; the first {_MAX_LISTED} are named")
     return [unescaped[name] for name in names]

@@ -96,9 +96,7 @@ class Debate(CaseProtocol):
                 resolved = answer["verdict"] == NO_ISSUE
                 if resolved:
                     break
-            answer = await case.content(
-                "debate/score", iteration, form=score_schema, **context, log=list(log)
-            )
+            answer = await case.content("debate/score", iteration, form=score_schema, **context, log=list(log))
             score = answer["score"]
             log.append({"speaker": "Scorer", "text": answer["reasoning"], "score": score})
             case.score(score, phase)

@@ -109,9 +109,7 @@ class GroupDebate(Case):
             active = [name for name in self.agents if name not in ended]
             if not active:
                 break
-            speaker = (
-                active[0] if len(active) == 1 else await self._choose_speaker(active, speakers, speeches)
-            )
+            speaker = active[0] if len(active) == 1 else await self._choose_speaker(active, speakers, speeches)
             speakers.append(speaker)
             shown = {**self._who(speaker), "said": list(speeches)}
             question = self.question("maj-eval/speak", len(speakers), speaker, form=schema, **shown)
@@ -125,9 +123,7 @@ class GroupDebate(Case):
                     ended.append(speaker)
         return ended
 
-    async def _choose_speaker(
-        self, active: list[str], spoken: list[str], speeches: list[dict[str, Any]]
-    ) -> str:
+    async def _choose_speaker(self, active: list[str], spoken: list[str], speeches: list[dict[str, Any]]) -> str:
         """Return the coordinator's choice; if its answer is missing, the active agent that has been silent longest."""
         number = len(spoken) + 1
         form, shown = self.schema(speaker=active), {"said": list(speeches), "active": active}
@@ -141,9 +137,7 @@ class GroupDebate(Case):
         self.add_missing(question.key, reason, f"round-{number}", "texts")
         return quietest
 
-    async def _aggregate_ratings(
-        self, latest: Mapping[str, dict[str, Any]], ended: Sequence[str]
-    ) -> dict[str, float]:
+    async def _aggregate_ratings(self, latest: Mapping[str, dict[str, Any]], ended: Sequence[str]) -> dict[str, float]:
         """Run phase 3: average the final ratings, and ask for a synthesis."""
         finals: dict[str, dict[str, Any]] = {}
         _, key_end = self.prompt_and_key()

@@ -118,9 +118,7 @@ class MajEval(GroupProtocol):
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
         return size, size + persona_questions + most
 
-    async def cast(
-        self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]
-    ) -> Mapping[str, Agents]:
+    async def cast(self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
         """Return the given personas, or personas made from the documents."""
         if options.persona_texts:
             return _given_personas(options)
@@ -139,9 +137,7 @@ def _given_personas(options: MajEvalOptions) -> dict[str, Agents]:
 
 
 def _persona_faults(options: MajEvalOptions) -> list[str]:
-    faults = (
-        ["options documents and persona_texts are both given; leave out one"] if options.documents else []
-    )
+    faults = ["options documents and persona_texts are both given; leave out one"] if options.documents else []
     for name, text in options.persona_texts.items():
         group, _, person = map(short_name, name.partition("/"))
         if not (group and person):
@@ -167,9 +163,7 @@ class SimpleRole(GroupProtocol):
         options: SimpleRoleOptions = setting.options
         return group_calls(options, len(setting.items), [options.agents] * len(options.roles))
 
-    async def cast(
-        self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]
-    ) -> Mapping[str, Agents]:
+    async def cast(self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
         """Return the agents of each group, all with the group's sentence as their role."""
         return {
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}

@@ -169,9 +169,7 @@ class Maple(PanelProtocol):
             question = Question(judge, "maple/weigh", shown, ("weigh", first, second, run), schema)
             requests.append((question, columns))
         winners = dict(zip(names, pairing.OUTCOMES, strict=False))
-        return await ask_rows(
-            ask, requests, "criteria", lambda answer: {"winner": winners[answer["priority"]]}
-        )
+        return await ask_rows(ask, requests, "criteria", lambda answer: {"winner": winners[answer["priority"]]})
 
 
 def _note_criteria(answer: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:

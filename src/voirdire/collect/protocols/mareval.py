@@ -93,9 +93,7 @@ class Mareval(CaseProtocol):
                 last_case.score(sum(run_scores) / len(run_scores), run="all", answers=len(run_scores))
             else:
                 reason = f"none of {len(runs)} runs came to a score"
-                last_case.add_missing(
-                    ("mean", last_case.item.id, last_case.criterion), reason, FINAL, run="all"
-                )
+                last_case.add_missing(("mean", last_case.item.id, last_case.criterion), reason, FINAL, run="all")
 
     async def score(self, case: Case) -> None:
         """Run planner, evaluators, moderator and arbitrator once."""

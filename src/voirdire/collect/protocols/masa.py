@@ -159,9 +159,7 @@ class Masa(PanelProtocol):
             summaries = await _make_summaries(setting, summaries, ask, rows)
         with_summaries = replace(setting, items=tuple(summaries))
         parts = [self.judge_rows(with_summaries, ask, judge) for judge in judges]
-        parts += [
-            _ask_errors(with_summaries, ask, judge) for judge in judges if with_summaries.options.errors
-        ]
+        parts += [_ask_errors(with_summaries, ask, judge) for judge in judges if with_summaries.options.errors]
         return [*rows, *await gather_rows(parts)]
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
@@ -183,9 +181,7 @@ def _planned_summaries(setting: Setting) -> Sequence[Item]:
     ]
 
 
-async def _make_summaries(
-    setting: Setting, summaries: Sequence[Item], ask: Ask, rows: list[Row]
-) -> Sequence[Item]:
+async def _make_summaries(setting: Setting, summaries: Sequence[Item], ask: Ask, rows: list[Row]) -> Sequence[Item]:
     """Ask for the summaries; return those that are not missing, with their texts."""
     options: MasaOptions = setting.options
     schema = answer_schema(options.longest, summary=str)
@@ -297,9 +293,7 @@ def _given_summary_problems(setting: Setting) -> list[str]:
             if not getattr(item, column)
         ]
         if item.system in pairing.OUTCOMES:
-            problems.append(
-                f"item {item.id!r}: system {item.system!r} is what a winner may be called; rename it"
-            )
+            problems.append(f"item {item.id!r}: system {item.system!r} is what a winner may be called; rename it")
         earlier = seen.setdefault((item.context, item.system), item.id)
         if earlier != item.id and item.context and item.system:
             origin = f"by {item.system!r} in context {item.context!r}"

@@ -89,9 +89,7 @@ class Metric:
         lacking = [item.id for item in setting.items if not item.reference]
         if lacking:
             shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-            problems.append(
-                f"items: {len(lacking)} have no reference ({shown}); {self.name} needs one for each item"
-            )
+            problems.append(f"items: {len(lacking)} have no reference ({shown}); {self.name} needs one for each item")
         problems += self.faults(setting.options)
         module, extra = self.package
         if importlib.util.find_spec(module) is None:
@@ -171,9 +169,7 @@ class BertScore(Metric):
     def faults(self, options: BertScoreOptions) -> list[str]:
         """Return a fault if there is no model."""
         if not options.folder:
-            return [
-                f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"
-            ]
+            return [f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"]
         exists = Path(options.folder).is_dir()
         return [] if exists else [f"option model: there is no folder {options.folder!r}"]
 

@@ -68,9 +68,7 @@ class Ranking(PanelProtocol):
         """Return the faults: lists that are too long or too short."""
         size, faults = setting.options.size, []
         if not MIN_LIST_SIZE <= size <= MAX_LIST_SIZE:
-            faults.append(
-                f"option size is {size}; give a whole number from {MIN_LIST_SIZE} to {MAX_LIST_SIZE}"
-            )
+            faults.append(f"option size is {size}; give a whole number from {MIN_LIST_SIZE} to {MAX_LIST_SIZE}")
         for context, items in items_by_context(setting.items).items():
             if len(items) < 2:
                 prefix = "items" if context is None else f"context {context!r}"
@@ -130,9 +128,7 @@ async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Ite
     if options.wanted == "best-worst":
         answer_fields = dict.fromkeys(("best", "worst"), names)
     answer = await ask(Question(judge, "ranking/rank", shown, key, answer_schema(**answer_fields)))
-    columns: dict[str, Any] = (
-        {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
-    )
+    columns: dict[str, Any] = {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
     ranks = {} if answer.content is None else _read_ranks(answer.content, names)
     if len(ranks) < len(names):
         reason = answer.missing or "not every text is named once"

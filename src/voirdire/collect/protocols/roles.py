@@ -133,9 +133,7 @@ def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str])
     return problems
 
 
-def partial_column_problems(
-    items: Sequence[Item], columns: Sequence[str] = ("context", "system")
-) -> list[str]:
+def partial_column_problems(items: Sequence[Item], columns: Sequence[str] = ("context", "system")) -> list[str]:
     """Return a sentence for each column that only some items have; voirdire could not read the resulting tables.
 
     Examples

@@ -127,9 +127,7 @@ class Case:
         """
         case_variables, end = self.prompt_and_key()
         key = (template.rpartition("/")[2], *place, *end)
-        return Question(
-            self.judge, template, {**self.prompt_parts(), **case_variables, **variables}, key, form
-        )
+        return Question(self.judge, template, {**self.prompt_parts(), **case_variables, **variables}, key, form)
 
     async def content(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
         """Ask a question, and return its answer.
@@ -149,9 +147,7 @@ class Case:
     ) -> list[Any]:
         """Ask questions at once; return the answers. A missing one is None, and adds a row with the given columns."""
         missing_columns = {"table": table, "phase": phase or self.phase}
-        with_columns = [
-            (question, self.columns(**missing_columns, **columns)) for question, columns in requests
-        ]
+        with_columns = [(question, self.columns(**missing_columns, **columns)) for question, columns in requests]
         return await ask_all(self.ask, with_columns, self.rows)
 
     async def weighted(self, template: str, otherwise: str, **variables: Any) -> WeightedScore:
@@ -184,9 +180,7 @@ class Case:
         """Add a row of ``texts``."""
         self.rows.append(Row("texts", self.columns(phase=phase, kind=kind, text=text, **more)))
 
-    def add_missing(
-        self, key: Key, reason: str | None, phase: str = "", table: str = "scores", **more: Any
-    ) -> None:
+    def add_missing(self, key: Key, reason: str | None, phase: str = "", table: str = "scores", **more: Any) -> None:
         """Add a row of ``missing``, with the columns of the absent row of ``table``."""
         columns = self.columns(table=table, phase=phase or self.phase, **more)
         self.rows.append(missing_row(key, reason, **columns))

@@ -54,12 +54,9 @@ class Personas:
         options = self.options
         perspectives = ListOf({"dimension": str, "evidence": str}, 1, options.dimensions)
         stakeholder_fields = {"name": Name, "description": str, "perspectives": perspectives}
-        schema = answer_schema(
-            options.longest, stakeholders=ListOf(stakeholder_fields, 0, options.stakeholders)
-        )
+        schema = answer_schema(options.longest, stakeholders=ListOf(stakeholder_fields, 0, options.stakeholders))
         requests = [
-            ("extract", {"document": stakeholder}, (number,), schema)
-            for number, stakeholder in enumerate(documents, 1)
+            ("extract", {"document": stakeholder}, (number,), schema) for number, stakeholder in enumerate(documents, 1)
         ]
         everyone: list[Record] = []
         for number, answer in enumerate(await self._contents("stakeholder", requests), 1):
@@ -71,10 +68,7 @@ class Personas:
                     self.rows.append(missing_row(("extract", number), reason, **columns))
                 everyone += stakeholders
         for stakeholder in everyone:
-            pairs = [
-                {name: pair[name] for name in ("dimension", "evidence")}
-                for pair in stakeholder["perspectives"]
-            ]
+            pairs = [{name: pair[name] for name in ("dimension", "evidence")} for pair in stakeholder["perspectives"]]
             self._note("stakeholder", {**stakeholder, "perspectives": pairs})
         return everyone
 
@@ -98,17 +92,13 @@ class Personas:
     async def make_personas(self, groups: Sequence[Record]) -> dict[str, dict[str, dict[str, str]]]:
         """Return the personas (attributes by title) by name and group; a group without personas is left out."""
         max_personas = self.options.personas
-        group_dimensions = await asyncio.gather(
-            *(self._merge_dimensions(*index) for index in enumerate(groups, 1))
-        )
+        group_dimensions = await asyncio.gather(*(self._merge_dimensions(*index) for index in enumerate(groups, 1)))
         schema = answer_schema(self.options.longest, name=Name, **dict.fromkeys(ATTRIBUTES, str))
         cast: dict[str, dict[str, dict[str, str]]] = {}
         for number, (group, dimensions) in enumerate(zip(groups, group_dimensions, strict=True), 1):
             requests = []
             for index, dimension in enumerate(dimensions, 1):
-                self._note(
-                    "dimension", dimension, group["name"], used="yes" if index <= max_personas else "no"
-                )
+                self._note("dimension", dimension, group["name"], used="yes" if index <= max_personas else "no")
                 shown = {"group": group["name"], "description": group["description"]}
                 evidence = [source["evidence"] for source in dimension["sources"]]
                 shown |= {"dimension": dimension["dimension"], "evidence": evidence}
@@ -140,9 +130,7 @@ class Personas:
     def _columns(self, kind: str) -> dict[str, str]:
         return {"judge": self.judge, "kind": kind, "phase": "personas"}
 
-    async def _contents(
-        self, kind: str, requests: Iterable[tuple[str, Mapping[str, Any], Key, Schema]]
-    ) -> list[Any]:
+    async def _contents(self, kind: str, requests: Iterable[tuple[str, Mapping[str, Any], Key, Schema]]) -> list[Any]:
         """Ask questions (step, variables, key, schema) for one kind of text; return the answers."""
         task, columns = self.options.task, self._columns(kind)
         questions = [

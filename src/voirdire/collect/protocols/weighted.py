@@ -90,9 +90,7 @@ def expected_score(logprobs: Logprobs, low: int, high: int) -> WeightedScore | s
         if match and low <= int(match[1]) <= high:
             score_logprobs.setdefault(int(match[1]), []).append(logprob)
     # rounding may make a probability slightly larger than 1; NaN is refused, too
-    if not all(
-        logprob_value <= _LOGPROB_TOLERANCE for values in score_logprobs.values() for logprob_value in values
-    ):
+    if not all(logprob_value <= _LOGPROB_TOLERANCE for values in score_logprobs.values() for logprob_value in values):
         return "the server's log-probabilities are not all numbers of at most 0"
     weights = {
         score: math.fsum(math.exp(logprob_value) for logprob_value in values)

@@ -125,11 +125,7 @@ def expected_information(answers: Floats, about: Unknowns, weights: Floats) -> F
         joint = block.T @ weighted
         total = weights @ block
         first_level = np.maximum(total[:, None] - np.add.reduceat(joint, about.starts, axis=1), 0.0)
-        terms = (
-            _p_log_p(joint).sum(axis=1)
-            + _p_log_p(first_level).sum(axis=1)
-            - len(about.starts) * _p_log_p(total)
-        )
+        terms = _p_log_p(joint).sum(axis=1) + _p_log_p(first_level).sum(axis=1) - len(about.starts) * _p_log_p(total)
         information[start : start + step] = terms.reshape(-1, kinds).sum(axis=1) - prior
     return np.maximum(information, 0.0)
 
@@ -233,9 +229,7 @@ def _best_question(
         block = order[start : start + _RECOMPUTED_BATCH]
         if bound[block[0]] <= best:
             break
-        gain = np.mean(
-            [expected_information(answers[:, block], about, weights) for weights in by_world], axis=0
-        )
+        gain = np.mean([expected_information(answers[:, block], about, weights) for weights in by_world], axis=0)
         bound[block] = gain / cost[block]
         fresh[block] = True
         best = bound[block].max(initial=best)

@@ -106,7 +106,7 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
     max_pairs = max(1, MAX_QUESTIONS // (len(criteria) * len(judges) * (1 + both_orders)))
     if len(pair) > max_pairs:
         sureness_rank = np.empty(len(low), np.int64)
-        sureness_rank[_sort_by_uncertainty(problem, values, low, high)] = np.arange(len(low))
+        sureness_rank[_rank_uncertain_pairs(problem, values, low, high)] = np.arange(len(low))
         # one context of each of the least certain pairs, then a second context of each, ...
         by_pair = np.lexsort(((context + pair) % len(items_met), pair))
         turn = np.empty(len(pair), np.int64)
@@ -114,8 +114,7 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
         kept = np.sort(np.lexsort((sureness_rank[pair], turn))[:max_pairs])
         context, pair = context[kept], pair[kept]
     judge, criterion, where = (
-        np.array(column, np.int64)
-        for column in zip(*product(judges, criteria, np.arange(len(pair))), strict=True)
+        np.array(column, np.int64) for column in zip(*product(judges, criteria, np.arange(len(pair))), strict=True)
     )
     first, second, context = low[pair[where]], high[pair[where]], context[where]
     if not repeats:
@@ -159,14 +158,10 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
         cells = [str(value) for value in table[name]]
         codes[name] = np.asarray(level_positions(cells, name_lists[name]), np.int64)
         unknown = sorted({value for value, code in zip(cells, codes[name], strict=True) if code < 0})
-        problems += [
-            f"among: {name} {value!r} has no vote so far; ask it in another way first" for value in unknown
-        ]
+        problems += [f"among: {name} {value!r} has no vote so far; ask it in another way first" for value in unknown]
     cost = np.asarray(table["cost"], float) if "cost" in table else np.ones(count)
     if not (cost > 0).all():
-        problems.append(
-            "among: a cost is not above 0; give what each question costs, or leave the column out"
-        )
+        problems.append("among: a cost is not above 0; give what each question costs, or leave the column out")
     if not count:
         problems.append("among has no questions; nothing is left to ask")
     raise_problems(problems)
@@ -179,7 +174,7 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
     if count <= MAX_QUESTIONS or len(kinds := questions.kinds()) <= MAX_QUESTIONS:
         return questions
     cheapest = questions.select_questions(np.array([places[0] for places in kinds]))
-    kept = _sort_by_uncertainty(problem, values, cheapest.first, cheapest.second)[:MAX_QUESTIONS]
+    kept = _rank_uncertain_pairs(problem, values, cheapest.first, cheapest.second)[:MAX_QUESTIONS]
     return questions.select_questions(np.sort(np.concatenate([kinds[index] for index in kept])))
 
 
@@ -216,7 +211,7 @@ def _person_probabilities(problem: VotesProblem, values: Values, questions: Ques
     return np.asarray(np.exp(np.stack([log[0] + log[3], log[1] + log[3], log[2]], axis=-1)))
 
 
-def _sort_by_uncertainty(problem: VotesProblem, values: Values, first: Ints, second: Ints) -> Ints:
+def _rank_uncertain_pairs(problem: VotesProblem, values: Values, first: Ints, second: Ints) -> Ints:
     """Indices of pairs, those with the least certain order first."""
     theta = integrated_scores(problem.density, values)
     mean, spread = theta.mean(axis=0), np.atleast_2d(np.cov(theta.T))

@@ -94,9 +94,7 @@ def next_rankings(
 
     problem = check_rankings_request(fit.problem, count, size=size, who=who, about=about, seed=seed)
     if fit.posterior.draws is None:
-        raise InputError(
-            "the fit has no draws, so it is not known what is uncertain; fit with 'laplace' or 'nuts'"
-        )
+        raise InputError("the fit has no draws, so it is not known what is uncertain; fit with 'laplace' or 'nuts'")
     rng = np.random.default_rng(seed)
     size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
     state = _State.from_fit(problem, fit, about, rng)
@@ -181,9 +179,7 @@ def _possible_places(problem: RankingsProblem, state: _State, who: str) -> list[
         if context >= 0:
             parts.append(("context_strength", criterion, slice(None), context))
         new = "context_strength" in values and context < 0
-        places.append(
-            _RankingPlace(judge, criterion, context, tuple(parts), state.new_context if new else 0.0)
-        )
+        places.append(_RankingPlace(judge, criterion, context, tuple(parts), state.new_context if new else 0.0))
     return places
 
 
@@ -311,9 +307,7 @@ def _order_entropy(z: Floats) -> Floats:
     return np.asarray(-(xlogy(p, p) + xlogy(1 - p, 1 - p)) / np.log(2.0))
 
 
-def _choose_ranking(
-    state: _State, places: list[_RankingPlace], size: int
-) -> tuple[_RankingPlace, tuple[int, ...]]:
+def _choose_ranking(state: _State, places: list[_RankingPlace], size: int) -> tuple[_RankingPlace, tuple[int, ...]]:
     """Choose the place and the items with the largest information gain."""
     searches = [state.search(where) for where in places]
     first = best_set(searches[0], size)

@@ -89,9 +89,7 @@ def _pair_places(evidence: Evidence, questions: Questions) -> Ints:
     size = int(max(pairs.item_a.max(), pairs.item_b.max())) + 1
     keys = pairs.item_a * size + pairs.item_b
     order = np.argsort(keys)
-    asked_keys = np.minimum(questions.first, questions.second) * size + np.maximum(
-        questions.first, questions.second
-    )
+    asked_keys = np.minimum(questions.first, questions.second) * size + np.maximum(questions.first, questions.second)
     return np.asarray(order[np.searchsorted(keys, asked_keys, sorter=order)])
 
 

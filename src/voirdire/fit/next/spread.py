@@ -53,9 +53,7 @@ class Moments:
 
     def select_questions(self, chosen: Ints) -> Moments:
         """Select the moments of some questions."""
-        return replace(
-            self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen]
-        )
+        return replace(self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen])
 
     @property
     def gain(self) -> Floats:
@@ -64,9 +62,7 @@ class Moments:
         return _question_gain(self.sensitivity, self.spread, self.shared, total)
 
 
-def weighted_moments(
-    answers: Floats, gaps: Floats, weights: Floats, matters: Floats | None = None
-) -> Moments:
+def weighted_moments(answers: Floats, gaps: Floats, weights: Floats, matters: Floats | None = None) -> Moments:
     """Compute the moments of weighted draws.
 
     Parameters
@@ -103,9 +99,7 @@ def weighted_moments(
             0.0,
         )
     near = near if matters is None else near * matters
-    return Moments(
-        near, np.maximum(spread, _MIN_VARIANCE), deviations.T @ means, np.maximum(noise, 0.0), means
-    )
+    return Moments(near, np.maximum(spread, _MIN_VARIANCE), deviations.T @ means, np.maximum(noise, 0.0), means)
 
 
 def choose_by_moments(

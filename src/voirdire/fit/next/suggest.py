@@ -136,9 +136,7 @@ def next_comparisons(
     problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
     values, weights = _weighted_draws(fit, about, rng)
     search = _QuestionSearch(problem, values, weights, who)
-    with_repeats = (
-        bool(problem.votes.contexts) and not problem.density.contexts if repeats is None else repeats
-    )
+    with_repeats = bool(problem.votes.contexts) and not problem.density.contexts if repeats is None else repeats
     questions = (
         list_questions(problem, values, who, with_repeats)
         if among is None
@@ -159,14 +157,10 @@ def next_comparisons(
             questions, expected, unsure = stacked.questions, stacked.expected, stacked.unsure
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
-            unsure = unknowns_from_codes(
-                np.searchsorted(RELIABILITY_CLASSES, _judge_reliability(problem, values))
-            )
+            unsure = unknowns_from_codes(np.searchsorted(RELIABILITY_CLASSES, _judge_reliability(problem, values)))
             questions = search.narrow_questions(questions, unsure)
             expected = answer_probabilities(problem, values, questions, who)
-        batch = choose_by_entropy(
-            expected, unsure, weights, count, rng, same=questions.same, cost=questions.cost
-        )
+        batch = choose_by_entropy(expected, unsure, weights, count, rng, same=questions.same, cost=questions.cost)
         chosen, gain, entropy_left = batch.chosen, batch.gain, batch.expected_entropy
         single_gain = expected_information(expected[:, chosen], unsure, weights)
     entropy = total_entropy(unsure, weights)
@@ -254,9 +248,7 @@ class _Targets:
     matters: Floats
 
 
-def _target_pairs(
-    problem: VotesProblem, values: Values, weights: Floats, about: str, linked: bool
-) -> _Targets:
+def _target_pairs(problem: VotesProblem, values: Values, weights: Floats, about: str, linked: bool) -> _Targets:
     """The order of all pairs of items (if `linked`, of those that votes connect), or of candidates for the first two.
 
     Of more than `MAX_PAIRS` pairs, the least certain or those with the largest weight are used.
@@ -285,9 +277,7 @@ def _target_pairs(
         first, second = first[same_group], second[same_group]
     if len(first) > MAX_PAIRS:
         parts = np.array_split(np.arange(len(first)), -(-len(first) // MAX_PAIRS))
-        p_first = np.concatenate(
-            [weights @ (theta[:, first[part]] > theta[:, second[part]]) for part in parts]
-        )
+        p_first = np.concatenate([weights @ (theta[:, first[part]] > theta[:, second[part]]) for part in parts])
         kept = np.argsort(np.abs(p_first - 0.5), kind="stable")[:MAX_PAIRS]
         first, second = first[kept], second[kept]
     gaps = theta[:, first] - theta[:, second]
@@ -318,9 +308,7 @@ class _QuestionSearch:
     weights: Floats
     judge: str
 
-    def first_look(
-        self, questions: Questions, gain_function: Callable[[Floats, Ints, Floats], Floats]
-    ) -> Floats:
+    def first_look(self, questions: Questions, gain_function: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
         """Gain of each question over its cost from a subset of the draws, computed in batches of questions.
 
         ``gain_function`` maps the answer probabilities, the indices of these draws and their weights to gains.
@@ -330,9 +318,7 @@ class _QuestionSearch:
         share = self.weights[draws] / self.weights[draws].sum()
         gains: list[Floats] = []
         for start in range(0, len(questions.first), 4 * QUESTIONS_KEPT):
-            batch = questions.select_questions(
-                np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(questions.first)))
-            )
+            batch = questions.select_questions(np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(questions.first))))
             expected = answer_probabilities(self.problem, drawn, batch, self.judge)
             gains.append(gain_function(expected, draws, share) / batch.cost)
         return np.concatenate(gains)
@@ -394,7 +380,5 @@ def _questions_frame(
         columns["context"] = pd.Series([contexts[code] for code in questions.context], dtype=object)
     columns |= {"information": alone, "gain": gain}
     for prefix, part in (("p", np.pad(mean, ((0, 0), (0, 3 - mean.shape[1])))), ("votes", votes)):
-        columns |= {
-            f"{prefix}_{name}": part[:, place] for place, name in enumerate(("first", "second", "tie"))
-        }
+        columns |= {f"{prefix}_{name}": part[:, place] for place, name in enumerate(("first", "second", "tie"))}
     return pd.DataFrame(columns)

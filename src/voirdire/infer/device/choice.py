@@ -44,11 +44,7 @@ def device_for(requested: str, model: LatentGaussianModel) -> Any:
     InputError
         A graphics processor was requested, and there is none.
     """
-    if (
-        requested == "auto"
-        and _may_have_gpu()
-        and moves_seconds(model, sum(WARM_UP_MOVES)) > MIN_WARM_UP_SECONDS
-    ):
+    if requested == "auto" and _may_have_gpu() and moves_seconds(model, sum(WARM_UP_MOVES)) > MIN_WARM_UP_SECONDS:
         with suppress(InputError):
             return find_gpu()
     if requested == "jax":

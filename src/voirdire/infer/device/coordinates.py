@@ -71,8 +71,7 @@ def _skewness_maps(coordinates: Coordinates) -> dict[str, Floats]:
     """Build maps of all values with a skewed prior; the identity for those that are not bent."""
     skewed, skewness = coordinates.search.model.skewed_values, coordinates.skewness
     maps = {
-        name: np.full(len(skewed), neutral)
-        for name, neutral in zip(SKEWNESS_FIELDS, (1.0, 0.0, 1.0, 0.0), strict=True)
+        name: np.full(len(skewed), neutral) for name, neutral in zip(SKEWNESS_FIELDS, (1.0, 0.0, 1.0, 0.0), strict=True)
     }
     positions = np.searchsorted(skewed, skewness.places)
     for name, values in maps.items():
@@ -90,9 +89,7 @@ def _device_matrices(matrices: tuple[Any, ...], dense: bool) -> list[Any]:
     triples = []
     for matrix in matrices:
         entries = matrix.tocsr().tocoo()
-        triples.append(
-            (jnp.asarray(entries.row), jnp.asarray(entries.col), jnp.asarray(entries.data, SINGLE))
-        )
+        triples.append((jnp.asarray(entries.row), jnp.asarray(entries.col), jnp.asarray(entries.data, SINGLE)))
     return triples
 
 

@@ -114,9 +114,7 @@ def apply_steps(
         )
         difference = length[:, None] * (hyper[pair[0]] - hyper[pair[1]])
         new_hyper = half_hyper + jnp.where(pair[0][:, None] < 0, drawn_step.T, difference)
-        new_x, volume = jax.lax.switch(
-            step["move"] + 1, step_functions, half_x, half_hyper, new_hyper, normal.T
-        )
+        new_x, volume = jax.lax.switch(step["move"] + 1, step_functions, half_x, half_hyper, new_hyper, normal.T)
         new = density.log_density(new_x, new_hyper)
         accepted = chance < new - half_log + volume  # a density that is not finite is never accepted
         updated = (

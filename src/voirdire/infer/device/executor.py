@@ -120,9 +120,7 @@ class OnDevice:
             value, slope = self._on.energy_gradient(self._there, _as_single(z))
         return _as_double(value), _as_double(slope)
 
-    def follow_path(
-        self, start: PathPoint, momentum: Floats, steps: int, step: float
-    ) -> tuple[PathPoint, Floats]:
+    def follow_path(self, start: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
         """See :class:`.Executor`."""
         with self._on.device_context():
             single_start = PathPoint(*map(_as_single, start))

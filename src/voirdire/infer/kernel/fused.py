@@ -101,9 +101,7 @@ class FusedAnswers:
         kernel = kernel_library()
         assert kernel is not None  # see fused_answers
         if blocks.shape[1:] != (self.pattern.size, POINTS_PER_BLOCK) or blocks.dtype != np.float32:
-            raise ValueError(
-                f"latent values of shape {blocks.shape} and type {blocks.dtype} do not fit this pattern"
-            )
+            raise ValueError(f"latent values of shape {blocks.shape} and type {blocks.dtype} do not fit this pattern")
         numbers, arrays = self.kernel_arguments
         value = np.empty((len(blocks), POINTS_PER_BLOCK))
         cells = [array_address(array) for array in arrays.values()]

@@ -53,9 +53,7 @@ def kernel_library() -> ctypes.CDLL | None:
         for function, takes in functions:
             kinds = (ctypes.c_int, ctypes.c_void_p) * 2
             function.restype = ctypes.c_int
-            function.argtypes = [
-                kind for count, kind in zip(takes, kinds, strict=False) for _ in range(count)
-            ]
+            function.argtypes = [kind for count, kind in zip(takes, kinds, strict=False) for _ in range(count)]
         return library
     return None
 
@@ -174,9 +172,7 @@ def pack_points(rows: Any, kind: Any = np.float64) -> Any:
     points, size = rows.shape
     blocks = -(-points // POINTS_PER_BLOCK)
     if points == blocks * POINTS_PER_BLOCK:
-        return np.ascontiguousarray(
-            rows.reshape(blocks, POINTS_PER_BLOCK, size).transpose(0, 2, 1), dtype=kind
-        )
+        return np.ascontiguousarray(rows.reshape(blocks, POINTS_PER_BLOCK, size).transpose(0, 2, 1), dtype=kind)
     padded = np.zeros((blocks * POINTS_PER_BLOCK, size))
     padded[:points] = rows
     return pack_points(padded, kind)

@@ -106,9 +106,7 @@ class MappedEnergy:
         scaled = np.empty((len(z), len(model.groups), NUMBERS_PER_GROUP, z.shape[2]))
 
         def go_forward(first: int, blocks: int) -> None:
-            addresses = [
-                array_address(array, first) for array in (r, z, mode_changes, hyper, scaled, x, rounded)
-            ]
+            addresses = [array_address(array, first) for array in (r, z, mode_changes, hyper, scaled, x, rounded)]
             kernel.voirdire_forward(*structures, blocks, *addresses)
 
         run_blocks_threaded(go_forward, len(z), size)
@@ -169,7 +167,7 @@ class KernelPaths:
     skewness: Skewness
 
     @cached_property
-    def _structure(self) -> Structure:
+    def _kernel_structure(self) -> Structure:
         """All parts of an energy in the format of the kernel."""
         fused = self.mapped.fused
         assert fused is not None  # callers check this
@@ -219,16 +217,14 @@ class KernelPaths:
         """Compute energies at the ends of paths, shape (points,); positions, momentum and gradients are overwritten."""
         kernel = kernel_library()
         assert kernel is not None  # callers check this
-        energy, length = self._structure.address, np.array([step])
+        energy, length = self._kernel_structure.address, np.array([step])
         value = np.empty((len(ends[0]), ends[0].shape[2]))
         room = kernel.voirdire_room(energy)
 
         def follow_blocks(first: int, blocks: int) -> None:
             memory = np.empty(room)  # kept until the kernel has finished
             addresses = [array_address(array, first) for array in (*ends, value)]
-            kernel.voirdire_path(
-                blocks, steps, energy, array_address(length), *addresses, array_address(memory)
-            )
+            kernel.voirdire_path(blocks, steps, energy, array_address(length), *addresses, array_address(memory))
 
         numbers = sum(matrix.nnz for matrix in self.products)
         run_blocks_threaded(follow_blocks, len(value), (steps + 1) * (self.mapped.size + numbers))

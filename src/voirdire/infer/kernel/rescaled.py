@@ -117,9 +117,7 @@ def apply_steps_by_kernel(
     )
     numbers, cells = fused.kernel_arguments
     group, moves_structure = parent_child_moves
-    memory = np.empty(
-        POINTS_PER_BLOCK * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups))
-    )
+    memory = np.empty(POINTS_PER_BLOCK * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups)))
     kernel.voirdire_rescale(
         *numbers.values(),
         *(array_address(array) for array in cells.values()),

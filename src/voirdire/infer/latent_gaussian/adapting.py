@@ -85,13 +85,11 @@ def _adapt_skewness(coordinates: Coordinates, x: Floats, hyper: Floats, chains: 
         4.0 / np.maximum(high - low, TINY) ** 2 - prior[skewed], TINY * prior[skewed]
     )
     adapted = replace(coordinates, observation_precision=observation_precision)
-    centre = adapted.values_from_white(coordinates.white_spreads(hyper), np.zeros_like(x))
+    centre = adapted.values_from_white(coordinates.whiten_spreads(hyper), np.zeros_like(x))
     normal = ((x - centre.x) / centre.width)[:, skewed].reshape(draws.shape)
     return replace(
         adapted,
-        skewness=fit_skewness(
-            skewed, 1.0 / np.sqrt(prior[skewed] + coordinates.observation_precision[skewed]), normal
-        ),
+        skewness=fit_skewness(skewed, 1.0 / np.sqrt(prior[skewed] + coordinates.observation_precision[skewed]), normal),
     )
 
 

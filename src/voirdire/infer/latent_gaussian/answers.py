@@ -194,12 +194,8 @@ class Answers(CompiledAnswers):
             tape = HessianProducts(
                 lambda flat: self.log_likelihood(flat.reshape(shape), autodiff.TAPE_NUMPY), predictors.ravel()
             )
-            directions = np.eye(len(predictors))[..., None] * np.ones(
-                shape[-1]
-            )  # cells depend on their own predictors
-            columns = np.array(
-                [tape.product_with(direction.ravel()).reshape(shape) for direction in directions]
-            )
+            directions = np.eye(len(predictors))[..., None] * np.ones(shape[-1])  # cells depend on their own predictors
+            columns = np.array([tape.product_with(direction.ravel()).reshape(shape) for direction in directions])
         return lambda change: np.asarray((columns * change[:, None]).sum(axis=0))
 
     def expected_information(self, predictors: Floats) -> Floats:

@@ -103,9 +103,7 @@ class Factor:
             if len(reduction) == 1:  # within a block each common value occurs once
                 common_values[stack.shared[0]] -= reduction[0]
             elif reduction.shape[2] == 1:
-                common_values[:, 0] -= np.bincount(
-                    stack.shared.ravel(), reduction.ravel(), len(common_values)
-                )
+                common_values[:, 0] -= np.bincount(stack.shared.ravel(), reduction.ravel(), len(common_values))
             else:
                 np.subtract.at(common_values, stack.shared, reduction)
         out[common] = _solve_triangular(self.common_root, common_values, 0)
@@ -154,9 +152,7 @@ class Factor:
                 cell_covariances[cells] = _predictor_covariances(gathered, coefficients, by_kind)
             return own_variances, cell_covariances
 
-        for stack, (own_variances, covariances) in zip(
-            plan.stacks, self._each_stack(stack_marginals), strict=True
-        ):
+        for stack, (own_variances, covariances) in zip(plan.stacks, self._each_stack(stack_marginals), strict=True):
             variances[stack.own_values], out[stack.cells] = own_variances, covariances
         return variances, out
 
@@ -167,9 +163,7 @@ class Factor:
         variances[self.pattern.plan.unobserved] = self.unobserved_sd**2
         return variances
 
-    def _joint_covariances(
-        self, stack: Stack, inverse: Floats, border: Floats
-    ) -> Iterator[tuple[slice, Floats]]:
+    def _joint_covariances(self, stack: Stack, inverse: Floats, border: Floats) -> Iterator[tuple[slice, Floats]]:
         """Yield covariances of each block's own values and the common ones linked to it, own ones first.
 
         Batches of blocks reuse the same arrays, which are small enough for the processor's cache.
@@ -230,9 +224,7 @@ def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Fact
     plan, common = pattern.plan, len(pattern.common)
     added = np.zeros(common * common)
     for cells, target, flat in plan.commons:
-        added += np.bincount(
-            target, pattern.second_derivatives(cells, curvature).ravel()[flat], common * common
-        )
+        added += np.bincount(target, pattern.second_derivatives(cells, curvature).ravel()[flat], common * common)
     common_matrix: Floats = added.reshape(common, common)
     common_matrix[np.arange(common), np.arange(common)] += diagonal[pattern.common]
 

@@ -166,13 +166,9 @@ def _run_chains(
     else:
         estimate_seconds = spread_seconds if spreads_only else moves_seconds
         count = (
-            CHAINS
-            if estimate_seconds(model, warm + MIN_MOVES) <= min(MAX_QUICK_SECONDS, max_seconds)
-            else FEW_CHAINS
+            CHAINS if estimate_seconds(model, warm + MIN_MOVES) <= min(MAX_QUICK_SECONDS, max_seconds) else FEW_CHAINS
         )
-        run = (NormalMoves if spreads_only else Moves)(
-            mode.search, rng, count, moved=chain_progress.count_move
-        )
+        run = (NormalMoves if spreads_only else Moves)(mode.search, rng, count, moved=chain_progress.count_move)
         seconds = estimate_seconds(model, 1, count, run.step)
         max_draws, device_name = MAX_DRAWS // count, ""
     max_moves = int(max_seconds / seconds) - warm
@@ -238,9 +234,7 @@ def include_monte_carlo_error(draws: Floats, ess: float) -> Floats:
 def _moves_needed(chains: Chains, moves_made: int) -> int:
     """Estimate the number of further moves until convergence, from R-hat and the effective sample size so far."""
     factor = max((chains.rhat - 1.0) / (MAX_RHAT - 1.0), MIN_ESS / max(chains.ess, 1.0))
-    return math.ceil(
-        moves_made * (float(np.clip(MOVES_MARGIN * factor, MIN_MORE_SHARE + 1.0, MAX_MORE_TIMES)) - 1.0)
-    )
+    return math.ceil(moves_made * (float(np.clip(MOVES_MARGIN * factor, MIN_MORE_SHARE + 1.0, MAX_MORE_TIMES)) - 1.0))
 
 
 def validate_draws(
@@ -268,6 +262,4 @@ def _with_diagnostics(
     """Compute diagnostics of chains, ``without`` the parameters of some dimensions."""
     zeros = np.zeros(draws.shape[:2])
     diagnostics = diagnose_draws(problem.density, draws, zeros > 0, zeros, without=without, tails=False)
-    return Chains(
-        draws, float(diagnostics["rhat"]), float(diagnostics["ess_bulk"]), str(diagnostics["rhat_of"])
-    )
+    return Chains(draws, float(diagnostics["rhat"]), float(diagnostics["ess_bulk"]), str(diagnostics["rhat_of"]))

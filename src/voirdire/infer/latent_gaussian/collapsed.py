@@ -132,8 +132,7 @@ class CollapsedDensity:
         deviations = ordered - mean[:, self.blocks.block_class[self._order]]
         ends = np.append(self._starts[1:], len(self._order))
         squares = [
-            deviations[:, a:b].transpose(0, 2, 1) @ deviations[:, a:b]
-            for a, b in zip(self._starts, ends, strict=True)
+            deviations[:, a:b].transpose(0, 2, 1) @ deviations[:, a:b] for a, b in zip(self._starts, ends, strict=True)
         ]
         return AnswerSummaries(mean, np.stack(squares, axis=1))
 
@@ -174,27 +173,19 @@ class CollapsedDensity:
 
     def log_density(self, hyper: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
         """Compute the log posterior density of log spreads, shape (chains,), and its gradient, (chains, hypers)."""
-        bounded = np.clip(
-            hyper, np.where(self._is_noise, MIN_LOG_SPREAD, NEGLIGIBLE_LOG_SPREAD), MAX_LOG_SPREAD
-        )
+        bounded = np.clip(hyper, np.where(self._is_noise, MIN_LOG_SPREAD, NEGLIGIBLE_LOG_SPREAD), MAX_LOG_SPREAD)
         blocks, conditional = self.blocks, self.condition_on_spreads(bounded, summaries)
         precision, counted = conditional.precision, self.counts[:, None, None]
         residuals = self._residuals_of(summaries.mean, conditional.centre)
         scatter = residuals[..., :, None] * residuals[..., None, :]
         scatter = scatter + blocks.x @ conditional.covariance[:, None] @ blocks.x.transpose(0, 2, 1)
-        weighted_scatter = (
-            precision @ (summaries.squares + counted * scatter) @ precision - counted * precision
-        )
-        by_spread = ((weighted_scatter @ blocks.z) * blocks.z).sum(axis=2) * conditional.spread[
-            :, blocks.group
-        ]
+        weighted_scatter = precision @ (summaries.squares + counted * scatter) @ precision - counted * precision
+        by_spread = ((weighted_scatter @ blocks.z) * blocks.z).sum(axis=2) * conditional.spread[:, blocks.group]
         by_noise = weighted_scatter.diagonal(axis1=2, axis2=3) * conditional.noise
         by_noise = by_noise + self._lighter
         slope = by_spread.reshape(len(by_spread), -1) @ self._own_hyper
         slope += by_noise.reshape(len(by_noise), -1) @ self._noise_hyper
-        variance = (
-            conditional.covariance.diagonal(axis1=1, axis2=2) + (conditional.centre - self._common_mean) ** 2
-        )
+        variance = conditional.covariance.diagonal(axis1=1, axis2=2) + (conditional.centre - self._common_mean) ** 2
         by_common = variance / conditional.spread[:, self._common_group] - 1.0
         slope += by_common @ self._hyper_of[self._common_group]
         log_prior, prior_slope = self.model.hyper_prior(hyper)
@@ -238,9 +229,7 @@ class CollapsedDensity:
                 block_residuals = residuals[:, blocks]
                 centre = block_residuals[..., position] - np.einsum("cbm,cbm->cb", row, block_residuals)
                 bound = end * HALF_RANGE - self._offset[blocks, position] - shift[:, blocks, position]
-                residuals[:, blocks, position] = centre + width * _draw_truncated(
-                    end, (bound - centre) / width, rng
-                )
+                residuals[:, blocks, position] = centre + width * _draw_truncated(end, (bound - centre) / width, rng)
         return common, residuals + shift, conditional
 
     def draw_latent(
@@ -256,9 +245,7 @@ class CollapsedDensity:
         latent = np.sqrt(spread) * rng.standard_normal(spread.shape)
         noise = np.sqrt(conditional.noise)[:, blocks.block_class] * rng.standard_normal(residuals.shape)
         remainder = residuals - self._times_matrices(latent, z.transpose(0, 1, 3, 2)) - noise
-        latent = latent + spread * self._times_matrices(
-            self._times_matrices(remainder, conditional.precision), z
-        )
+        latent = latent + spread * self._times_matrices(self._times_matrices(remainder, conditional.precision), z)
         x[:, blocks.own_values] = latent + self._own_mean
         return x[:, :size]
 

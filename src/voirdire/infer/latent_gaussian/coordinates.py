@@ -112,7 +112,7 @@ class Coordinates:
 
     def from_values(self, x: Array, hyper: Array) -> Array:
         """Invert :meth:`to_values`: latent values, (points, latent values), and log spreads, (points, hypers)."""
-        white = self.white_spreads(hyper)
+        white = self.whiten_spreads(hyper)
         centre = self.values_from_white(white, 0.0 * x)
         normal = self.skewness.straighten_values((x - centre.x) / centre.width, self.xp)
         z = self.xp.concatenate([white, self._factor_whitening.back(normal)], axis=1)
@@ -122,9 +122,7 @@ class Coordinates:
     def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
         """Function of predictors of points that returns their log likelihood and its gradient."""
         return (
-            self.search.model.answers.compiled_gradient
-            if self.compiled
-            else self.search.model.answers.value_gradient
+            self.search.model.answers.compiled_gradient if self.compiled else self.search.model.answers.value_gradient
         )
 
     def log_density(self, x: Floats, hyper: Floats) -> Floats:
@@ -158,15 +156,11 @@ class Coordinates:
         slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
         return value - skewed.log, self._stretch_along(slope, self.gain) * self.scale
 
-    def follow_path(
-        self, start: PathPoint, momentum: Floats, steps: int, step: float
-    ) -> tuple[PathPoint, Floats]:
+    def follow_path(self, start: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
         if self._kernel_paths is None:
             return follow_path(self.energy_gradient, start, momentum, steps, step)
-        z, momentum, slope, value = self._kernel_paths.follow_path(
-            start.z, momentum, start.slope, steps, step
-        )
+        z, momentum, slope, value = self._kernel_paths.follow_path(start.z, momentum, start.slope, steps, step)
         return PathPoint(z, value, slope), momentum
 
     def rescale_chains(
@@ -267,7 +261,7 @@ class Coordinates:
         skewed = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
         return skewed, self.values_from_white(z[:, : len(self.root)], skewed.values)
 
-    def white_spreads(self, hyper: Array) -> Array:
+    def whiten_spreads(self, hyper: Array) -> Array:
         """Compute white coordinates of spreads, shape (points, hypers), before any direction is stretched."""
         return self.xp.linalg.solve(self.root, (hyper - self.search.mode.hyper).T).T
 
@@ -348,15 +342,11 @@ def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
     )
     follow = (answer_part * (moves - prior_part)).sum(axis=0) / np.maximum((answer_part**2).sum(axis=0), TINY)
     follow = np.clip(follow, 0.0, 1.0)
-    residual_moves = (
-        moves - prior_part - follow * answer_part - means * (prior / total_precision * mean)[:, None]
-    )
+    residual_moves = moves - prior_part - follow * answer_part - means * (prior / total_precision * mean)[:, None]
     size = len(prior) + len(mode.hyper)
     no_stretch = np.ones(size), np.zeros((size, 0)), np.zeros(0)
     root = cholesky_root(covariance)
-    return Coordinates(
-        search, root, residual_moves, prior, total_precision - prior, follow, *no_stretch, no_skewness()
-    )
+    return Coordinates(search, root, residual_moves, prior, total_precision - prior, follow, *no_stretch, no_skewness())
 
 
 def cholesky_root(covariance: Floats) -> Floats:

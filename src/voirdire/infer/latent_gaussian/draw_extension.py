@@ -175,16 +175,12 @@ def _draw_means(
     return x
 
 
-def _draw_prior(
-    model: LatentGaussianModel, hyper: Floats, positions: Ints, rng: np.random.Generator
-) -> Floats:
+def _draw_prior(model: LatentGaussianModel, hyper: Floats, positions: Ints, rng: np.random.Generator) -> Floats:
     """Draw some latent values from their prior at the spreads of each draw, shape (draws, values)."""
     from scipy.special import ndtr
 
     priors = model.group_priors(hyper)
-    mean, width = (
-        model.expand_group_values(part)[:, positions] for part in (priors.mean, np.exp(priors.log_spread))
-    )
+    mean, width = (model.expand_group_values(part)[:, positions] for part in (priors.mean, np.exp(priors.log_spread)))
     share = np.repeat([group.reversed for group in model.groups], model.sizes)[positions]
     x: Floats = mean + width * rng.standard_normal(mean.shape)
     rejected = np.broadcast_to(share != UNSKEWED_SHARE, x.shape)

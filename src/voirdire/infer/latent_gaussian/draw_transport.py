@@ -71,10 +71,7 @@ def transport_draws(carried: ExtendedDraws, chains: int, rng: np.random.Generato
         if not errors:
             errors = [_remaining_error(*pair) for pair in zip(previous, values, strict=True)]
         largest_error = max(error.after(moves) for error in errors)
-        if (
-            largest_error <= MAX_MEAN_ERROR
-            or max(error.after(MAX_MOVES) for error in errors) > MAX_MEAN_ERROR
-        ):
+        if largest_error <= MAX_MEAN_ERROR or max(error.after(MAX_MOVES) for error in errors) > MAX_MEAN_ERROR:
             return TransportedDraws(*values, moves, largest_error)
 
 
@@ -97,9 +94,7 @@ def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates,
     new_search = _search_result_at(carried.new, shifted_x, hyper)
     # for values with a skewed prior, the information of the old answers comes from the draws
     information = 1.0 / new_search.mode.factor.marginal_covariances()[0] - old_coordinates.prior
-    precision = np.maximum(
-        adapted.observation_precision + information - old_coordinates.observation_precision, 0.0
-    )
+    precision = np.maximum(adapted.observation_precision + information - old_coordinates.observation_precision, 0.0)
     coordinates = replace(adapted, search=new_search, observation_precision=precision)
     return coordinates, adapted.from_values(carried.x, carried.hyper)
 
@@ -110,9 +105,7 @@ def _search_result_at(model: LatentGaussianModel, x: Floats, hyper: Floats) -> S
     return SpreadSearch(model, mode, 0.0, 1, np.eye(len(hyper)), mode.log_marginal)
 
 
-def _move_all(
-    coordinates: Coordinates, z: Floats, log_step: float, rng: np.random.Generator
-) -> tuple[Floats, float]:
+def _move_all(coordinates: Coordinates, z: Floats, log_step: float, rng: np.random.Generator) -> tuple[Floats, float]:
     """Make one transition of every draw; return the draws and the logarithm of the next step.
 
     Draws that are moved together come from all chains.
@@ -147,9 +140,7 @@ class _Error(NamedTuple):
 def _remaining_error(old_values: Floats, new_values: Floats) -> _Error:
     """Estimate the error left in values, shape (draws, values), and in their squares, beyond chance."""
     centre = new_values.mean(axis=0)
-    old_values, new_values = (
-        np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (old_values, new_values)
-    )
+    old_values, new_values = (np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (old_values, new_values))
     sd = new_values.std(axis=0)
     change = (new_values - old_values) / np.where(sd > 0, sd, np.inf)
     mean, error = np.abs(change.mean(axis=0)), change.std(axis=0) / math.sqrt(len(change))

@@ -72,8 +72,7 @@ def evidence_gradient(model: LatentGaussianModel, mode: ConditionalMode) -> tupl
         total += weight * model.slopes_of_prior(mode.x + node * sd, mode.hyper)[2]
     steps = DIFFERENCE_STEP * np.eye(len(mode.hyper))
     pushes = [
-        model.prior(mode.x, mode.hyper + step).slope - model.prior(mode.x, mode.hyper - step).slope
-        for step in steps
+        model.prior(mode.x, mode.hyper + step).slope - model.prior(mode.x, mode.hyper - step).slope for step in steps
     ]
     moves = mode.factor.solve_system(np.reshape(pushes, (len(steps), -1)).T / (2.0 * DIFFERENCE_STEP))
     return total, moves

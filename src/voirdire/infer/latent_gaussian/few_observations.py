@@ -51,9 +51,7 @@ def answers_per_value(model: LatentGaussianModel) -> float:
     used = distinct_codes(pattern.index[pattern.coefficients != 0], pattern.size)
     own_values = used[pattern.block[used] >= 0]
     entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])
-    return (
-        float(answered * entries / max(len(pattern.index), 1) / len(own_values)) if len(own_values) else 0.0
-    )
+    return float(answered * entries / max(len(pattern.index), 1) / len(own_values)) if len(own_values) else 0.0
 
 
 def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
@@ -122,9 +120,7 @@ def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> Sprea
     evaluations = search.evaluations
     for _ in range(2):
         start = search.mode.hyper
-        inverse, missing = _finite_difference_curvature(
-            Evidence(model, search.mode, moves=evidence.moves), search
-        )
+        inverse, missing = _finite_difference_curvature(Evidence(model, search.mode, moves=evidence.moves), search)
         evidence = Evidence(model, search.mode, missing=missing)
         search = search_spreads(evidence, start, inverse, SPREAD_TOLERANCE, EVIDENCE_SLACK)
         evaluations += evidence.evaluations + len(hyper) + 1

@@ -74,9 +74,7 @@ def sample_path(
         return accept_ends(start, *follow(start, momentum, steps, step), momentum, rng)
 
 
-def accept_ends(
-    start: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator
-) -> Path:
+def accept_ends(start: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator) -> Path:
     """Accept or reject ends of paths with momentum p there and ``momentum`` at the start; rejected chains stay."""
     (z, value, slope), (new_z, new_value, new_slope) = start, end
     with np.errstate(all="ignore"):

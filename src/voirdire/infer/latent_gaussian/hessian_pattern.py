@@ -176,9 +176,7 @@ def _stack_blocks(pattern: Pattern, block_numbers: Ints, order: Ints, bounds: In
     """Stack blocks; ``order`` sorts cells by block, and ``bounds`` are the first index of each block in that order."""
     common, members = len(pattern.common), pattern.members
     position = members.place
-    own_values = np.stack(
-        [members.own_values[members.starts[b] : members.starts[b + 1]] for b in block_numbers]
-    )
+    own_values = np.stack([members.own_values[members.starts[b] : members.starts[b + 1]] for b in block_numbers])
     keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in block_numbers])
     shared = keys - block_numbers[:, None] * common
     cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in block_numbers])
@@ -190,9 +188,7 @@ def _stack_blocks(pattern: Pattern, block_numbers: Ints, order: Ints, bounds: In
     positions = np.where(is_own, position[index], 0)
     codes = block_numbers[cell_block][:, None] * common + position[index]
     column = np.searchsorted(keys.ravel(), codes[is_shared])
-    positions[is_shared] = (
-        size + column - np.broadcast_to((cell_block * width)[:, None], positions.shape)[is_shared]
-    )
+    positions[is_shared] = size + column - np.broadcast_to((cell_block * width)[:, None], positions.shape)[is_shared]
     left_index, right_index = np.tril_indices(index.shape[1])
     left, right = positions[:, left_index], positions[:, right_index]
     left, right = np.maximum(left, right), np.minimum(left, right)
@@ -250,9 +246,7 @@ def inverse_roots(matrices: Floats) -> tuple[Floats, Floats]:
     half = size // 2
     upper_root, log = inverse_roots(matrices[:, :half, :half])
     lower_left = matrices[:, half:, :half] @ upper_root.transpose(0, 2, 1)
-    lower_root, lower_log = inverse_roots(
-        matrices[:, half:, half:] - lower_left @ lower_left.transpose(0, 2, 1)
-    )
+    lower_root, lower_log = inverse_roots(matrices[:, half:, half:] - lower_left @ lower_left.transpose(0, 2, 1))
     out = np.zeros_like(matrices)
     out[:, :half, :half], out[:, half:, half:] = upper_root, lower_root
     out[:, half:, :half] = -(lower_root @ lower_left) @ upper_root
@@ -304,9 +298,7 @@ class Pattern:
     def of_cell(self) -> Ints:
         """Block of each cell, ``COMMON`` for cells with common values alone, shape (cells,)."""
         block = np.append(self.block, COMMON)
-        return np.asarray(
-            np.where(self.coefficients != 0, block[self.index], COMMON).max(axis=1, initial=COMMON)
-        )
+        return np.asarray(np.where(self.coefficients != 0, block[self.index], COMMON).max(axis=1, initial=COMMON))
 
     @cached_property
     def plan(self) -> MatrixPlan:

@@ -94,9 +94,7 @@ def _side_by_side(designs: Sequence[Design], predictors: Sequence[int], nothing:
     ]
     index = [np.pad(d.index, pad, constant_values=nothing) for d, pad in zip(designs, padding, strict=True)]
     coefficients = [np.pad(d.coefficients, pad) for d, pad in zip(designs, padding, strict=True)]
-    predictor = [
-        offset + design.predictor for design, offset in zip(designs, _numbers_before(predictors), strict=True)
-    ]
+    predictor = [offset + design.predictor for design, offset in zip(designs, _numbers_before(predictors), strict=True)]
     columns = np.concatenate(index, axis=1), np.concatenate(coefficients, axis=1)
     return Design(*columns, np.concatenate(predictor))
 
@@ -163,9 +161,7 @@ class SeveralAnswers:
     ) -> tuple[Any, Floats]:
         total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
         for cells, numbers, answers in self._kind_places:
-            value, slope[..., numbers, cells] = function(
-                answers, np.ascontiguousarray(predictors[..., numbers, cells])
-            )
+            value, slope[..., numbers, cells] = function(answers, np.ascontiguousarray(predictors[..., numbers, cells]))
             total = total + value
         return total, slope
 

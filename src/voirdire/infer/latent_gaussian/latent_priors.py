@@ -116,9 +116,7 @@ class LatentPriors:
         """Compute :meth:`curvature_of_prior`, but not below the precision, so that Newton steps are not too long."""
         precision = np.array(self.prior(x, hyper).precision)
         if self.skewed_values.size:
-            precision[self.skewed_values] = np.maximum(precision, self.curvature_of_prior(x, hyper))[
-                self.skewed_values
-            ]
+            precision[self.skewed_values] = np.maximum(precision, self.curvature_of_prior(x, hyper))[self.skewed_values]
         return precision
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
@@ -157,18 +155,14 @@ class LatentPriors:
         root = np.sqrt(1.0 + variance)
         log_weight, of_x = _skew_weight(x, share)
         log_total, total_slope = _skew_weight(m / root, share)
-        return SkewEffect(
-            log_weight - log_total, of_x, total_slope * m * variance / root**3, -total_slope * m / root
-        )
+        return SkewEffect(log_weight - log_total, of_x, total_slope * m * variance / root**3, -total_slope * m / root)
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:
         """Indicators, 0 or 1, of each value's spread and mean among the hyperparameters, (size, hypers) each."""
         spread_at, _, mean_at, _ = self._numbers
         numbers = np.arange(len(self.hypers))
-        spreads, means = (
-            np.repeat(positions, self.sizes)[:, None] == numbers for positions in (spread_at, mean_at)
-        )
+        spreads, means = (np.repeat(positions, self.sizes)[:, None] == numbers for positions in (spread_at, mean_at))
         return spreads.astype(float), means.astype(float)
 
     def group_priors(self, hyper: Array, xp: Any = np) -> GroupPriors:

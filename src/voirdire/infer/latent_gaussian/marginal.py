@@ -70,9 +70,7 @@ class ConditionalMode:
     @property
     def log_marginal(self) -> float:
         """Approximate log density of the answers given the spreads."""
-        return (
-            self.log_joint + 0.5 * len(self.x) * math.log(2.0 * math.pi) - 0.5 * self.factor.log_determinant
-        )
+        return self.log_joint + 0.5 * len(self.x) * math.log(2.0 * math.pi) - 0.5 * self.factor.log_determinant
 
 
 def refine_fixed_effects(model: LatentGaussianModel, mode: ConditionalMode) -> ConditionalMode:
@@ -148,9 +146,7 @@ def find_conditional_mode(
     )
 
 
-def conditional_at(
-    model: LatentGaussianModel, hyper: Floats, x: Floats, kept_gradient: Floats
-) -> ConditionalMode:
+def conditional_at(model: LatentGaussianModel, hyper: Floats, x: Floats, kept_gradient: Floats) -> ConditionalMode:
     """Build the conditional mode for latent values that were found at ``x``."""
     predictors = model.predictors(x, hyper)
     value = float(model.answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
@@ -188,9 +184,7 @@ def climb_to_mode(
     for _ in range(MAX_STEP_ROUNDS):
         place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
 
-        def objective_gradient(
-            z: Floats, place: Any = place, factor: Factor = factor
-        ) -> tuple[float, Floats]:
+        def objective_gradient(z: Floats, place: Any = place, factor: Factor = factor) -> tuple[float, Floats]:
             values = place(z.tobytes())
             likelihood, slope = answers.value_gradient(model.predictors(values, hyper))
             prior = model.prior(values, hyper)
@@ -201,9 +195,7 @@ def climb_to_mode(
         @lru_cache(maxsize=1)
         def local_curvature(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
             values = place(z)
-            return model.curvature_of_prior(values, hyper), answers.gradient_change(
-                model.predictors(values, hyper)
-            )
+            return model.curvature_of_prior(values, hyper), answers.gradient_change(model.predictors(values, hyper))
 
         def hessian_product(
             z: Floats, change: Floats, curvature_at: Any = local_curvature, factor: Factor = factor
@@ -328,12 +320,8 @@ def _solve_at_mode(model: LatentGaussianModel, mode: ConditionalMode, slope: Flo
     change_gradient = model.answers.gradient_change(mode.predictors)
 
     def hessian_product(x: Floats) -> Floats:
-        return np.asarray(
-            precision * x - pattern.gather_gradient(change_gradient(pattern.linear_predictors(x)))
-        )
+        return np.asarray(precision * x - pattern.gather_gradient(change_gradient(pattern.linear_predictors(x))))
 
     matrix = LinearOperator((size, size), matvec=hessian_product, dtype=float)
     preconditioner = LinearOperator((size, size), matvec=mode.factor.solve_system, dtype=float)
-    return np.asarray(
-        minres(matrix, slope, M=preconditioner, rtol=SOLVER_TOLERANCE, maxiter=MAX_SOLVER_STEPS)[0]
-    )
+    return np.asarray(minres(matrix, slope, M=preconditioner, rtol=SOLVER_TOLERANCE, maxiter=MAX_SOLVER_STEPS)[0])

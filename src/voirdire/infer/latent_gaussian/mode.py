@@ -57,9 +57,7 @@ def _with_layout_of(known: LatentGaussianModel, model: LatentGaussianModel) -> L
     return replace(model, pattern=known.pattern) if is_same else model
 
 
-MAX_GRADIENT = (
-    0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a converged search
-)
+MAX_GRADIENT = 0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a converged search
 MIN_GAIN = 0.5  # gain in log density from which another start is used
 MAX_DRAWS = 4000
 MAX_DRAW_NUMBERS = 3e7  # numbers in all draws, at most
@@ -84,9 +82,7 @@ class LatentMode(Mode):
         return self.gradient <= MAX_GRADIENT
 
 
-def find_latent_mode(
-    density: LogDensity, data: Data, start: Floats | None = None, chains: float = 0.0
-) -> LatentMode:
+def find_latent_mode(density: LogDensity, data: Data, start: Floats | None = None, chains: float = 0.0) -> LatentMode:
     """Search for spreads and latent values, from ``start`` or from simple estimates.
 
     The search ends early where ``chains``, the seconds allowed for chains, suffice for chains to go on from there.
@@ -114,9 +110,7 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
         if gain > MIN_GAIN:
             search = new_search or maximise_spreads(model, latent, search.mode.hyper, roughly=roughly)
             x = model.flat(search.mode.x, search.mode.hyper)
-    return LatentMode(
-        x, search.value, search.slope, search.evaluations, search.evaluations, tuple(values), search
-    )
+    return LatentMode(x, search.value, search.slope, search.evaluations, search.evaluations, tuple(values), search)
 
 
 def _gain_at_spreads(search: SpreadSearch, latent: Floats) -> tuple[Floats, float]:

@@ -74,9 +74,7 @@ class LatentGaussianModel(LatentPriors):
         coefficients = np.where(kept, 0.0, pattern.coefficients)
         used = (coefficients != 0).any(axis=0)
         index = np.where(kept, self.size, pattern.index)[:, used]
-        return Pattern(
-            pattern.block, index, coefficients[:, used], pattern.predictor[used], least=pattern.kinds
-        )
+        return Pattern(pattern.block, index, coefficients[:, used], pattern.predictor[used], least=pattern.kinds)
 
     def model_of_blocks(self, kept: Bools) -> tuple[LatentGaussianModel, Ints]:
         """Restrict the model to some blocks; also return the positions of its latent values in this one.
@@ -104,9 +102,7 @@ class LatentGaussianModel(LatentPriors):
             pattern.least,
         )
         counts = np.asarray(self.counted.counts)[..., cells]
-        return replace(
-            self, groups=groups, pattern=part_pattern, answers=self.counted.with_counts(counts)
-        ), positions
+        return replace(self, groups=groups, pattern=part_pattern, answers=self.counted.with_counts(counts)), positions
 
     def with_fixed(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> LatentGaussianModel:
         """Fix some parameters, by name, at given latent values and logarithms of spreads.
@@ -120,10 +116,7 @@ class LatentGaussianModel(LatentPriors):
             start += group.size
             if is_held(group.name.split("[")[0]):
                 entry = group._replace(size=1, spread=FIXED_SD, reversed=UNSKEWED_SHARE)
-                groups += [
-                    entry._replace(name=f"{group.name}[{i}]", mean=float(v))
-                    for i, v in enumerate(group_values)
-                ]
+                groups += [entry._replace(name=f"{group.name}[{i}]", mean=float(v)) for i, v in enumerate(group_values)]
             else:
                 groups.append(group)
         learned = np.array([not is_held(entry.name.split("[")[0]) for entry in self.hypers], dtype=bool)

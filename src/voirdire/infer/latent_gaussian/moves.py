@@ -41,9 +41,7 @@ class Executor(Protocol):
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """Compute minus the log density, shape (chains,), up to a constant, and its gradient, shape (chains, size)."""
 
-    def follow_path(
-        self, start: PathPoint, momentum: Floats, steps: int, step: float
-    ) -> tuple[PathPoint, Floats]:
+    def follow_path(self, start: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
@@ -94,9 +92,7 @@ class Moves:
         # steps of spreads take as long as paths in large tables: make fewer, unless moves are few
         self._seldom = chains <= FEW_CHAINS and warm[1] > 0
         compiled = moves_seconds(search.model, warm[0] + warm[1], chains) > MIN_COMPILED_SECONDS
-        self._use_coordinates(
-            replace(build_coordinates(search, spread_covariance(search)), compiled=compiled)
-        )
+        self._use_coordinates(replace(build_coordinates(search, spread_covariance(search)), compiled=compiled))
         self.z = rng.standard_normal((chains, self.where.size))
         self._sums = np.zeros((2, self.where.size))
         self._log_step = math.log(FIRST_STEP) - 0.25 * math.log(self.where.size)

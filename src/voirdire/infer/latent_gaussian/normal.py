@@ -28,7 +28,7 @@ import numpy as np
 from voirdire.infer.latent_gaussian.answers import CompiledAnswers
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.model.terms.arrays import normal_hazard
+from voirdire.model.terms.arrays import reversed_normal_hazard
 from voirdire.model.terms.censored import HALF_RANGE, score_log_density
 from voirdire.typing import Bools, Floats, Ints
 
@@ -117,7 +117,7 @@ class NormalAnswers(CompiledAnswers):
     def _end_hazard(self, predictors: Floats) -> tuple[Floats, Floats]:
         """Compute the distance of the mean beyond the end of each score, in units of the noise, and phi / Phi there."""
         t = (self.end * predictors[..., 0, :] - HALF_RANGE) * np.exp(-predictors[..., 1, :])
-        return t, normal_hazard(t)
+        return t, reversed_normal_hazard(t)
 
 
 def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Floats]:
@@ -127,7 +127,7 @@ def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats,
     noise = np.exp(log_noise)
     a, b = (-HALF_RANGE - mean) / noise, (HALF_RANGE - mean) / noise
     at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
-    low, high = at_a * normal_hazard(a), at_b * normal_hazard(-b)
+    low, high = at_a * reversed_normal_hazard(a), at_b * reversed_normal_hazard(-b)
     # use the smaller tails, to avoid differences of numbers near one
     inside = np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
     mm = inside - b * at_b + a * at_a + high + low
@@ -179,16 +179,10 @@ class NormalBlocks:
 def is_normal(model: LatentGaussianModel) -> bool:
     """Return True if answers are normal given the spreads, except at the ends of the scale, and blocks are small."""
     answers, pattern = model.answers, model.pattern
-    if (
-        not isinstance(answers, NormalAnswers)
-        or model.scales is None
-        or not pattern.block.max(initial=-1) >= 0
-    ):
+    if not isinstance(answers, NormalAnswers) or model.scales is None or not pattern.block.max(initial=-1) >= 0:
         return False
     learned = {hyper.name for hyper in model.hypers}
-    if model.division is not None or any(
-        g.reversed != UNSKEWED_SHARE or g.mean in learned for g in model.groups
-    ):
+    if model.division is not None or any(g.reversed != UNSKEWED_SHARE or g.mean in learned for g in model.groups):
         return False
     weights_allowed = bool((answers.weight > 0).all() and (answers.weight[answers.end != 0] == 1).all())
     if (
@@ -234,16 +228,12 @@ def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
     row_kind = np.unique(cell_rows[:-1], axis=0, return_inverse=True)[1].ravel()
     order = np.lexsort((row_kind, pattern.of_cell))
     cells = np.append(order, ends)[_block_rows(pattern.of_cell[order], ends)]
-    signature = np.concatenate(
-        [np.append(row_kind, -1)[cells], np.where(own_values < pattern.size, group, -1)], axis=1
-    )
+    signature = np.concatenate([np.append(row_kind, -1)[cells], np.where(own_values < pattern.size, group, -1)], axis=1)
     _, representative, block_class = np.unique(signature, axis=0, return_index=True, return_inverse=True)
     parts = cell_rows[cells[representative]]
     edges = [own_values.shape[1], size, size + noise.shape[1]]
     z, x, noises, weight = np.split(parts, edges, axis=2)
-    return NormalBlocks(
-        own_values, cells, block_class.ravel(), group[representative], z, x, noises, weight[..., 0]
-    )
+    return NormalBlocks(own_values, cells, block_class.ravel(), group[representative], z, x, noises, weight[..., 0])
 
 
 def _block_rows(block: Ints, padding: int) -> Ints:

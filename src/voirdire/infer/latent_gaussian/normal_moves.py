@@ -137,10 +137,10 @@ class NormalMoves:
         return PathPoint(z, *self._energy_gradient(z, self._density.summarise_answers(self._answers)))
 
     def _energy_gradient(self, z: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
-        value, slope = self._log_density_gradient(self._centre + z @ self._root.T, summaries)
+        value, slope = self._log_density_and_gradient(self._centre + z @ self._root.T, summaries)
         return -value, -slope @ self._root
 
-    def _log_density_gradient(self, u: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
+    def _log_density_and_gradient(self, u: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
         """Compute the log density of coordinates u, and its gradient."""
         log_ratio, slope_by_u, log_turned, by_u = bend_logarithms(u, self._bends)
         value, slope = self._density.log_density(self._found + log_ratio, summaries)
@@ -170,6 +170,6 @@ class NormalMoves:
         size = len(self._centre)
         steps = DIFFERENCE_STEP * np.concatenate([np.eye(size), -np.eye(size)])
         summaries = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))
-        slopes = self._log_density_gradient(self._centre + steps, summaries)[1]
+        slopes = self._log_density_and_gradient(self._centre + steps, summaries)[1]
         curvature = (slopes[size:] - slopes[:size]) / (2.0 * DIFFERENCE_STEP)
         return np.asarray(np.linalg.cholesky(bounded_inverse(curvature, MAX_LOG_SPREAD_SD)))

@@ -82,9 +82,7 @@ def _leading_shape(value: Any, parameter: Parameter) -> tuple[int, ...]:
     return shape[: len(shape) - len(parameter.dims)]
 
 
-def flat_vectors(
-    density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]
-) -> Floats:
+def flat_vectors(density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]) -> Floats:
     """Build flat vectors, shape (..., size), from latent values and logarithms of spreads.
 
     ``centred`` turns named values into those of the density, where some sum to zero that do not among latent values.
@@ -252,6 +250,5 @@ def centre_zero_sum(density: LogDensity, values: Values) -> Values:
     """Subtract the mean from the values that sum to zero in a density."""
     zero = {p.name for p in density.parameters if p.zero_sum}
     return {
-        name: value - value.mean(axis=-1, keepdims=True) if name in zero else value
-        for name, value in values.items()
+        name: value - value.mean(axis=-1, keepdims=True) if name in zero else value for name, value in values.items()
     }

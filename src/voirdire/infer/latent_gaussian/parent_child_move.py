@@ -87,9 +87,7 @@ def find_parent_child_moves(model: LatentGaussianModel, mode: ConditionalMode) -
     rows = model.pattern.rows.tocsc()
     square = rows.multiply(rows).T
     counted = np.asarray(square.sum(axis=1)).ravel()
-    information = (
-        square @ model.answers.expected_information(mode.predictors).diagonal(axis1=1, axis2=2).T.ravel()
-    )
+    information = square @ model.answers.expected_information(mode.predictors).diagonal(axis1=1, axis2=2).T.ravel()
     is_informed = information > model.prior(mode.x, mode.hyper).precision
     pairs: list[ParentChildMove] = []
     for above, below in permutations([values[counted[values] > 0] for values in _learned_values(model)], 2):
@@ -119,9 +117,7 @@ def _moves_by_spread(
                 (len(column), int(parents.sum())),
             )
             moves.append(
-                ParentChildMove(
-                    above[parents], below[children], share, np.arange(len(model.hypers)) == spread_index
-                )
+                ParentChildMove(above[parents], below[children], share, np.arange(len(model.hypers)) == spread_index)
             )
     return moves
 
@@ -133,9 +129,7 @@ def _learned_values(model: LatentGaussianModel) -> list[Ints]:
     values = []
     for _, members in groupby(spans, lambda span: span[0].name.split("[")[0]):
         group_spans = list(members)
-        if all(
-            isinstance(group.spread, str) and group.reversed == UNSKEWED_SHARE for group, _, _ in group_spans
-        ):
+        if all(isinstance(group.spread, str) and group.reversed == UNSKEWED_SHARE for group, _, _ in group_spans):
             values.append(np.concatenate([np.arange(start, end) for _, start, end in group_spans]))
     return values
 

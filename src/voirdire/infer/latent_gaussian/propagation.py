@@ -66,9 +66,7 @@ MAX_SWEEPS = 60  # sweeps, at most
 CHANGE_TOLERANCE = (
     2e-3  # relative change of the predictors' means and variances at convergence: root of the mean square
 )
-COMMON_CHANGE_SHARE = (
-    0.05  # weight of the summed changes, in standard deviations of a sum of independent changes
-)
+COMMON_CHANGE_SHARE = 0.05  # weight of the summed changes, in standard deviations of a sum of independent changes
 NEWTON_CHANGE = 0.1  # change of a sweep below which the kept values are moved
 NEWTON_TOLERANCE = 1e-4  # step of the kept values at convergence, in squared standard deviations
 MAX_STALE_STEP = 1.0  # step from which their second derivatives are computed again
@@ -155,9 +153,7 @@ class _Propagation:
             if kept.any() and change < NEWTON_CHANGE:
                 self._take_step(step)
             if change < NEWTON_CHANGE:
-                self._set_mixing_state(
-                    self.memory.next_point(state, self._mixing_state(), self._mixing_weights())
-                )
+                self._set_mixing_state(self.memory.next_point(state, self._mixing_state(), self._mixing_weights()))
             change = change if size < NEWTON_TOLERANCE else math.inf
         if sweeps == MAX_SWEEPS and not (change < CHANGE_TOLERANCE and is_settled):
             raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
@@ -203,9 +199,7 @@ class _Propagation:
         self.good = are_larger(cavity_precision, MIN_CAVITY_SHARE * precision)
         cavity_precision = np.where(self.good, cavity_precision, MIN_CAVITY_SHARE * precision)
         covariance, cavity_determinant = invert_matrices(cavity_precision)
-        mean = multiply_vectors(
-            covariance, np.where(self.good, shift - self.sites.shift, MIN_CAVITY_SHARE * shift)
-        )
+        mean = multiply_vectors(covariance, np.where(self.good, shift - self.sites.shift, MIN_CAVITY_SHARE * shift))
         self.cavity = Normals(mean, covariance)
         self.log_sizes = 0.5 * (
             -np.log(cavity_determinant)
@@ -217,17 +211,13 @@ class _Propagation:
     def _sweep_sites(self) -> tuple[float, Sites]:
         """Compute q from the sites, and updated sites; return the change of the means, in standard deviations, too."""
         self._solve_sites()
-        self.found = moments = tilted_moments(
-            self.model.counted, self.wide, self.sums, self.cavity, self.near
-        )
+        self.found = moments = tilted_moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
         index = np.arange(len(self.wide))
         if not moments.covariance[index, index].min() > 0:
             raise NotConverged("answers that leave a predictor no width")
         precision, _ = invert_matrices(moments.covariance)
         cavity_precision, _ = invert_matrices(self.cavity.covariance)
-        shift = multiply_vectors(precision, moments.mean) - multiply_vectors(
-            cavity_precision, self.cavity.mean
-        )
+        shift = multiply_vectors(precision, moments.mean) - multiply_vectors(cavity_precision, self.cavity.mean)
         variance, new_variance = self.near.covariance[index, index], moments.covariance[index, index]
         mean_change, variance_change = (
             (moments.mean - self.near.mean) / np.sqrt(variance),
@@ -246,9 +236,7 @@ class _Propagation:
         self.sites = sites_between(self.sites, new, np.where(self.good, self.step, 0.0))
 
     def _mixing_state(self) -> Floats:
-        return np.concatenate(
-            [self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.kept]]
-        )
+        return np.concatenate([self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.kept]])
 
     def _mixing_weights(self) -> Floats:
         """Weights of sites in the mixing, by standard deviations; kept values have weight zero."""
@@ -258,9 +246,7 @@ class _Propagation:
     def _set_mixing_state(self, state: Floats) -> None:
         first, second = self.sites.shift.size, self.sites.precision.size
         shift, precision, kept = np.split(state, [first, first + second])
-        self.sites = Sites(
-            shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape)
-        )
+        self.sites = Sites(shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape))
         self.x = self.x.copy()
         self.x[self.model.kept] = kept
 

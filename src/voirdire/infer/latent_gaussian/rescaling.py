@@ -35,9 +35,7 @@ def draw_steps(
     """Draw the random numbers of ``tries`` steps of ``chains`` chains."""
     parent_child_moves = coordinates.parent_child_moves if exchanging else ()
     turn = np.arange(tries)
-    move = np.where(
-        (turn % 2 > 0) & bool(parent_child_moves), turn // 2 % max(len(parent_child_moves), 1), -1
-    )
+    move = np.where((turn % 2 > 0) & bool(parent_child_moves), turn // 2 % max(len(parent_child_moves), 1), -1)
     half, first_half = turn // 2 % 2 if parent_child_moves else turn % 2, (chains + 1) // 2
     hypers = len(coordinates.root)
     length = MAX_STEP_SD * 10.0 ** (-STEP_DECADES * rng.random((tries, chains)))
@@ -50,9 +48,9 @@ def draw_steps(
     start = np.where(half, 0, first_half)
     other_half = np.where(half, first_half, chains - first_half)
     first_chain = rng.integers(0, np.maximum(other_half, 1)[:, None], (tries, chains))
-    second_chain = (
-        first_chain + rng.integers(1, np.maximum(other_half, 2)[:, None], (tries, chains))
-    ) % np.maximum(other_half, 1)[:, None]
+    second_chain = (first_chain + rng.integers(1, np.maximum(other_half, 2)[:, None], (tries, chains))) % np.maximum(
+        other_half, 1
+    )[:, None]
     is_along = (move < 0) & (other_half > 1) & (rng.random(tries) < 0.5)
     pair = np.where(is_along[:, None], np.stack([first_chain, second_chain]) + start[:, None], -1)
     max_above = max((len(parent_move.above) for parent_move in parent_child_moves), default=0)
@@ -61,9 +59,7 @@ def draw_steps(
     return Steps(move, half, step, pair, length / math.sqrt(2.0), normal, chance)
 
 
-def apply_steps(
-    coordinates: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats
-) -> tuple[Floats, Floats]:
+def apply_steps(coordinates: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats) -> tuple[Floats, Floats]:
     """Apply the steps; return latent values, shape (chains, size), and log spreads and means, shape (chains, hypers).
 
     Parameters

@@ -56,9 +56,7 @@ class AndersonMixing:
             self._steps, self._maps = [step], [image]
             return image
         map_differences = [b - a for a, b in zip(self._maps[:-1], self._maps[1:], strict=True)]
-        return np.asarray(
-            image - sum(g * difference for g, difference in zip(gamma, map_differences, strict=True))
-        )
+        return np.asarray(image - sum(g * difference for g, difference in zip(gamma, map_differences, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,17 +62,13 @@ class Skewness(NamedTuple):
         values = self.middle + self.width * (u + self.bend * (root - 1.0))
         scale = self.width / self.sd
         by_log = self.bend / (root**3 * slope * self.sd)
-        return SkewedValues(
-            self._put(normal, values, xp), xp.log(slope * scale).sum(axis=1), slope * scale, by_log
-        )
+        return SkewedValues(self._put(normal, values, xp), xp.log(slope * scale).sum(axis=1), slope * scale, by_log)
 
     def straighten_values(self, values: Array, xp: Any = np) -> Array:
         """Invert :meth:`bend_values`: map skewed values, shape (points, size), to normal ones."""
         k = self.bend
         standardised = (values[:, self.places] - self.middle) / self.width + k
-        normal = (
-            self.sd * (standardised - k * xp.sqrt(standardised * standardised + 1.0 - k * k)) / (1.0 - k * k)
-        )
+        normal = self.sd * (standardised - k * xp.sqrt(standardised * standardised + 1.0 - k * k)) / (1.0 - k * k)
         return self._put(values, normal, xp)
 
     def _put(self, rows: Array, values: Array, xp: Any) -> Array:
@@ -122,9 +118,7 @@ def fit_skewness(places: Ints, sd: Floats, draws: Floats) -> Skewness:
     halves = np.stack([_bend_coefficients(draws[:, half::2]) for half in range(min(2, draws.shape[1]))])
     is_consistent = (halves > 0).all(axis=0) | (halves < 0).all(axis=0)
     smaller_bend = np.sign(halves[0]) * np.abs(halves).min(axis=0)
-    return Skewness(
-        places, sd, middle, width, np.where(is_consistent, np.clip(smaller_bend, -MAX_BEND, MAX_BEND), 0.0)
-    )
+    return Skewness(places, sd, middle, width, np.where(is_consistent, np.clip(smaller_bend, -MAX_BEND, MAX_BEND), 0.0))
 
 
 def _bend_coefficients(draws: Floats) -> Floats:

@@ -39,9 +39,7 @@ from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 
 DIFFERENCE_STEP = 0.05  # step of differences of gradients, in estimated standard deviations
-MAX_POINTS = (
-    20  # largest number of points at which latent values are found again, or twice the number of spreads
-)
+MAX_POINTS = 20  # largest number of points at which latent values are found again, or twice the number of spreads
 MAX_AXES = 40  # spreads with points along their axes, at most
 MAX_SHELL_SPREADS = 3  # spreads up to which points have several distances from the centre
 LARGE_TABLE_SWEEPS = 2  # sweeps at each point of very large tables
@@ -49,9 +47,7 @@ MAX_HALVINGS = 4  # times that a point is moved half of the way to the centre, a
 MAX_WEIGHT_RATIO = 3.0  # largest weight of a point over the mean weight
 
 
-def maximise_spreads(
-    model: LatentGaussianModel, x: Floats, hyper: Floats, *, roughly: bool = False
-) -> SpreadSearch:
+def maximise_spreads(model: LatentGaussianModel, x: Floats, hyper: Floats, *, roughly: bool = False) -> SpreadSearch:
     """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS); ``roughly``, only the first few.
 
     Sparse answers use the evidence (:mod:`.few_observations`). Others use the Laplace-marginal likelihood, as do sparse
@@ -70,9 +66,7 @@ def maximise_spreads(
     return _search_by_laplace(model, x, start, roughly=roughly)
 
 
-def _search_by_laplace(
-    model: LatentGaussianModel, x: Floats, start: Floats, *, roughly: bool = False
-) -> SpreadSearch:
+def _search_by_laplace(model: LatentGaussianModel, x: Floats, start: Floats, *, roughly: bool = False) -> SpreadSearch:
     inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
     marginal = Marginal(model, find_conditional_mode(model, start, x))
     if not model.kept.any():
@@ -109,9 +103,7 @@ def spread_covariance(search: SpreadSearch) -> Floats:
         marginal.last, marginal.moves = at_centre.last, at_centre.moves
         step[a] = DIFFERENCE_STEP * widths[a] * (-1.0 if centre[a] > MAX_LOG_SPREAD - 0.5 else 1.0)
         value, slope = marginal(centre + step)
-        return np.asarray(
-            (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(search.inverse)[a]
-        )
+        return np.asarray((slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(search.inverse)[a])
 
     curvature = np.stack(list(map_in_two_threads(gradient_difference, range(size))))
     return bounded_inverse(curvature, MAX_LOG_SPREAD_SD)
@@ -153,9 +145,7 @@ def _spherical_points(size: int, max_points: int, rng: np.random.Generator) -> F
 
     shells = max(max_points // (2 * size), 1) if size <= MAX_SHELL_SPREADS else 1
     edges = chi2.ppf(np.linspace(0.0, 1.0, shells + 1), size)
-    radii = np.sqrt(
-        size * shells * np.diff(chi2.cdf(edges, size + 2))
-    )  # root mean squares of distances within shells
+    radii = np.sqrt(size * shells * np.diff(chi2.cdf(edges, size + 2)))  # root mean squares of distances within shells
     points = []
     for radius in radii:
         axes = np.linalg.qr(rng.standard_normal((size, size)))[0][:MAX_AXES]
@@ -182,14 +172,11 @@ def _weighted_draws(
     chosen = [point for point in zip(modes, shares, rng.spawn(points), strict=True) if point[1]]
     shifts = map_in_two_threads(lambda point: _mean_shift(search.model, point[0]), chosen)
     return [
-        _draw_at_point(g, shift, share, generator)
-        for (g, share, generator), shift in zip(chosen, shifts, strict=True)
+        _draw_at_point(g, shift, share, generator) for (g, share, generator), shift in zip(chosen, shifts, strict=True)
     ]
 
 
-def _equal_share_draws(
-    search: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator
-) -> SpreadDraws:
+def _equal_share_draws(search: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator) -> SpreadDraws:
     """Draw equal numbers at points, for tables so large that only one factor fits in memory."""
     marginal = _maximised_function(search, LARGE_TABLE_SWEEPS)
     marginal(search.mode.hyper)
@@ -210,9 +197,7 @@ def _settle_latent(marginal: Marginal, hyper: Floats, centre: ConditionalMode) -
     return centre
 
 
-def _draw_at_point(
-    g: ConditionalMode, shift: Floats, share: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _draw_at_point(g: ConditionalMode, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     # a point's first draws do not depend on its share or on other points
     x = g.x + shift + g.factor.to_draws(rng.standard_normal((share, len(g.x))).T).T
     return x, np.repeat(g.hyper[None], share, axis=0)

@@ -149,18 +149,13 @@ def derivative_means(
     ]
     slope = np.concatenate([part.slope for part in parts], axis=-1)
     second, residual = (
-        {
-            pair: np.concatenate([getattr(part, name)[pair] for part in parts])
-            for pair in getattr(parts[0], name)
-        }
+        {pair: np.concatenate([getattr(part, name)[pair] for part in parts]) for pair in getattr(parts[0], name)}
         for name in ("second", "residual_covariance")
     )
     return DerivativeMeans(slope, second, residual)
 
 
-def mean_slopes(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
-) -> Floats:
+def mean_slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals) -> Floats:
     """Compute means of the slopes alone, shape (all predictors, cells)."""
     parts = []
     for cells, chunk in _cell_chunks(answers, len(wide)):
@@ -265,10 +260,7 @@ def _chunk_means(
     slope = [placed.weighted_mean(values) for values in derivatives.slope]
     second = {pair: placed.weighted_mean(values) for pair, values in derivatives.second.items()}
     fixed_predictors = [u for u in range(len(slope)) if u not in wide]
-    mixed = {
-        u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide])
-        for u in fixed_predictors
-    }
+    mixed = {u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in fixed_predictors}
     residual = {}
     for i, u in enumerate(fixed_predictors):
         projected = multiply_vectors(covariance, mixed[u])

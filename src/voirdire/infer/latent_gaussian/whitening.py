@@ -118,9 +118,7 @@ def _whiten_in_single(factor: Factor) -> Whitening:
             inverse_blocks.append(coo_array(np.linalg.inv(_round_to_single(inverse.T))))
             row += len(inverse)
     inverse = solve_triangular(factor.common_root, np.eye(len(common)), lower=True)
-    common_root = np.where(
-        np.abs(inverse) > MIN_COMMON_ENTRY * np.sqrt((inverse**2).sum(axis=0)), inverse, 0.0
-    )
+    common_root = np.where(np.abs(inverse) > MIN_COMMON_ENTRY * np.sqrt((inverse**2).sum(axis=0)), inverse, 0.0)
     np.fill_diagonal(common_root, inverse.diagonal())
     common_root = _round_to_single(common_root)
     to_own = csr_array(np.where(np.abs(dense_border) > MIN_BLOCK_ENTRY, dense_border, np.float32(0.0)))

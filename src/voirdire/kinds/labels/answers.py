@@ -31,9 +31,7 @@ def score_held_out(problem: LabelsProblem, held_out: Bools) -> PredictionScores:
         The model has no classes to predict labels from.
     """
     check_answer_probabilities(problem)
-    return score_predictions(
-        predict_held_out(problem, held_out), problem.answer_codes(problem.table)[held_out]
-    )
+    return score_predictions(predict_held_out(problem, held_out), problem.answer_codes(problem.table)[held_out])
 
 
 def predict_held_out(problem: LabelsProblem, held_out: Bools, tolerance: float = TOLERANCE) -> Floats:
@@ -50,9 +48,7 @@ def predict_held_out(problem: LabelsProblem, held_out: Bools, tolerance: float =
     classes, families = problem.labels[: problem.classes], problem.families
     seen = encode_labels(problem.model, table.subset(~held_out), classes=classes, families=families)
     values = seen.density.values(find_mode(seen, tolerance=tolerance).x, np)
-    return label_probabilities(
-        seen, values, (table.judge[held_out], table.criterion[held_out], table.item[held_out])
-    )
+    return label_probabilities(seen, values, (table.judge[held_out], table.criterion[held_out], table.item[held_out]))
 
 
 CALIBRATION_DRAWS = 50  # draws that calibration averages over

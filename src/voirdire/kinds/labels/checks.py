@@ -38,9 +38,7 @@ def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list
     return [check_first_place(changing, "system", problem.table.systems, draws)]
 
 
-def judges_changing_first(
-    problem: LabelsProblem, posterior: Posterior, grades: Floats
-) -> list[tuple[str, str]]:
+def judges_changing_first(problem: LabelsProblem, posterior: Posterior, grades: Floats) -> list[tuple[str, str]]:
     """Judges without whom another system is first, with that system; those with the most labels first.
 
     A judge is skipped if some system has no label without it.
@@ -56,9 +54,7 @@ def judges_changing_first(
     joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
     beliefs = np.exp(log_softmax(joint, problem.classes, np))
     pairs = labels_given(problem)
-    beliefs_without = np.exp(
-        log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np)
-    )
+    beliefs_without = np.exp(log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np))
     first_system = int(np.argmax(_system_scores(problem, beliefs, system, grades)))
     labelled, names = np.bincount(pairs.unit, minlength=len(beliefs)), problem.table.systems
     changes = []
@@ -93,9 +89,7 @@ def all_checks(problem: LabelsProblem, basis: CheckBasis) -> list[Check]:
     label_checks += dependence_check(problem, basis.posterior, basis.seed)
     label_checks += _influence_checks(problem, basis.posterior, basis.seed)
     if basis.posterior.values is not None:
-        label_checks += below_chance_check(
-            problem, basis.judges, 1.0 / len(problem.labels), BELOW_CHANCE_CONSEQUENCE
-        )
+        label_checks += below_chance_check(problem, basis.judges, 1.0 / len(problem.labels), BELOW_CHANCE_CONSEQUENCE)
     return [*basis.of_method, *label_checks]
 
 

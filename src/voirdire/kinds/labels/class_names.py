@@ -30,9 +30,7 @@ from voirdire.trust.dependence import effective_size, residual_correlations
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
-MAX_DEPENDENT_SHARE = (
-    0.5  # effective number of judges, as a share of their number, below which a panel is dependent
-)
+MAX_DEPENDENT_SHARE = 0.5  # effective number of judges, as a share of their number, below which a panel is dependent
 MIN_CLASS_SHARE = 0.01  # smallest share of the items of an estimated class
 
 
@@ -80,9 +78,7 @@ MAX_JUDGES, MAX_LABELS, MAX_EXCHANGES = (
     4,
     24,
 )  # largest numbers of judges, labels and exchanges
-MAX_COMPARED_ITEMS = (
-    1_000_000  # largest number of items times exchanges: enough for all exchanges of a hundred items
-)
+MAX_COMPARED_ITEMS = 1_000_000  # largest number of items times exchanges: enough for all exchanges of a hundred items
 
 
 def find_exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
@@ -172,9 +168,7 @@ def tied_units(problem: LabelsProblem) -> list[tuple[int, list[int]]]:
         first_class = _alike_classes(counts, find_exchanges(problem), problem.classes)
     else:
         votes = counts.sum(axis=1)[:, : problem.classes]
-        first_class = np.where(
-            votes == votes.max(axis=1, keepdims=True), 0, np.arange(1, problem.classes + 1)
-        )
+        first_class = np.where(votes == votes.max(axis=1, keepdims=True), 0, np.arange(1, problem.classes + 1))
     ties = []
     for unit in np.flatnonzero(problem.known < 0):
         row = first_class[problem.unit_row[unit]]

@@ -70,9 +70,7 @@ def _average_probabilities(density: LabelsDensity, draws: Sequence[Values], data
         values = {name: np.stack([draw[name] for draw in batch]) for name in batch[0]}
         rates = density.rates(values, np).swapaxes(-3, -2).reshape(len(batch) * classes, -1)
         joint = (part["counts"] @ rates.T).reshape(items, len(batch), classes).swapaxes(0, 1)
-        joint = (joint + density.shares(values, np)[:, part["criterion"]] + part["known"]).reshape(
-            -1, classes
-        )
+        joint = (joint + density.shares(values, np)[:, part["criterion"]] + part["known"]).reshape(-1, classes)
         belief = np.exp(log_softmax(joint, classes, np))
         total += belief.reshape(len(batch), items, classes).sum(axis=0)
     return total / len(draws)
@@ -83,9 +81,7 @@ MIN_AVERAGED_DRAWS = 16  # smallest number of draws for averages
 _panel_cache: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # slow to compute
 
 
-def collect_panel_probabilities(
-    problem: LabelsProblem, probability: Floats, data: Data | None = None
-) -> Panel:
+def collect_panel_probabilities(problem: LabelsProblem, probability: Floats, data: Data | None = None) -> Panel:
     """Collect a panel's probabilities and labels of items.
 
     Parameters
@@ -110,9 +106,7 @@ def collect_panel_probabilities(
     return Panel(probability, of_item[:, : problem.classes], total)
 
 
-def model_probabilities(
-    problem: LabelsProblem, posterior: Posterior, draws: Sequence[Values], data: Data
-) -> Floats:
+def model_probabilities(problem: LabelsProblem, posterior: Posterior, draws: Sequence[Values], data: Data) -> Floats:
     """P(class) of each row of data, averaged over draws; P(label) if classes do not match their names."""
     chance = class_probabilities(problem.density, draws, data)
     rates = misnamed_class_rates(problem, posterior)
@@ -126,9 +120,7 @@ def panel_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """P(class) by the model, averaged over draws, shape (units, classes)."""
     probabilities = _panel_cache.get(posterior)
     if probabilities is None:
-        average = (
-            _average_few_draws if problem.is_sparse and posterior.draws is not None else _average_some_draws
-        )
+        average = _average_few_draws if problem.is_sparse and posterior.draws is not None else _average_some_draws
         probabilities = average(problem, posterior)[problem.unit_row]
         _panel_cache[posterior] = probabilities
     return _set_known_classes(problem, probabilities)
@@ -156,9 +148,7 @@ def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
     draw_values = [{name: array[n] for name, array in values.items()} for n in range(len(few_draws))]
     probabilities = model_probabilities(problem, posterior, draw_values, problem.data)
     namings, counts = np.unique(names, axis=0, return_counts=True)
-    mixed = sum(
-        share * probabilities[:, order] for order, share in zip(namings, counts / len(names), strict=True)
-    )
+    mixed = sum(share * probabilities[:, order] for order, share in zip(namings, counts / len(names), strict=True))
     return np.asarray(mixed)
 
 
@@ -166,9 +156,7 @@ def averaged_draw_count(problem: LabelsProblem, posterior: Posterior) -> int:
     """Number of draws that class probabilities of a large table are averaged over."""
     assert posterior.draws is not None
     draw_count = len(posterior.draws.reshape(-1, problem.density.size))
-    return min(
-        draw_count, MAX_DRAWS, max(MIN_AVERAGED_DRAWS, MAX_AVERAGED_LABELS // max(problem.table.rows, 1))
-    )
+    return min(draw_count, MAX_DRAWS, max(MIN_AVERAGED_DRAWS, MAX_AVERAGED_LABELS // max(problem.table.rows, 1)))
 
 
 def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]:

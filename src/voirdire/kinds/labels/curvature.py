@@ -74,9 +74,7 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
     return out
 
 
-def _subtract_missing_information(
-    out: Floats, expected: ExpectedLabels, belief: Belief, batch: slice
-) -> None:
+def _subtract_missing_information(out: Floats, expected: ExpectedLabels, belief: Belief, batch: slice) -> None:
     """Subtract the missing information of some items, whose classes are unknown."""
     weight, counts = expected.weight[batch], expected.counts.rows(batch)
     counts = counts.reshape(len(weight), expected.judges, -1)
@@ -85,9 +83,7 @@ def _subtract_missing_information(
     for j, probability in enumerate(q):
         share_slope = (np.eye(len(q))[j] - belief.shares) @ expected.of_classes  # (criteria, classes - 1)
         share_slope = expected.under[:, batch].T[:, :, None] * share_slope
-        label_slope = (
-            counts - labelled * belief.rates[:, j]
-        ) @ expected.of_labels  # (items, judges, labels - 1)
+        label_slope = (counts - labelled * belief.rates[:, j]) @ expected.of_labels  # (items, judges, labels - 1)
         slope, columns = _class_gradients(expected, j, share_slope, label_slope)
         mean[:, columns] += probability[:, None] * slope
         slope *= np.sqrt(weight * probability)[:, None]
@@ -96,9 +92,7 @@ def _subtract_missing_information(
     out += mean.T @ mean
 
 
-def _class_gradients(
-    expected: ExpectedLabels, j: int, share_slope: Floats, label_slope: Floats
-) -> tuple[Floats, Ints]:
+def _class_gradients(expected: ExpectedLabels, j: int, share_slope: Floats, label_slope: Floats) -> tuple[Floats, Ints]:
     """Nonzero columns of the gradients given class j, shape (items, columns), and the indices of these columns."""
     slices, (items, judges, size) = expected.density.parameter_slices, label_slope.shape
     share, label_columns = slices["class_share"], np.arange(size)
@@ -145,9 +139,7 @@ class Curvature:
         flat = np.ascontiguousarray(rate_changes.transpose(1, 3, 0, 2).reshape(-1, number * classes))
         label_sums, criteria = np.zeros_like(flat), expected.under.argmax(axis=0)
         for batch, counts in self._counts.parts(flat.shape[1]):
-            change = (counts @ flat).reshape(-1, number, classes) + share_changes[
-                :, criteria[batch]
-            ].swapaxes(0, 1)
+            change = (counts @ flat).reshape(-1, number, classes) + share_changes[:, criteria[batch]].swapaxes(0, 1)
             q = self._chance[batch][:, None]
             change -= (q * change).sum(axis=-1, keepdims=True)
             change *= q * expected.weight[batch][:, None, None]
@@ -160,14 +152,10 @@ class Curvature:
             belief.of_class.sum(axis=-1, keepdims=True),
         )
         rate_pull = (
-            label_counts * belief.rates * rate_changes
-            - by_label
-            + by_label.sum(axis=-1, keepdims=True) * belief.rates
+            label_counts * belief.rates * rate_changes - by_label + by_label.sum(axis=-1, keepdims=True) * belief.rates
         )
         share_pull = (
-            items * belief.shares * share_changes
-            - share_sums
-            + share_sums.sum(axis=-1, keepdims=True) * belief.shares
+            items * belief.shares * share_changes - share_sums + share_sums.sum(axis=-1, keepdims=True) * belief.shares
         )
         out = expected.precision * directions
         if "confusion" in slices:

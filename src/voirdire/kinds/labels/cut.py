@@ -110,9 +110,7 @@ def share_modes(likelihoods: Likelihoods, sd: float) -> ShareModes:
         weighted = belief * likelihoods.weight[:, None]
         expected = weighted.sum(axis=1)
         slope = (expected - total * shares) @ plane - x / sd**2
-        complete = (
-            _projected_covariance(total * shares, total**0.5 * shares, plane) + np.eye(classes - 1) / sd**2
-        )
+        complete = _projected_covariance(total * shares, total**0.5 * shares, plane) + np.eye(classes - 1) / sd**2
         hidden = np.einsum("dj,ja,jb->dab", expected, plane, plane)
         hidden -= (weighted @ plane).swapaxes(1, 2) @ (belief @ plane)
         observed = complete - hidden
@@ -133,9 +131,7 @@ def share_modes(likelihoods: Likelihoods, sd: float) -> ShareModes:
     return ShareModes(x, np.asarray(root, dtype=float), gradient)
 
 
-def draw_shares(
-    likelihoods: Likelihoods, modes: ShareModes, sd: float, count: int, rng: np.random.Generator
-) -> Floats:
+def draw_shares(likelihoods: Likelihoods, modes: ShareModes, sd: float, count: int, rng: np.random.Generator) -> Floats:
     """Draw log shares in free coordinates, shape (rates, each, classes - 1)."""
     size, width = modes.x.shape
     z = rng.standard_normal((PROPOSALS_PER_DRAW, size, width))
@@ -152,9 +148,7 @@ def log_density(x: Floats, likelihoods: Likelihoods, sd: float) -> Floats:
     """Log density of log shares in free coordinates, shape (rates,), up to a constant for each set of rates."""
     shares = np.exp(log_shares(x, likelihoods.of_class.shape[-1]))
     mixed = (likelihoods.of_class @ shares[..., None])[..., 0]
-    return np.asarray(
-        np.log(np.maximum(mixed, 1e-300)) @ likelihoods.weight - 0.5 * (x * x).sum(axis=-1) / sd**2
-    )
+    return np.asarray(np.log(np.maximum(mixed, 1e-300)) @ likelihoods.weight - 0.5 * (x * x).sum(axis=-1) / sd**2)
 
 
 def log_shares(x: Floats, classes: int) -> Floats:
@@ -204,9 +198,7 @@ def cut_mode(problem: LabelsProblem) -> Mode:
     return replace(rate_mode, x=x[0], gradient=max([slope, *(modes.gradient for modes in share_results)]))
 
 
-def cut_draws(
-    problem: LabelsProblem, mode: Mode, count: int, rng: np.random.Generator
-) -> tuple[Floats, float | None]:
+def cut_draws(problem: LabelsProblem, mode: Mode, count: int, rng: np.random.Generator) -> tuple[Floats, float | None]:
     """Draws of the cut posterior, shape (count, size), and the tail shape of the rates' importance weights, if any.
 
     Parameters

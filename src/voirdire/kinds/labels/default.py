@@ -168,9 +168,7 @@ def _unordered_model(table: Labels, request: Request) -> tuple[str, str]:
 
 def _families_explain_dependence(table: Labels, request: Request, families: dict[str, str]) -> bool:
     """True if judges are nearly independent given the class and the errors that families share."""
-    problem = encode_labels(
-        load_model(SHARED_ERRORS_MODEL), table, classes=request.classes, families=families
-    )
+    problem = encode_labels(load_model(SHARED_ERRORS_MODEL), table, classes=request.classes, families=families)
     posterior = Posterior(problem.density, find_mode(problem).x, None)
     residuals = label_residuals(problem, posterior, np.random.default_rng(0))
     return effective_size(residuals) >= MIN_INDEPENDENT_SHARE * len(residuals.judges)

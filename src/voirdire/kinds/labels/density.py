@@ -111,9 +111,7 @@ class LabelsDensity(LabelsLayout):
     @property
     def lean_parameter(self) -> str | None:
         """Name of the parameter that the lean is added to: the panel's rows, else the rows of each judge."""
-        return next(
-            (name for name in ("confusion", "confusion_judge") if name in self.parameter_slices), None
-        )
+        return next((name for name in ("confusion", "confusion_judge") if name in self.parameter_slices), None)
 
     def rates(self, values: Values, xp: Any) -> Array:
         """Log P(label | class), shape (..., judges or 1, classes, labels); effects of families are summed out."""
@@ -156,8 +154,7 @@ class LabelsDensity(LabelsLayout):
         if cached is None or cached[0] is not values["log_load"]:
             numbers = self.model.reliability.numbers
             pairs = [
-                LEVEL_CUTPOINTS.log_rates_and_shares(draw, numbers, self.sizes, np)
-                for draw in _split_draws(values)
+                LEVEL_CUTPOINTS.log_rates_and_shares(draw, numbers, self.sizes, np) for draw in _split_draws(values)
             ]
             shares = np.repeat(np.stack([share for _, share in pairs])[:, None], self.criteria, axis=1)
             cached = values["log_load"], (np.stack([rates for rates, _ in pairs]), shares)
@@ -188,8 +185,7 @@ class LabelsDensity(LabelsLayout):
             return log + self.shares(values, xp)[part["criterion"]] + part["known"]
         named = self.log_class_by_value(values, xp)
         logs = [
-            log_expectation(log + named[:, c], VALUE_WEIGHTS, xp) + part["known"][:, c]
-            for c in range(self.classes)
+            log_expectation(log + named[:, c], VALUE_WEIGHTS, xp) + part["known"][:, c] for c in range(self.classes)
         ]
         return xp.stack(logs, axis=-1)
 
@@ -198,9 +194,7 @@ class LabelsDensity(LabelsLayout):
         if self.has_grades:
             part = data["labels"]
             log = log_joint(self, values, part["counts"], np) + VALUE_WEIGHTS
-            log = log + log_expectation(
-                self.log_class_by_value(values, np) + part["known"][:, None, :], 0.0, np
-            )
+            log = log + log_expectation(self.log_class_by_value(values, np) + part["known"][:, None, :], 0.0, np)
         else:
             log = self.joint(values, data, np)
         weights = np.exp(log - log.max(axis=1, keepdims=True))
@@ -298,9 +292,7 @@ class LabelsDensity(LabelsLayout):
             return super().prior_prefers(x)
         return np.ones(x.shape[:-1], dtype=bool)
 
-    def fold_with_twins(
-        self, draws: Floats, data: Data
-    ) -> tuple[Floats, npt.NDArray[np.bool_], Iterator[Floats]]:
+    def fold_with_twins(self, draws: Floats, data: Data) -> tuple[Floats, npt.NDArray[np.bool_], Iterator[Floats]]:
         """Rename the classes of every draw as the prior prefers; see :class:`voirdire.model.density.LogDensity`.
 
         Each renaming gives a twin, 5,040 for seven classes, but draws need few of them: the most frequent ones are
@@ -404,9 +396,7 @@ class LabelsDensity(LabelsLayout):
         used = weight @ counts.reshape(len(counts), -1, self.labels).sum(axis=1) + SMOOTHING
         cumulative = np.cumsum(used / used.sum())[:-1]
         cuts = np.array([normal.inv_cdf(float(share)) for share in cumulative])
-        start: Values = {
-            parameter.name: np.zeros(parameter.shape(self.sizes)) for parameter in self.parameters
-        }
+        start: Values = {parameter.name: np.zeros(parameter.shape(self.sizes)) for parameter in self.parameters}
         start["log_sharpness"] = np.array(numbers["mean"])
         start["cut_location"] = np.array(0.5 * (cuts[0] + cuts[-1]))
         start |= LEVEL_CUTPOINTS.starts(numbers, self.sizes)[0]

@@ -63,9 +63,7 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
         rates = np.exp(density.rates(values, np))
         right = np.diagonal(rates[..., : problem.classes], axis1=-2, axis2=-1)  # (judges or 1, classes)
         p = np.broadcast_to(right, (size, problem.classes))[np.ix_(chosen, drawn_class)]
-        right_counts = np.bincount(
-            cell, (label == drawn_class[unit])[is_chosen], len(chosen) * units
-        ).reshape(shape)
+        right_counts = np.bincount(cell, (label == drawn_class[unit])[is_chosen], len(chosen) * units).reshape(shape)
         r.append(right_counts - counts * p)
         v.append(counts * p * (1.0 - p))
     zeros, empty = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
@@ -89,9 +87,7 @@ def _residuals_given_effects(
     """
     density, table = problem.density, problem.table
     state, rates = drawn_rates(density, values, expand_units(problem.data, problem.unit_row), rng)
-    score = (
-        np.eye(len(problem.labels))[state] if not density.has_grades else np.arange(len(problem.labels))[None]
-    )
+    score = np.eye(len(problem.labels))[state] if not density.has_grades else np.arange(len(problem.labels))[None]
     r, v = np.zeros_like(counts, dtype=float), np.zeros_like(counts, dtype=float)
     score_row = np.arange(len(state)) if not density.has_grades else np.zeros(len(state), dtype=np.int64)
     for k, chance in rates:
@@ -99,9 +95,7 @@ def _residuals_given_effects(
         of_judge = table.judge == k
         score_sum = np.bincount(unit[of_judge], score[score_row[unit[of_judge]], place[of_judge]], len(state))
         r[k] = score_sum - counts[k] * mean
-        v[k] = counts[k] * np.maximum(
-            (chance * score**2).sum(axis=1) - mean**2, 0.0
-        )  # negative by rounding only
+        v[k] = counts[k] * np.maximum((chance * score**2).sum(axis=1) - mean**2, 0.0)  # negative by rounding only
     return r, v
 
 
@@ -148,9 +142,7 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         ]
     pairs = alike_pairs_in_words([problem.judges[judge] for judge in residuals.judges], similar)
     if not dependence.matters:
-        message = dependence.minor_message(
-            f"{pairs} are right and wrong together", f"{count} judges{subset_note}"
-        )
+        message = dependence.minor_message(f"{pairs} are right and wrong together", f"{count} judges{subset_note}")
         return [Check("dependence", "ok", dependence.size, message)]
     weight_note = "many times over" if dependence.size < 0.5 * count else "more than once"
     item_words = "more items" if (problem.known >= 0).any() else "items"
@@ -159,6 +151,4 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         f"shared mistakes count as evidence {weight_note}: drop copies, name families (families=, --families), and "
         f"pass {item_words} of known class (anchors=..., --anchors)."
     )
-    return [
-        Check("dependence", "fail" if dependence.high < 0.5 * count else "warn", dependence.size, message)
-    ]
+    return [Check("dependence", "fail" if dependence.high < 0.5 * count else "warn", dependence.size, message)]

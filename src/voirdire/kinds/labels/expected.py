@@ -134,9 +134,7 @@ class ExpectedLabels:
                 step[slices["confusion"]] = _multiply_vectors(panel, panel_slope).ravel()
                 return step
             judge_slope = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
-            panel_step = _multiply_vectors(
-                panel, panel_slope - _multiply_vectors(shared, judge_slope).sum(axis=0)
-            )
+            panel_step = _multiply_vectors(panel, panel_slope - _multiply_vectors(shared, judge_slope).sum(axis=0))
             step[slices["confusion"]] = panel_step.ravel()
             step[slices["confusion_judge"]] = _multiply_vectors(
                 judge_inverse, judge_slope - _multiply_vectors(rows, panel_step[None])

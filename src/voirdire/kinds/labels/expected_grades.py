@@ -73,9 +73,7 @@ class ExpectedGrades:
         pull = counts[:, 1:] * (1.0 - above) - counts[:, :-1] * above  # gradient by eta minus each cutpoint
         of_eta, of_cut = pull.sum(axis=1), -pull.sum(axis=(2, 3))
         gap_pull = counts[:, 1:-1].sum(axis=(2, 3)) / np.expm1(np.maximum(sharp[:, None] * gap, 1e-300))
-        of_sharp = (
-            of_eta.sum(axis=2) @ _VALUE_NODES + (of_cut * cuts).sum(axis=1) + (gap_pull * gap).sum(axis=1)
-        )
+        of_sharp = of_eta.sum(axis=2) @ _VALUE_NODES + (of_cut * cuts).sum(axis=1) + (gap_pull * gap).sum(axis=1)
         # a gap moves the cutpoints above it up by half of it, and those below it down by half
         of_gap = 0.5 * of_cut.sum(axis=1, keepdims=True) - np.cumsum(of_cut, axis=1)[:, :-1] + gap_pull
         by_judge = {
@@ -119,17 +117,13 @@ class ExpectedGrades:
         belief = part * (self._weight[:, None] / total)
         expected_counts = np.empty_like(logs)
         of_rates = (counts.T @ belief).reshape(-1, labels, values)
-        expected_counts[alone] = of_rates[..., None] * np.exp(
-            logs[alone] + _EFFECT_LOG_WEIGHTS - rates[..., None]
-        )
+        expected_counts[alone] = of_rates[..., None] * np.exp(logs[alone] + _EFFECT_LOG_WEIGHTS - rates[..., None])
         for (block, patterns), effect in zip(self._blocks, by_effect, strict=True):
             expected = patterns.counts.T @ (effect * patterns.total(belief))
             expected_counts[block] = np.moveaxis(expected.reshape(effects, -1, labels, values), 0, 3)
         return float(self._weight @ (top + np.log(total))[:, 0]), expected_counts
 
-    def _with_prior(
-        self, x: Floats, log_likelihood: float, slopes: dict[str, Floats]
-    ) -> tuple[float, Floats]:
+    def _with_prior(self, x: Floats, log_likelihood: float, slopes: dict[str, Floats]) -> tuple[float, Floats]:
         total, slope = log_likelihood, np.empty_like(x)
         for parameter in self._density.parameters:
             span, prior = self._density.parameter_slices[parameter.name], parameter.prior

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.wide_residuals import judge_unit_matrix, row_products, sampled_units
+from voirdire.kinds.labels.wide_residuals import judge_unit_matrix, multiply_row_pairs, sampled_units
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
 from voirdire.trust.families import divide_into_families, factor_loads, families_agree, name_families
@@ -97,11 +97,7 @@ def _pairwise_agreements(table: Labels, chosen: Ints) -> _Agreements:
     if labels * judges * unit_count > MAX_TABLE_NUMBERS:
         return _sampled_agreements(judge, unit, label, (judges, unit_count, labels))
     cell = (label * judges + judge) * unit_count + unit
-    count = (
-        np.bincount(cell, minlength=labels * judges * unit_count)
-        .reshape(labels, judges, unit_count)
-        .astype(float)
-    )
+    count = np.bincount(cell, minlength=labels * judges * unit_count).reshape(labels, judges, unit_count).astype(float)
     total = count.sum(axis=0)
     label_shares, seen = count / np.maximum(total, 1.0), (total > 0).astype(float)
     shared = seen @ seen.T
@@ -118,17 +114,15 @@ def _sampled_agreements(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, 
     total = judge_unit_matrix(judge, unit, np.ones(len(judge)), (judges, units))
     seen = total.copy()
     seen.data[:] = 1.0
-    shared = row_products(seen, seen)
+    shared = multiply_row_pairs(seen, seen)
     agreed, chance = np.zeros_like(shared), np.zeros_like(shared)
     for code in range(labels):
         has_label = label == code
-        label_matrix = judge_unit_matrix(
-            judge[has_label], unit[has_label], np.ones(has_label.sum()), (judges, units)
-        )
+        label_matrix = judge_unit_matrix(judge[has_label], unit[has_label], np.ones(has_label.sum()), (judges, units))
         if len(total.data) < len(judge):  # some judge labelled an item twice
             label_matrix = label_matrix * total.power(-1)
-        agreed += row_products(label_matrix, label_matrix)
-        shared_labels = row_products(label_matrix, seen)
+        agreed += multiply_row_pairs(label_matrix, label_matrix)
+        shared_labels = multiply_row_pairs(label_matrix, seen)
         chance += shared_labels * shared_labels.T
     return _Agreements(shared, agreed, chance / np.maximum(shared, 1.0) ** 2)
 
@@ -152,8 +146,7 @@ def _families_by_evidence(pairs: _Agreements) -> Ints:
     for code in np.unique(group):
         family = np.flatnonzero(group == code)
         chance = [
-            _agreement_probability(pairs, first, second, expected)
-            for first, second in combinations(family.tolist(), 2)
+            _agreement_probability(pairs, first, second, expected) for first, second in combinations(family.tolist(), 2)
         ]
         if chance and min(chance) >= MAX_CHANCE_AGREEMENT:
             group[family] = family
@@ -165,8 +158,7 @@ def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
     load = factor_loads(kappa, np.where(np.eye(len(kappa), dtype=bool), 0.0, pairs.shared))
     explained, unexplained = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     return np.asarray(
-        pairs.chance
-        + (1.0 - pairs.chance) * np.clip(explained + STRANGER_CORRELATION * unexplained, 0.0, 1.0)
+        pairs.chance + (1.0 - pairs.chance) * np.clip(explained + STRANGER_CORRELATION * unexplained, 0.0, 1.0)
     )
 
 
@@ -187,9 +179,7 @@ def _cohen_kappa(pairs: _Agreements) -> Floats:
 
 def _similar_pairs(pairs: _Agreements) -> npt.NDArray[np.bool_]:
     """True for pairs of judges who answer alike, each pair once, shape (judges, judges)."""
-    is_known = (
-        (pairs.shared > 0) & (pairs.chance < MAX_AGREEMENT_CHANCE) & ~np.eye(len(pairs.shared), dtype=bool)
-    )
+    is_known = (pairs.shared > 0) & (pairs.chance < MAX_AGREEMENT_CHANCE) & ~np.eye(len(pairs.shared), dtype=bool)
     usable = is_known & (pairs.shared >= MIN_SHARED_ITEMS)
     if not usable.any():
         return usable

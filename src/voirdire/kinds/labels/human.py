@@ -83,9 +83,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         """Counts of the labels that each judge gave, shape (units, judges, labels)."""
         problem = self.problem
         counts = np.zeros((len(problem.unit_item), len(problem.judges), len(problem.labels)))
-        np.add.at(
-            counts, (label_units(problem), problem.table.judge, problem.answer_codes(problem.table)), 1.0
-        )
+        np.add.at(counts, (label_units(problem), problem.table.judge, problem.answer_codes(problem.table)), 1.0)
         return counts
 
     @cached_property
@@ -190,8 +188,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         by_method[AVERAGE] = self._average_left_out()
         answer = self.problem.known[known_units]
         return {
-            name: LeftOut.from_answer_probabilities(p, answer, name in (JOINT, CUT))
-            for name, p in by_method.items()
+            name: LeftOut.from_answer_probabilities(p, answer, name in (JOINT, CUT)) for name, p in by_method.items()
         }
 
     def _average_left_out(self) -> Floats:

@@ -76,9 +76,7 @@ def label_units(problem: LabelsProblem) -> Ints:
     return np.asarray(position[key])
 
 
-def beliefs_without_judge(
-    problem: LabelsProblem, values: Values, pairs: KnownLabels
-) -> tuple[Floats, Floats]:
+def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: KnownLabels) -> tuple[Floats, Floats]:
     """Beliefs about the class and the judge's label of each pair, given the other judges' labels.
 
     Log P(class and the others' labels) up to a constant per pair, shape (pairs, classes), and P(label of the judge),
@@ -95,17 +93,13 @@ def beliefs_without_judge(
     for start in range(0, len(pairs.judge), BATCH_PAIRS):
         batch = slice(start, start + BATCH_PAIRS)
         judge_log = log[pairs.judge[batch] if len(log) > 1 else pairs.judge[batch] * 0]
-        other_belief[batch] = joint[pairs.unit[batch]] - np.einsum(
-            "pl,pjl->pj", pairs.counts[batch], judge_log
-        )
+        other_belief[batch] = joint[pairs.unit[batch]] - np.einsum("pl,pjl->pj", pairs.counts[batch], judge_log)
         belief = np.exp(log_softmax(other_belief[batch], problem.classes, np))
         label_probability[batch] = np.einsum("pj,pjl->pl", belief, np.exp(judge_log))
     return other_belief, label_probability
 
 
-def _beliefs_with_shared_errors(
-    problem: LabelsProblem, values: Values, pairs: KnownLabels
-) -> tuple[Floats, Floats]:
+def _beliefs_with_shared_errors(problem: LabelsProblem, values: Values, pairs: KnownLabels) -> tuple[Floats, Floats]:
     density, row = problem.density, problem.unit_row[pairs.unit]
     other_belief = np.empty((len(row), problem.classes))
     label_probability = np.empty((len(row), len(problem.labels)))

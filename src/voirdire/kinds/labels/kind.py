@@ -220,9 +220,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """True if some item has a known class."""
         return bool((problem.known >= 0).any())
 
-    def human(
-        self, problem: LabelsProblem, families: dict[str, str] | None = None
-    ) -> HumanAnswers[LabelsProblem]:
+    def human(self, problem: LabelsProblem, families: dict[str, str] | None = None) -> HumanAnswers[LabelsProblem]:
         """See :class:`.HumanLabels`."""
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
@@ -238,9 +236,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """See :func:`.labels.dependence.label_residuals`."""
         return label_residuals(problem, posterior, np.random.default_rng(0))
 
-    def score_held_out(
-        self, model: Model, table: Labels, held_out: Bools, request: Request
-    ) -> PredictionScores:
+    def score_held_out(self, model: Model, table: Labels, held_out: Bools, request: Request) -> PredictionScores:
         """See :func:`.labels.answers.score_held_out`."""
         return score_held_out(self.encode_table(model, table, replace(request, anchors=None))[0], held_out)
 

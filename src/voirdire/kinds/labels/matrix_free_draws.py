@@ -41,9 +41,7 @@ MAX_WORK = 2e10  # labels times classes times draws times terms, above which the
 BATCH_SIZE = 8e6  # largest number of rates of draws in memory
 
 
-def laplace_draws(
-    expected: ExpectedLabels, x: Floats, count: int, rng: np.random.Generator
-) -> tuple[Floats, bool]:
+def laplace_draws(expected: ExpectedLabels, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
     """Up to ``count`` draws, shape (count, size), and True if the mode is a proper maximum.
 
     Parameters
@@ -59,7 +57,7 @@ def laplace_draws(
     if len(x) <= MAX_DENSE_PARAMETERS:
         return _dense_draws(curvature.times(np.eye(len(x))), x, count, rng)
     white = _WhiteCoordinates(curvature, expected, len(x))
-    basis, values, vectors = _krylov_subspace(white.times, white.panel_directions(rng))
+    basis, values, vectors = _krylov_eigenpairs(white.times, white.panel_directions(rng))
     if values.min(initial=1.0) <= 0.0:
         return np.tile(x, (count, 1)), False
     root_change = vectors * (1.0 / np.sqrt(values) - 1.0) @ vectors.T
@@ -185,7 +183,7 @@ class _WhiteCoordinates:
         )
 
 
-def _krylov_subspace(times: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, Floats, Floats]:
+def _krylov_eigenpairs(times: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, Floats, Floats]:
     """A basis of a block Krylov space, shape (n, size), and the eigenvalues and eigenvectors of the matrix on it."""
     basis = np.linalg.qr(start.T)[0].T
     images = times(basis)

@@ -95,9 +95,7 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
         chance = chance if rates is None else chance @ rates
         about_target = problem.about == TARGET
         draws.append(
-            Target.prior().to_target(collect_panel_probabilities(problem, chance, data))
-            if about_target
-            else chance
+            Target.prior().to_target(collect_panel_probabilities(problem, chance, data)) if about_target else chance
         )
     return np.stack(draws)
 
@@ -144,17 +142,13 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
     return new, unit, data
 
 
-def _known_codes(
-    names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems
-) -> Any:
+def _known_codes(names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems) -> Any:
     """Codes by the levels of the fit; unknown names are reported."""
     codes_by_name = {name: code for code, name in enumerate(levels)}
     for code, name in enumerate(names):
         if name not in codes_by_name:
             rows = np.flatnonzero(codes == code) + 1
-            problems.rows(
-                rows, f"{kind} {name!r} is not in the fit; leave it out{nearest_name(name, levels)}"
-            )
+            problems.rows(rows, f"{kind} {name!r} is not in the fit; leave it out{nearest_name(name, levels)}")
     return np.array([codes_by_name.get(name, 0) for name in names], dtype=np.int64)[codes]
 
 
@@ -216,9 +210,7 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         unknown = "no judge has labelled that item under that criterion; leave it out"
         problems.rows(np.flatnonzero(row < 0) + 1, unknown)
     problems.raise_any()
-    chance, other_probability = (
-        probabilities[row] for probabilities in shown_probabilities(problem, posterior)
-    )
+    chance, other_probability = (probabilities[row] for probabilities in shown_probabilities(problem, posterior))
     return {**name_columns, **class_columns(problem, chance, other_probability)}
 
 
@@ -230,17 +222,11 @@ def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) 
     questions = read_scores(table, name="labels", answered=False)
     codes, name_columns = _encode_rows(problem, questions, ("judge", "criterion", "item"))
     rows = (codes["judge"], codes["criterion"], codes["item"])
-    probabilities = np.mean(
-        [label_probabilities(problem, values, rows) for values in thinned_draws(posterior)], axis=0
-    )
-    return name_columns | {
-        f"p_{label}": probabilities[:, column] for column, label in enumerate(problem.labels)
-    }
+    probabilities = np.mean([label_probabilities(problem, values, rows) for values in thinned_draws(posterior)], axis=0)
+    return name_columns | {f"p_{label}": probabilities[:, column] for column, label in enumerate(problem.labels)}
 
 
-def _encode_rows(
-    problem: LabelsProblem, questions: Scores, names: tuple[str, ...]
-) -> tuple[dict[str, Ints], Columns]:
+def _encode_rows(problem: LabelsProblem, questions: Scores, names: tuple[str, ...]) -> tuple[dict[str, Ints], Columns]:
     """Codes of rows by the levels of a problem, and the columns with their names."""
     problems = Problems("labels")
     codes, name_columns = fit_codes(problem, questions, names, problems)

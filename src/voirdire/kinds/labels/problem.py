@@ -30,9 +30,7 @@ _SPARSE_CONFUSIONS = (
     "confusion",
     "confusion-separate",
 )  # terms with sums over the given labels only
-LOG_IMPOSSIBLE = (
-    -1e9
-)  # log probability of a class that an anchor excludes: exponential zero, derivative finite
+LOG_IMPOSSIBLE = -1e9  # log probability of a class that an anchor excludes: exponential zero, derivative finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +128,7 @@ class LabelsProblem(Problem):
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
         units = [
-            self.items[item]
-            if len(self.criteria) == 1
-            else f"{self.items[item]} / {self.criteria[criterion]}"
+            self.items[item] if len(self.criteria) == 1 else f"{self.items[item]} / {self.criteria[criterion]}"
             for item, criterion in zip(self.unit_item, self.unit_criterion, strict=True)
         ]
         names = {"unit": units, "class": list(self.labels[: self.classes]), "label": list(self.labels)}
@@ -206,14 +202,10 @@ def encode_labels(
     judges = len(table.judges) if judging.by_judge else 1
     size = judges * len(names)
     matrices, known_units = judging.kind in _SPARSE_CONFUSIONS, np.flatnonzero(known >= 0)
-    wide_table = (
-        matrices and not (keep_apart or len(known_units)) and should_compress(len(unit), size, table.rows)
-    )
+    wide_table = matrices and not (keep_apart or len(known_units)) and should_compress(len(unit), size, table.rows)
     if len(unit) * size > MAX_TABLE_NUMBERS and not wide_table:
         shape = f"{len(unit):,} items x {judges:,} judges x {len(names)} labels"
-        reason = f"{shape} is more than model {model.name} can count" + " with known items" * bool(
-            len(known_units)
-        )
+        reason = f"{shape} is more than model {model.name} can count" + " with known items" * bool(len(known_units))
         raise InputError(
             f"labels: {reason}, {8 * len(unit) * size / 2**30:.3g} GiB; take hierarchical-dawid-skene without known "
             "items or families, which counts labels that were given alone, or fit parts of the table"
@@ -282,9 +274,7 @@ def _distinct_rows(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> In
     start = np.append(0, end[:-1])
     number: dict[tuple[bytes, int, int], int] = {}
     keys = zip(start.tolist(), end.tolist(), criterion.tolist(), known.tolist(), strict=True)
-    return np.array(
-        [number.setdefault((labels[i:j], c, k), len(number)) for i, j, c, k in keys], dtype=np.int64
-    )
+    return np.array([number.setdefault((labels[i:j], c, k), len(number)) for i, j, c, k in keys], dtype=np.int64)
 
 
 def _choose_classes(table: Labels, classes: Sequence[object] | None, problems: Problems) -> tuple[str, ...]:
@@ -323,9 +313,7 @@ def known_classes(problem: LabelsProblem, people: Labels, name: str) -> Ints:
     """
     problems, item_count = Problems(name), max(len(problem.items), 1)
     unit = problem.unit_criterion * item_count + problem.unit_item
-    known = _known_classes(
-        problem.table, people, unit, item_count, problem.labels[: problem.classes], problems
-    )
+    known = _known_classes(problem.table, people, unit, item_count, problem.labels[: problem.classes], problems)
     problems.raise_any()
     return known
 
@@ -346,9 +334,7 @@ def _known_classes(
     criteria = {name: code for code, name in enumerate(table.criteria)}
     row_of = {int(code): row for row, code in enumerate(unit)}
     if not anchors.has_criteria and len(table.criteria) > 1:
-        problems.table(
-            f"there is no column 'criterion', but the labels have {len(table.criteria)} criteria; add it"
-        )
+        problems.table(f"there is no column 'criterion', but the labels have {len(table.criteria)} criteria; add it")
         return known
     unknown: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in range(anchors.rows):

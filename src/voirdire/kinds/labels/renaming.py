@@ -42,10 +42,7 @@ def log_permanent(scores: Array, size: int, xp: Any) -> Array:
         # the column of this row, and the set of columns of earlier rows
         column_sets = np.array(sets)
         previous = np.array(
-            [
-                [position[subset[:column] + subset[column + 1 :]] for column in range(row + 1)]
-                for subset in sets
-            ]
+            [[position[subset[:column] + subset[column + 1 :]] for column in range(row + 1)] for subset in sets]
         )
         sums = log_sum_exp(sums[..., previous] + scores[..., row, :][..., column_sets], row + 1, xp)
     return sums[..., 0]

@@ -53,9 +53,7 @@ def label_probabilities(problem: LabelsProblem, values: Values, rows: tuple[Ints
     return result
 
 
-def _repeat_probabilities(
-    problem: LabelsProblem, values: Values, judge: Ints, criterion: Ints, row: Ints
-) -> Floats:
+def _repeat_probabilities(problem: LabelsProblem, values: Values, judge: Ints, criterion: Ints, row: Ints) -> Floats:
     """P(label) of judges given all labels of the items, (rows, labels); ``row`` is -1 for items without labels."""
     density, part = problem.density, problem.data["labels"]
     empty = {
@@ -83,9 +81,7 @@ def check_answer_probabilities(problem: LabelsProblem) -> None:
         raise InputError(f"model {problem.model.name} gives no probability of single labels: nothing to draw")
 
 
-def draw_labels(
-    problem: LabelsProblem, values: Values, rng: np.random.Generator, *, anew: bool = False
-) -> Labels:
+def draw_labels(problem: LabelsProblem, values: Values, rng: np.random.Generator, *, anew: bool = False) -> Labels:
     """Simulate the labels of a problem under one set of values.
 
     Parameters
@@ -116,9 +112,7 @@ def draw_labels(
 def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
     """List the outcomes: counts of labels by item, judge and label (over all judges if they are alike)."""
     density, part, row = problem.density, problem.data["labels"], problem.unit_row
-    unit_data = {name: array[row] for name, array in part.items() if name != "weight"} | {
-        "weight": np.ones(len(row))
-    }
+    unit_data = {name: array[row] for name, array in part.items() if name != "weight"} | {"weight": np.ones(len(row))}
     judges = part["counts"].shape[1] // len(problem.labels)
 
     def log_probability(value: Any, values: Values, xp: Any) -> Array:
@@ -137,7 +131,5 @@ def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
     item_count = max(len(table.items), 1)
     unit = np.unique(table.criterion * item_count + table.item, return_inverse=True)[1]
     counts = np.zeros((len(problem.unit_row), judges, len(problem.labels)))
-    np.add.at(
-        counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.answer_codes(table)), 1.0
-    )
+    np.add.at(counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.answer_codes(table)), 1.0)
     return counts

@@ -139,19 +139,13 @@ class Stacking:
         """
         middle, groups = len(PRIOR_SPREADS) // 2, self._grouped_priors()
         first_fits = [self._fit_prior(group[middle]) for group in groups]
-        log = np.array(
-            [f.log_evidence + g[middle].log_weight for f, g in zip(first_fits, groups, strict=True)]
-        )
+        log = np.array([f.log_evidence + g[middle].log_weight for f, g in zip(first_fits, groups, strict=True)])
         pairs = []
-        for is_near, first_fit, group in zip(
-            log > log.max() - 2.0 * MAX_EVIDENCE_GAP, first_fits, groups, strict=True
-        ):
+        for is_near, first_fit, group in zip(log > log.max() - 2.0 * MAX_EVIDENCE_GAP, first_fits, groups, strict=True):
             for index, prior in enumerate(group if is_near else ()):
                 pairs.append((prior, first_fit if index == middle else self._fit_prior(prior)))
         best_evidence = max(fit.log_evidence + prior.log_weight for prior, fit in pairs)
-        plausible = [
-            (p, fit) for p, fit in pairs if fit.log_evidence + p.log_weight > best_evidence - MAX_EVIDENCE_GAP
-        ]
+        plausible = [(p, fit) for p, fit in pairs if fit.log_evidence + p.log_weight > best_evidence - MAX_EVIDENCE_GAP]
         return [p for p, _ in plausible], [fit for _, fit in plausible]
 
     def _grouped_priors(self) -> list[list[StackingPrior]]:
@@ -165,10 +159,7 @@ class Stacking:
             for slope, probability in SLOPE_PRIORS.items():
                 mean = slope * log
                 groups.append(
-                    [
-                        StackingPrior(mean, spread, -1, log_share + np.log(probability))
-                        for spread in PRIOR_SPREADS
-                    ]
+                    [StackingPrior(mean, spread, -1, log_share + np.log(probability)) for spread in PRIOR_SPREADS]
                 )
         classes = self.panel[0].shape[1]
         right = self.shares[self.known_items, :, self.answer].sum(axis=0)

@@ -75,9 +75,7 @@ def _log_effect_probabilities(
     return _log_block_effects(density, values, counts[:, density.columns(judges)], judges, block, xp)
 
 
-def _log_block_effects(
-    density: Any, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
-) -> Array:
+def _log_block_effects(density: Any, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any) -> Array:
     """As :func:`_log_effect_probabilities`, with counts of the labels of these judges only."""
     nodes = density.nodes(values, judges, xp)
     log = xp.dot(counts, _flatten_rates(nodes.transpose(0, 3, 1, 2)))
@@ -150,9 +148,7 @@ def drawn_rates(
     def judge_rates() -> Iterator[tuple[int, Floats]]:
         rows = np.arange(len(state))
         for judges, number in _effect_groups(density):
-            log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)[
-                rows, state
-            ]
+            log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)[rows, state]
             effect = sample_categorical(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
             for k, of_judge in zip(judges, np.exp(density.nodes(values, judges, np)), strict=True):
                 yield int(k), of_judge[state, effect]

@@ -119,9 +119,7 @@ def success_note(classes: Sequence[str], chosen: str) -> str:
     """
     others = [name for name in classes if name != chosen]
     other = shlex.quote(others[0]) if len(others) == 1 else "CLASS"
-    return (
-        f"Success is taken to be {chosen!r}, so that more of it is better; --positive {other} says otherwise."
-    )
+    return f"Success is taken to be {chosen!r}, so that more of it is better; --positive {other} says otherwise."
 
 
 def positive_example(classes: Sequence[str]) -> str:
@@ -140,15 +138,9 @@ def positive_example(classes: Sequence[str]) -> str:
     """
     words = {name: _normalise_name(name) for name in classes}
     successes = [name for name, word in words.items() if word in SUCCESS_WORDS]
-    numbers = (
-        sorted(words, key=lambda name: -float(words[name])) if all(map(_is_number, words.values())) else []
-    )
+    numbers = sorted(words, key=lambda name: -float(words[name])) if all(map(_is_number, words.values())) else []
     bad_words = FAILURE_WORDS | {"not", "no"}
-    others = [
-        name
-        for name, word in words.items()
-        if not bad_words & set(word.split()) and word not in NEUTRAL_WORDS
-    ]
+    others = [name for name, word in words.items() if not bad_words & set(word.split()) and word not in NEUTRAL_WORDS]
     name = next(iter([*successes, *numbers, *others, *classes]))
     return f"--positive {shlex.quote(name)}, if that is it (in Python positive={name!r})"
 

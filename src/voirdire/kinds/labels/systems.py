@@ -47,9 +47,7 @@ BATCH_SIZE = 2_000_000  # largest number of draws x units x classes in memory
 SEED_STREAM = 1987  # makes the random numbers different from those of simulations with the same seed
 
 
-def system_shares(
-    problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, per_draw: bool = False
-) -> Floats:
+def system_shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, per_draw: bool = False) -> Floats:
     """Draws of the share of every class in every system, shape (draws, systems, classes); see the module.
 
     With ``per_draw``, one draw for each draw of the fit, in its order; else 1,000 or more, from a subset of its draws.
@@ -161,9 +159,7 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
     return pi, evidence
 
 
-def difference_variance_over_contexts(
-    problem: LabelsProblem, posterior: Posterior, pair: tuple[str, str]
-) -> float:
+def difference_variance_over_contexts(problem: LabelsProblem, posterior: Posterior, pair: tuple[str, str]) -> float:
     """Variance over contexts of the difference between two systems' grades, including the uncertainty about classes.
 
     0 if no class is known to be better, or fewer than two contexts have both systems.
@@ -186,9 +182,7 @@ def difference_variance_over_contexts(
             difference += sign * np.bincount(context[of_system], mean[of_system], len(difference)) / count
             uncertainty += np.bincount(context[of_system], variance[of_system], len(difference)) / count**2
     has_both = ~np.isnan(difference)
-    return (
-        float(difference[has_both].var(ddof=1) + uncertainty[has_both].mean()) if has_both.sum() > 1 else 0.0
-    )
+    return float(difference[has_both].var(ddof=1) + uncertainty[has_both].mean()) if has_both.sum() > 1 else 0.0
 
 
 def class_grades(problem: LabelsProblem) -> Floats | None:
@@ -260,13 +254,10 @@ def check_columns(table: Labels) -> None:
     optional |= {name: getattr(table, name) is not None for name in ("context", "system", "run", "phase")}
     present = ["judge", *(name for name, is_there in optional.items() if is_there), "label"]
     missing = [name for name in ("context", "system") if name not in present]
-    single = [
-        name for name in ("context", "system") if name in present and len(getattr(table, f"{name}s")) < 2
-    ]
+    single = [name for name in ("context", "system") if name in present and len(getattr(table, f"{name}s")) < 2]
     if missing:
         why = (
-            f"it has {', '.join(present)}, and lacks {' and '.join(missing)} "
-            "(--map says where they are: system=model)"
+            f"it has {', '.join(present)}, and lacks {' and '.join(missing)} (--map says where they are: system=model)"
         )
     elif single:
         single_words = " and ".join(f"the {name} {getattr(table, f'{name}s')[0]!r}" for name in single)
@@ -279,9 +270,7 @@ def check_columns(table: Labels) -> None:
     )
 
 
-def system_table(
-    problem: LabelsProblem, posterior: Posterior, prob: float, drawn: Floats | None = None
-) -> Columns:
+def system_table(problem: LabelsProblem, posterior: Posterior, prob: float, drawn: Floats | None = None) -> Columns:
     """Systems, best first if a class is known to be better: system, contexts, score, columns of a ranking, and shares.
 
     Shares are ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` for every class. ``drawn`` is the result of

@@ -170,6 +170,4 @@ def average_predictions(panels: Sequence[Panel], known: Ints, answer: Ints) -> F
         charge = np.log(np.maximum(error_probability, MIN_PROBABILITY)).sum() / max(len(known), 1)
         log[number] += target.evidence + float(charge)
         predictions.append(target.to_target(panel))
-    return np.asarray(
-        np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(predictions), axes=1)
-    )
+    return np.asarray(np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(predictions), axes=1))

@@ -55,7 +55,7 @@ def judge_unit_matrix(judge: Ints, unit: Ints, values: Floats, shape: tuple[int,
     return coo_array((values, (judge.astype(np.int32), unit.astype(np.int32))), shape).tocsr()
 
 
-def row_products(first: Any, second: Any) -> Floats:
+def multiply_row_pairs(first: Any, second: Any) -> Floats:
     """Inner products of all pairs of rows of two compressed matrices, shape (rows, rows)."""
     return np.asarray((first @ second.T).toarray(), dtype=float)
 
@@ -136,7 +136,7 @@ def wide_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.
     for group, (start, stop) in enumerate(pairwise(edges)):
         parts = r[:, start:stop].tocsr(), v[:, start:stop].tocsr()
         for index, part in enumerate((*parts, np.sqrt(parts[1]))):
-            sums = row_products(part, part)
+            sums = multiply_row_pairs(part, part)
             total[index] += sums
             groups[index, group] = sums[upper]
     return WideResiduals(chosen, len(sampled), groups, total)

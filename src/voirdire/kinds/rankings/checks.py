@@ -39,8 +39,7 @@ def connectivity_check(problem: RankingsProblem) -> Check:
         people = problem.anchors.table
         ranking = np.concatenate([ranking, table.count + people.ranking])
         criterion, item = (
-            np.concatenate([getattr(source, name) for source in (table, people)])
-            for name in ("criterion", "item")
+            np.concatenate([getattr(source, name) for source in (table, people)]) for name in ("criterion", "item")
         )
     return linked_items_check(
         problem,

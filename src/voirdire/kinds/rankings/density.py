@@ -103,9 +103,7 @@ class RankingsDensity(PanelDensity):
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
         """See :func:`.latent_gaussian.panel.build_panel_model`."""
-        criteria_sums = (
-            sums_of_criteria_votes(data[CRITERIA_DATA], LatentPositions(self)) if self.voted else None
-        )
+        criteria_sums = sums_of_criteria_votes(data[CRITERIA_DATA], LatentPositions(self)) if self.voted else None
         return build_panel_model(self, data, criteria_sums)
 
     def item_strengths(self, values: Values) -> Array:

@@ -15,8 +15,8 @@ from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import PredictionScores
 from voirdire.kinds.further_terms import (
     attach_terms,
+    build_sum_model,
     has_family_terms,
-    model_with_terms,
     reason_families_unknown,
 )
 from voirdire.kinds.kind import Packed, Results, TableChange
@@ -89,14 +89,10 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         families = reason_families_unknown(table, request)
         if families is None:
             table_terms = ["item:context"] * (contexts is None) + ["judge:item"] * (tastes is None)
-            term_request = replace(
-                request, terms=parse_terms(" + ".join(["item", *table_terms, "family:item"]))
-            )
+            term_request = replace(request, terms=parse_terms(" + ".join(["item", *table_terms, "family:item"])))
             missing = (("contexts", contexts), ("tastes", tastes))
             omissions = [f"{effect} are left out: {reason}" for effect, reason in missing if reason]
-            return self.model_of_terms(table, term_request), "; ".join(
-                ["judges of families rank items", *omissions]
-            )
+            return self.model_of_terms(table, term_request), "; ".join(["judges of families rank items", *omissions])
         if tastes is None:
             context_words = ", some of them in several contexts" if contexts is None else ""
             return "plackett-luce-tastes", f"judges rank items several times{context_words}"
@@ -116,13 +112,11 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
             A sum without items, or with a term that the table does not identify.
         """
         missing = {"context": reason_contexts_unknown(table), "taste": reason_tastes_unknown(table)}
-        return model_with_terms(
+        return build_sum_model(
             load_model("plackett-luce-tastes"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing
         )
 
-    def encode_table(
-        self, model: Model, table: Rankings, request: Request
-    ) -> tuple[RankingsProblem, list[str]]:
+    def encode_table(self, model: Model, table: Rankings, request: Request) -> tuple[RankingsProblem, list[str]]:
         """See :func:`.rankings.problem.encode_rankings`; notes name sections that the table does not identify."""
         table, model, term_notes = attach_terms(table, model, request)
         if request.families is not None and request.item_families is None and not has_family_terms(model):
@@ -130,9 +124,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         criteria = read_criterion_importance(request.criteria, table.criteria, answers="rankings")
         problem = encode_rankings(model, table, over=request.over, criteria=criteria, anchors=request.anchors)
         check_covariates_vary(problem)
-        notes = term_notes + (
-            [] if problem.anchors is None else [*problem.anchors.notes, _describe_people(problem)]
-        )
+        notes = term_notes + ([] if problem.anchors is None else [*problem.anchors.notes, _describe_people(problem)])
         notes += [
             f"Model {model.name} is fitted without {effect}: {reason}."
             for effect, section, reason in (
@@ -166,9 +158,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         self, problem: RankingsProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
         """Join old and new votes on criteria, or take the new weights."""
-        return read_criterion_importance(importance, criteria, answers="rankings").after(
-            problem.criteria_votes
-        )
+        return read_criterion_importance(importance, criteria, answers="rankings").after(problem.criteria_votes)
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
@@ -180,9 +170,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         """False: every ranking has weight 1."""
         return False
 
-    def score_held_out(
-        self, model: Model, table: Rankings, held_out: Bools, request: Request
-    ) -> PredictionScores:
+    def score_held_out(self, model: Model, table: Rankings, held_out: Bools, request: Request) -> PredictionScores:
         """See :func:`.rankings.results.score_held_out`."""
         table, model, _ = attach_terms(table, model, request)
         return score_held_out(model, table, held_out)

@@ -99,9 +99,7 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
         codes[FAMILY], fitted_codes[FAMILY] = families[codes["judge"]], families[fitted_codes["judge"]]
     first, rank = np.zeros((2, rankings.rows))
     is_ranked, draws = order.row >= 0, predictive_draws(posterior, fitted_codes, codes)
-    unknown_context = (
-        np.flatnonzero(order.by_ranking(codes["context"]) < 0) if contexts else np.empty(0, np.int64)
-    )
+    unknown_context = np.flatnonzero(order.by_ranking(codes["context"]) < 0) if contexts else np.empty(0, np.int64)
     rng = np.random.default_rng(0)
     if len(draws) == 1 and len(unknown_context):
         draws *= MAX_DRAWS  # each draw has a new context

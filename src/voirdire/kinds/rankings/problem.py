@@ -193,8 +193,7 @@ def _join_cells(panel: Cells, people: Cells) -> Cells:
     """Join the cells of both tables; numbers of people's cells are 0."""
     missing = np.full(people.number, -1)
     factors = {
-        name: np.concatenate([codes, people.factors.get(name, missing)])
-        for name, codes in panel.factors.items()
+        name: np.concatenate([codes, people.factors.get(name, missing)]) for name, codes in panel.factors.items()
     }
     items = tuple(np.concatenate(pair) for pair in zip(panel.items, people.items, strict=True))
     numbers = panel.numbers
@@ -254,9 +253,7 @@ def encode_rankings(
     groups = np.concatenate([source.group for source in (order, *people_orders)], axis=1)
     count = groups.shape[1]
     if (numbers := count * (places * len(terms)) ** 2) > MAX_PRODUCT_NUMBERS:
-        remedy = (
-            "take plackett-luce" if len(terms) > 1 else "read them as votes (--table votes, table='votes')"
-        )
+        remedy = "take plackett-luce" if len(terms) > 1 else "read them as votes (--table votes, table='votes')"
         raise InputError(
             f"rankings: {count:,} rankings of up to {places:,} items under {model.name} would take "
             f"{8 * numbers / 1e9:.2g} GB; {remedy}"

@@ -93,13 +93,9 @@ def ranking_answers(problem: RankingsProblem) -> list[Answers]:
     for position in range(len(item)):
         rankings = np.flatnonzero(item[position] >= 0)
         rank[rankings, item[position, rankings]] = groups[position, rankings]
-    answers = [
-        Answers("rankings", log_probability, np.arange(count), rank, {"judge": judge}, 50 * groups.size)
-    ]
+    answers = [Answers("rankings", log_probability, np.arange(count), rank, {"judge": judge}, 50 * groups.size)]
     return (
-        [*answers, criteria_vote_answers(problem, problem.data[CRITERIA_DATA]["weight"])]
-        if density.voted
-        else answers
+        [*answers, criteria_vote_answers(problem, problem.data[CRITERIA_DATA]["weight"])] if density.voted else answers
     )
 
 
@@ -111,9 +107,7 @@ def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> 
     tastes, effects of families, and an error of the panel. Both are missing for judges that only voted on criteria.
     """
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
-    quantities = with_intervals(
-        posterior, lambda values: judge_values(problem, values), prob, len(problem.judges)
-    )
+    quantities = with_intervals(posterior, lambda values: judge_values(problem, values), prob, len(problem.judges))
     ranked = problem.judge_votes > 0
     return columns | {name: np.where(ranked, column, np.nan) for name, column in quantities.items()}
 
@@ -136,9 +130,9 @@ def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
         perceived = (panel_strength[..., item, None] - panel_strength[..., :item])[..., None, :, :]
         for effect in judge_effects:
             perceived = perceived + (effect[..., item, None] - effect[..., :item])[..., :, None, :]
-        p_right = p_right + logistic_sigmoid(np.sign(gap)[..., None, :, :] * perceived, np).sum(
-            axis=(-1, -2)
-        ) / max(pairs, 1.0)
+        p_right = p_right + logistic_sigmoid(np.sign(gap)[..., None, :, :] * perceived, np).sum(axis=(-1, -2)) / max(
+            pairs, 1.0
+        )
     if problem.density.items < 2:
         p_right = p_right + np.nan
     equal_judges = not judge_effects and error is None

@@ -32,9 +32,7 @@ from voirdire.tables.scores import Scores
 from voirdire.typing import Bools, Floats, Ints
 
 PREDICTION_DRAWS = 100
-DENSITY_DRAWS = (
-    1000  # of a continuous scale, on which densities are narrower than the spread of unseen perceptions
-)
+DENSITY_DRAWS = 1000  # of a continuous scale, on which densities are narrower than the spread of unseen perceptions
 
 
 def score_held_out(
@@ -103,9 +101,7 @@ def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibrati
     Every score counts once for each level but the highest. Probabilities given the score itself would lie off the
     diagonal where items have few scores; without draws (``map``) there are no others.
     """
-    counts, probability = leave_one_out_probabilities(
-        problem, thinned_draws(posterior, _affordable_draws(problem))
-    )
+    counts, probability = leave_one_out_probabilities(problem, thinned_draws(posterior, _affordable_draws(problem)))
     total = counts.sum(axis=1, keepdims=True)
     hits = total - counts.cumsum(axis=1)[:, :-1]
     return Calibration(1.0 - probability.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
@@ -151,9 +147,7 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
 def _affordable_draws(problem: ScoresProblem) -> int:
     """Number of draws, 100 to 1,000, that takes seconds; each repeated score costs a quadrature rule."""
     numbers_per_draw = (
-        problem.table.rows
-        * len(problem.scale.levels)
-        * (NODE_COUNT if problem.density.integrates_repeats else 1)
+        problem.table.rows * len(problem.scale.levels) * (NODE_COUNT if problem.density.integrates_repeats else 1)
     )
     return int(np.clip(MAX_PROBABILITIES // numbers_per_draw, 100, 1000))
 
@@ -172,7 +166,7 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
     nodes = 200 if density.integrates_repeats else 20
 
     def log_probability(values: Values) -> Floats:
-        return np.asarray(density.form.log_part(density, values, problem.data, np)[0])
+        return np.asarray(density.form.score_log_densities(density, values, problem.data, np)[0])
 
     answer_row = repeated_indices(problem.times(part))
     score, about = _given_scores(problem, part)[answer_row], _answer_names(problem, part, answer_row)
@@ -188,9 +182,7 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
         answer_row = repeated_indices(people["weight"])
         about = _answer_names(problem, people, answer_row) | {"judge": np.full(len(answer_row), "people")}
         score = _given_scores(problem, people)[answer_row]
-        answers.append(
-            Answers(PEOPLE_SCORES, log_people, answer_row, score, about, 20 * len(people["weight"]))
-        )
+        answers.append(Answers(PEOPLE_SCORES, log_people, answer_row, score, about, 20 * len(people["weight"])))
     return answers
 
 

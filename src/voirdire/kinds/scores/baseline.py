@@ -124,7 +124,7 @@ class _Errors:
         return max(float(np.median(resampled, axis=1).std()), MIN_ERROR / math.sqrt(n))
 
 
-def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+def score_log_densities(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log density of each centre, and its weight."""
     part = data["scores"]
     z = (part["centre"] - values["strength"][..., part["criterion"], part["item"]]) / part["error"]

@@ -88,9 +88,7 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
     ranges: dict[str, str] = {}
     for criterion, name in enumerate(table.criteria):
         rows = table.criterion == criterion
-        for judge, (low, high) in _odd_ranges(
-            table.judge[rows], table.score[rows], len(table.judges)
-        ).items():
+        for judge, (low, high) in _odd_ranges(table.judge[rows], table.score[rows], len(table.judges)).items():
             note = f" ({name})" if table.has_criteria else ""
             ranges.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{note}")
     if not ranges:
@@ -192,9 +190,7 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
                 ", which cannot be distinguished from 0%: these scores do not distinguish items. Ask for something "
                 "that judges can see alike, or compare items side by side."
             )
-        checked.append(
-            Check("reliability", "ok" if randomness.is_identified else "warn", share, summary + ending)
-        )
+        checked.append(Check("reliability", "ok" if randomness.is_identified else "warn", share, summary + ending))
     if randomness.odds is not None:
         names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > MIN_NOISE_ODDS)]
         message = (

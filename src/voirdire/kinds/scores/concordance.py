@@ -70,9 +70,7 @@ def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
     if high < 0.5 and below <= TAIL_PROBABILITY:
         message = f"{summary}: worse than chance. Trust what rests on the anchors, not the consensus."
         return [Check("anchors", "fail", share, message)]
-    message = (
-        f"{summary}, which cannot be told from chance. {_remedy_text(problem, share, high - low, len(items))}"
-    )
+    message = f"{summary}, which cannot be told from chance. {_remedy_text(problem, share, high - low, len(items))}"
     return [Check("anchors", "warn", share, message)]
 
 
@@ -80,9 +78,7 @@ def _panel_means(problem: ScoresProblem) -> Floats:
     """Mean over judges of each judge's mean score, shape (criteria, items); NaN without scores."""
     table = problem.table
     size = (len(problem.judges) * len(problem.criteria), len(problem.items))
-    means, scored = _cell_means(
-        table.judge * len(problem.criteria) + table.criterion, table.item, table.score, size
-    )
+    means, scored = _cell_means(table.judge * len(problem.criteria) + table.criterion, table.item, table.score, size)
     shape = (len(problem.judges), len(problem.criteria), len(problem.items))
     means, scored = means.reshape(shape), scored.reshape(shape)
     count = scored.sum(axis=0)
@@ -110,9 +106,7 @@ def _concordant_share(agreed: float, pairs: float) -> float:
     return float(0.5 + 0.5 * agreed / pairs)
 
 
-def _bootstrap_interval(
-    panel_order: Floats, people_order: Floats, rng: np.random.Generator
-) -> tuple[float, float]:
+def _bootstrap_interval(panel_order: Floats, people_order: Floats, rng: np.random.Generator) -> tuple[float, float]:
     count = panel_order.shape[1]
     agreed, decided = (panel_order * people_order).sum(axis=0), np.abs(people_order).sum(axis=0)
     weight = rng.multinomial(count, np.full(count, 1.0 / count), RESAMPLES).astype(float)
@@ -132,9 +126,7 @@ def _chance_concordance(
     """Probabilities that human scores permuted over items give at least, and at most, the share ``share``."""
     above, below = 1, 1
     known_items = [np.flatnonzero(row) for row in has_score]
-    panel_orders = [
-        order[np.ix_(items, items)] for order, items in zip(panel_pair_order, known_items, strict=True)
-    ]
+    panel_orders = [order[np.ix_(items, items)] for order, items in zip(panel_pair_order, known_items, strict=True)]
     people_orders = [_pair_order(row[None, items])[0] for row, items in zip(human, known_items, strict=True)]
     pairs = sum(float(np.abs(order).sum()) for order in people_orders)
     for _ in range(RESAMPLES):
@@ -171,6 +163,4 @@ def _items_to_ask(problem: ScoresProblem) -> str:
     order = [item for item in np.argsort(-spreads, kind="stable")[:_MAX_NAMES] if spreads[item] >= 0.0]
     if not order:
         return ""
-    return (
-        f", such as those on which judges differ: {list_names([problem.items[i] for i in order], verb=False)}"
-    )
+    return f", such as those on which judges differ: {list_names([problem.items[i] for i in order], verb=False)}"

@@ -47,7 +47,7 @@ def encode_numbers(codes: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
     return {**codes, "score": score, "end": end, "weight": np.ones(len(score))}
 
 
-def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+def score_log_densities(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log density of each score and its weight."""
     part = data["scores"]
     mu = perceived_strengths(density, values, data["panel"], part, xp)
@@ -56,9 +56,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     return score_log_density(part["score"], part["end"], mu, noise, xp), part["weight"]
 
 
-def people_part(
-    density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any
-) -> tuple[Array, Array]:
+def people_part(density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any) -> tuple[Array, Array]:
     """Log density of each human score, shape (..., scores), and its weight."""
     mu = people_mean(density, values, part, xp)
     noise = values["log_noise_people"][..., None]
@@ -103,9 +101,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     Human scores follow those of the judges; they have judge -1, the severity of people and a noise of their own.
     """
     parts = density.score_parts(data)
-    joined = {
-        name: np.concatenate([part[name] for part in parts]) for name in (*density.code_names, *SCORE_COLUMNS)
-    }
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in (*density.code_names, *SCORE_COLUMNS)}
     about = {name: joined[name] for name in density.code_names}
     item, is_people = about.pop("item"), about["judge"] < 0
     about["criterion of people"] = np.where(is_people, about["criterion"], -1)

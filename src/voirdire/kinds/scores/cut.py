@@ -138,9 +138,7 @@ def _log_levels(perceived: Floats, above: Floats) -> Floats:
     high = -low
     for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
-        is_higher = (
-            expit(perceived - middle[..., None]) @ weight > above[..., None]
-        )  # the cutpoint lies higher
+        is_higher = expit(perceived - middle[..., None]) @ weight > above[..., None]  # the cutpoint lies higher
         low, high = np.where(is_higher, middle, low), np.where(is_higher, high, middle)
     upper = expit(perceived - (0.5 * (low + high))[..., None])  # criteria, levels - 1, grid, nodes
     ends = np.zeros((len(above), 1, *perceived.shape))
@@ -215,9 +213,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         draws = np.stack([rng.choice(GRID, size, p=np.exp(row)) for row in log], axis=1)
         draws = draws + step * rng.uniform(-0.5, 0.5, draws.shape)
         tables = [fix_discriminations(problem, b) for b in draws]
-        modes = [
-            find_modes(problem.density, [table])[0] for table in tables
-        ]  # small problems need no compilation
+        modes = [find_modes(problem.density, [table])[0] for table in tables]  # small problems need no compilation
         return draws_given_fixed(problem, tables, modes, count, rng), modes
 
     def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:
@@ -231,9 +227,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         level = np.searchsorted(problem.scale.levels, people.score)
         cells, cell = np.unique(people.criterion * len(problem.items) + people.item, return_inverse=True)
         codes = problem.codes(people)
-        probabilities = {
-            name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)
-        }
+        probabilities = {name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)}
         for fold in anchor_folds(len(cells)):
             hidden = np.isin(cell, fold)
             rows = np.flatnonzero(hidden)
@@ -245,8 +239,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
                     problem, mode.x, {n: c[rows] for n, c in codes.items()}
                 )
         return {
-            name: LeftOut.from_answer_probabilities(p, level, name != BASELINE)
-            for name, p in probabilities.items()
+            name: LeftOut.from_answer_probabilities(p, level, name != BASELINE) for name, p in probabilities.items()
         }
 
 

@@ -110,9 +110,7 @@ class ScoresDensity(ScoresLayout):
         ):
             parameters += () if section is None else self._term_parameters(registry, section)
         parameters += added_parameters(self.added)
-        empty_dims = {
-            name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
-        }
+        empty_dims = {name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size}
         return tuple(p for p in parameters if not empty_dims & set(p.dims))
 
     def _term_parameters(self, registry: Any, section: Section) -> tuple[Parameter, ...]:
@@ -146,9 +144,7 @@ class ScoresDensity(ScoresLayout):
             people_information = self.form.people_information(values, xp)[..., None, None]
             log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
             for share, count in self.anchors:
-                log_ratio = log_ratio + share * prior.log_ratio(
-                    log_sd, panel + count * people_information, xp
-                )
+                log_ratio = log_ratio + share * prior.log_ratio(log_sd, panel + count * people_information, xp)
         return log_sd + log_ratio, log_ratio
 
     @property
@@ -191,7 +187,7 @@ class ScoresDensity(ScoresLayout):
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each distinct score (or of a judge's scores of one item), and its count."""
-        parts = [self.form.log_part(self, values, data, xp)]
+        parts = [self.form.score_log_densities(self, values, data, xp)]
         if self.voted:
             rater = RATERS[self.model.reliability.kind]
             parts.append(

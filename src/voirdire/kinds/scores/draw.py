@@ -62,9 +62,7 @@ def _level_outcome(
     def log_levels(values: Values, xp: Any) -> list[Array]:
         return list(level_log_probabilities(*seen(values, about, xp), levels, xp))
 
-    return counted_outcome(
-        name, counts, log_levels, problem.weight_of(about["judge"]) if "judge" in about else 1.0
-    )
+    return counted_outcome(name, counts, log_levels, problem.weight_of(about["judge"]) if "judge" in about else 1.0)
 
 
 def _panel_levels(problem: ScoresProblem) -> Outcome:
@@ -93,7 +91,7 @@ def _repeated_outcome(problem: ScoresProblem) -> Outcome:
 
     def log_probability(value: Any, values: Values, xp: Any) -> Array:
         data = problem.data | {"scores": part | {"counts": value}}
-        log, weight = density.form.log_part(density, values, data, xp)
+        log, weight = density.form.score_log_densities(density, values, data, xp)
         return log * weight
 
     def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
@@ -130,7 +128,7 @@ def _panel_scores(problem: ScoresProblem) -> Outcome:
     density, part = problem.density, problem.data["scores"]
 
     def log_part(part: dict[str, Any], values: Values, xp: Any) -> ArrayPair:
-        parts: ArrayPair = density.form.log_part(density, values, problem.data | {"scores": part}, xp)
+        parts: ArrayPair = density.form.score_log_densities(density, values, problem.data | {"scores": part}, xp)
         return parts
 
     def moments(values: Values) -> tuple[Floats, Floats]:
@@ -145,9 +143,7 @@ def _criteria_outcome(problem: ScoresProblem) -> Outcome:
     part = problem.data["criteria"]
     first, second = np.minimum(part["first"], part["second"]), np.maximum(part["first"], part["second"])
     about, row = distinct_combinations({"judge": part["judge"], "first": first, "second": second})
-    counts = _count_levels(
-        row, (part["first"] != first).astype(int), problem.times(part), len(about["judge"]), 2
-    )
+    counts = _count_levels(row, (part["first"] != first).astype(int), problem.times(part), len(about["judge"]), 2)
     judge = about["judge"]
 
     def log_choices(values: Values, xp: Any) -> list[Array]:
@@ -194,16 +190,12 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
     if density.integrates_repeats:
         unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
         units, unit_row = np.unique(unit, return_inverse=True)
-        perceived = (
-            perceived + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[unit_row]
-        )
+        perceived = perceived + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[unit_row]
     if form is continuous:
         noise = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
         noisy = perceived + np.exp(noise[judge, criterion]) * rng.normal(size=len(judge))
         middle = 0.5 * (scale.low + scale.high)
-        return replace(
-            table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF_RANGE, HALF_RANGE))
-        )
+        return replace(table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF_RANGE, HALF_RANGE)))
     cutpoints = ordinal.answer_cutpoints(density, values, {"judge": judge, "criterion": criterion}, np)
     level = ((perceived + rng.logistic(size=len(judge)))[:, None] > cutpoints).sum(axis=1)
     return replace(table, score=np.array(scale.levels)[level])

@@ -72,9 +72,7 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
 MAX_HESSIAN_WORK = 3e8
 MAX_DRAW_NUMBERS = 2e7  # largest number of values in all draws
 MIN_DRAWS = 250  # smallest number of draws: the error of a standard deviation is 4.5%
-MAX_DENSE_PARAMETERS = (
-    1500  # number of parameters other than items above which draws use products, not a matrix
-)
+MAX_DENSE_PARAMETERS = 1500  # number of parameters other than items above which draws use products, not a matrix
 
 
 def can_eliminate_items(density: ScoresLayout, data: Data) -> bool:
@@ -106,9 +104,7 @@ class EliminatedItems:
     def parts(self, x: Floats) -> tuple[Floats, Floats]:
         """Split flat vectors, shape (..., size), into g and the items' coordinates as values of zero sum."""
         free = x[..., self._here].reshape((*x.shape[:-1], self._shape[0], self._shape[1] - 1))
-        return np.delete(x, np.arange(self._here.start, self._here.stop), axis=-1), zero_sum(
-            free, self._shape[1], np
-        )
+        return np.delete(x, np.arange(self._here.start, self._here.stop), axis=-1), zero_sum(free, self._shape[1], np)
 
     def flat(self, g: Floats, psi: Floats) -> Floats:
         """Join g and items to flat vectors; inverse of :meth:`parts`. Gradients by items are projected to zero sum."""
@@ -145,9 +141,7 @@ class EliminatedItems:
             of_g, of_psi = self.parts(v)
             return self.flat(blocks.divide(of_g), items.divide(of_psi))
 
-        return correct_preconditioner(
-            Curvature(hessian_product, divide_by_blocks), scale_directions(self._density, x)
-        )
+        return correct_preconditioner(Curvature(hessian_product, divide_by_blocks), scale_directions(self._density, x))
 
     def draws_about_mode(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """Up to ``count`` draws of the normal approximation at a mode, and True if the mode is a proper maximum."""
@@ -241,6 +235,4 @@ class _Point:
         by_h, across = self.answers.written_out()
         ratio_hessian = diags_array(2.0 * self._squares)
         by_ratio = block_diag([coo_array(row[None]) for row in 2.0 * self._precision * self._psi])
-        return block_diag([by_h, ratio_hessian], format="csr"), block_array(
-            [[across], [by_ratio]], format="csr"
-        )
+        return block_diag([by_h, ratio_hessian], format="csr"), block_array([[across], [by_ratio]], format="csr")

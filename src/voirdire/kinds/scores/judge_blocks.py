@@ -76,9 +76,7 @@ class JudgeBlocks:
         out = np.append(g, 0.0)
         out[self._alone] /= self._scale
         judge_values = np.einsum("kop,kp->ko", self._root, out[self._own])
-        out[self._shared] = self._middle @ (
-            out[self._shared] - np.einsum("kos,ko->s", self._border, judge_values)
-        )
+        out[self._shared] = self._middle @ (out[self._shared] - np.einsum("kos,ko->s", self._border, judge_values))
         out[self._own] = judge_values
         return out[:-1]
 
@@ -131,9 +129,7 @@ def _parameter_places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]
         cut_places = np.concatenate(cuts, axis=-1)
         judge_places.append(cut_places[..., :kept].reshape(judges, -1))
         separate_places.append(cut_places[..., kept:].ravel())
-    panel = np.concatenate(
-        [places_of("cut_location", criteria, 1), places_of("log_gap", criteria, gaps)], axis=-1
-    )
+    panel = np.concatenate([places_of("cut_location", criteria, 1), places_of("log_gap", criteria, gaps)], axis=-1)
     separate_places.append(panel[:, kept:].ravel())
     shared = np.append(panel[:, :kept], places_of("severity_group", small.groups - 1))
     return np.concatenate(judge_places, axis=-1), shared, np.concatenate(separate_places)
@@ -159,12 +155,10 @@ def _block_hessians(
     if "raw_discrimination" in values:
         scale = slope_scale(values["raw_discrimination"]) * effects.unit(values)[0]
         slope, slope_severity = (sums.slope * scale**2).sum(axis=1), (sums.slope_severity * scale).sum(axis=1)
-        judge_block = np.stack(
-            [slope, slope_severity, slope_severity, judge_block[:, 0, 0]], axis=-1
-        ).reshape(judges, 2, 2)
-        by_slope = _derivatives_by_gaps(sums.slope_cut * scale[:, None], sums.gap)[..., :kept].reshape(
-            judges, 1, -1
+        judge_block = np.stack([slope, slope_severity, slope_severity, judge_block[:, 0, 0]], axis=-1).reshape(
+            judges, 2, 2
         )
+        by_slope = _derivatives_by_gaps(sums.slope_cut * scale[:, None], sums.gap)[..., :kept].reshape(judges, 1, -1)
         cut_block = np.concatenate([by_slope, by_severity], axis=1)
     cut_hessian = sums.within() if kept > 1 else sums.location()[..., None] * np.eye(small.criteria)
     # shape (judges, groups - 1)
@@ -175,9 +169,7 @@ def _block_hessians(
     else:
         judge_hessian, border, panel_hessian = judge_block, cut_block, cut_hessian[0]
     severity_row = judge_block.shape[1] - 1
-    border = np.concatenate(
-        [border, judge_hessian[:, :, severity_row, None] * group_design[:, None, :]], axis=-1
-    )
+    border = np.concatenate([border, judge_hessian[:, :, severity_row, None] * group_design[:, None, :]], axis=-1)
     cut_group = by_severity[:, 0].T @ group_design
     groups = group_design.T @ (group_design * judge_hessian[:, severity_row, severity_row, None])
     return judge_hessian, border, np.block([[panel_hessian, cut_group], [cut_group.T, groups]])
@@ -229,9 +221,7 @@ class _DerivativeSums(NamedTuple):
         return np.maximum(_derivatives_by_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 
-def _derivative_sums(
-    small: ScoresLayout, h: Floats, derivatives: AnswerDerivatives, by_h: Floats
-) -> _DerivativeSums:
+def _derivative_sums(small: ScoresLayout, h: Floats, derivatives: AnswerDerivatives, by_h: Floats) -> _DerivativeSums:
     judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, derivatives.answers
     cells, no_cut = judges * criteria, judges * criteria * top
     lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, no_cut)

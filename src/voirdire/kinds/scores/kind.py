@@ -120,9 +120,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         reason, is_continuous = "the table has scores", falls_between_levels(table.score, request.levels)
         if is_continuous:
             all_whole = (table.score % 1 == 0).all()
-            reason += (
-                f" {f'of more than {MAX_LEVELS} different' if all_whole else 'that are not whole'} numbers"
-            )
+            reason += f" {f'of more than {MAX_LEVELS} different' if all_whole else 'that are not whole'} numbers"
         families = {} if request.families is None else read_families(request.families, table.judges)
         shared_reason = reason_without_shared_errors(table, families)
         omission = reason_without_contexts(table, learns_noise=is_continuous)
@@ -166,9 +164,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             "criteria": request.criteria,
             "over": request.over,
         }
-        table, model, notes = attach_terms(
-            table, model, request, ("family", "group"), unit=log_odds_unit(model)
-        )
+        table, model, notes = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
             check_terms(model)
         system_contexts = systems_and_contexts(table)
@@ -245,9 +241,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         options["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
         return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **options)
 
-    def on_criteria(
-        self, problem: ScoresProblem, criteria: tuple[str, ...], importance: object
-    ) -> CriterionImportance:
+    def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], importance: object) -> CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
         return read_criterion_importance(importance, criteria).after(problem.criteria_votes)
 
@@ -260,9 +254,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         answers, notes = scored_by_people(anchors, table)
         return answers, list(notes)
 
-    def human(
-        self, problem: ScoresProblem, families: dict[str, str] | None = None
-    ) -> HumanAnswers[ScoresProblem]:
+    def human(self, problem: ScoresProblem, families: dict[str, str] | None = None) -> HumanAnswers[ScoresProblem]:
         """See :class:`.HumanScores`."""
         from voirdire.kinds.scores.cut import HumanScores  # SciPy
 
@@ -299,9 +291,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         """True if the scale is continuous."""
         return score_form_module(model) is continuous
 
-    def score_held_out(
-        self, model: Model, table: Scores, held_out: Bools, request: Request
-    ) -> PredictionScores:
+    def score_held_out(self, model: Model, table: Scores, held_out: Bools, request: Request) -> PredictionScores:
         """See :func:`.scores.answers.score_held_out`."""
         table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:

@@ -66,9 +66,7 @@ def build_scores_model(
     )
 
 
-def sums_of_scores(
-    density: ScoresLayout, data: Data, form: ScoreCells, places: LatentPositions
-) -> AnsweredSums:
+def sums_of_scores(density: ScoresLayout, data: Data, form: ScoreCells, places: LatentPositions) -> AnsweredSums:
     """Sums of latent values, at ``places``, that scores depend on."""
     panel = data["panel"]
     group = panel["group"]

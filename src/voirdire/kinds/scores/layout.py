@@ -236,9 +236,7 @@ def perceived_strengths(
         shared = values["family_item"][..., xp.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
     rater = RATERS[density.model.reliability.kind]
-    linked = (
-        rater.kind == LearnedLinkedPosition.kind
-    )  # a_k also scales severities and the location of cutpoints
+    linked = rater.kind == LearnedLinkedPosition.kind  # a_k also scales severities and the location of cutpoints
     perceived = strength if linked else rater.perceived_strength(values, strength, judge, xp)
     if "severity" in values:
         perceived = perceived - total_severity(values, panel["group"])[..., judge]

@@ -63,9 +63,7 @@ class LevelAnswers:
         cuts = start + cut_row * top
         self.slope = self.cell
         self.severity = density.judges * density.criteria + self.cell // density.criteria
-        self.effects = (
-            start + (density.judges if ordinal.has_judge_cutpoints(density) else 1) * density.criteria * top
-        )
+        self.effects = start + (density.judges if ordinal.has_judge_cutpoints(density) else 1) * density.criteria * top
         self.units = density.criteria * density.items
         self.lower = np.where(self.level > 0, cuts + self.level - 1, self.effects)
         self.upper = np.where(self.level < top, cuts + self.level, self.effects + 1)
@@ -108,7 +106,7 @@ class LevelAnswers:
         """Sum values of answers, shape (answers,), over items, shape (units,)."""
         return np.asarray(np.bincount(self.unit, answers, self.units), dtype=float)
 
-    def by_effect(self, slope: Floats, severity: Floats, lower: Floats, upper: Floats) -> Floats:
+    def sum_by_effect(self, slope: Floats, severity: Floats, lower: Floats, upper: Floats) -> Floats:
         """Sum values of runs by slope, severity and both cutpoints, shape (runs,) each, over effects, (effects,)."""
         places = np.concatenate([self.slope, self.severity, self.lower, self.upper])
         sums = np.bincount(places, np.concatenate([slope, severity, lower, upper]), self.effects + 2)
@@ -171,7 +169,7 @@ class AnswerDerivatives:
         c = self.answers
         below, above = c.by_run(self.miss_below), c.by_run(self.miss_above)
         slope = c.by_run(self.by_eta * self.z)
-        by_h = c.by_effect(slope, below - above, below + self.push, -above - self.push)
+        by_h = c.sum_by_effect(slope, below - above, below + self.push, -above - self.push)
         return by_h, c.by_unit(self.by_eta * self.slope)
 
     def product(self, h: Floats, psi: Floats) -> tuple[Floats, Floats]:
@@ -183,17 +181,15 @@ class AnswerDerivatives:
         eta_change = self.slope * item_change + slope_change * self.z
         below, above = self.bend_below * eta_change, self.bend_above * eta_change
         eta_product = below + above
-        eta_product -= self.bend_below * c.repeat_by_answer(
-            severity + lower
-        ) + self.bend_above * c.repeat_by_answer(severity + upper)
+        eta_product -= self.bend_below * c.repeat_by_answer(severity + lower) + self.bend_above * c.repeat_by_answer(
+            severity + upper
+        )
         below_sums, above_sums = self.curvature_sums
         from_below = c.by_run(below) - below_sums * (severity + lower)
         from_above = c.by_run(above) - above_sums * (severity + upper)
         gap_product = self.bend_gap * (lower - upper)
         by_slope = c.by_run(eta_product * self.z + self.by_eta * item_change)
-        by_h = c.by_effect(
-            by_slope, -from_below - from_above, gap_product - from_below, -gap_product - from_above
-        )
+        by_h = c.sum_by_effect(by_slope, -from_below - from_above, gap_product - from_below, -gap_product - from_above)
         return by_h, c.by_unit(eta_product * self.slope + self.by_eta * slope_change)
 
     def written_out(self) -> tuple[Any, Any]:

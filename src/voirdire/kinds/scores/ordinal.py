@@ -121,7 +121,7 @@ def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
     return density.answers * (slope * slope / variance).mean(axis=-1, keepdims=True)
 
 
-def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+def score_log_densities(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
     judge = part["judge"]
@@ -155,9 +155,7 @@ def people_information(values: Values, xp: Any) -> Array:
     return xp.exp(2.0 * log_people)[..., None] / LOGISTIC_VARIANCE
 
 
-def people_part(
-    density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any
-) -> tuple[Array, Array]:
+def people_part(density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any) -> tuple[Array, Array]:
     """Log probability of each distinct human score, shape (..., scores), and its weight."""
     eta, cuts = people_perceptions(density, values, part, xp)
     lower, upper = (cuts[..., part["criterion"], part[side]] for side in ("lower", "upper"))
@@ -190,10 +188,7 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     start["cut_location"] = 0.5 * (cuts[:, 0] + cuts[:, -1])
     if "log_gap" in start:
         start["log_gap"] = np.log(np.maximum(np.diff(cuts, axis=1), MIN_GAP))
-    net = (
-        mean / top
-        - _weighted_means(part["criterion"], mean / top, weight, density.criteria)[part["criterion"]]
-    )
+    net = mean / top - _weighted_means(part["criterion"], mean / top, weight, density.criteria)[part["criterion"]]
     if "pinned" in data:  # the direction of every judge is known
         fixed = density.values(np.asarray(data["pinned"]["x"]), np)
         start |= {name: fixed[name] for name in ("raw_discrimination", "log_people", "log_spread")}
@@ -222,9 +217,7 @@ def _starting_strengths(
     """Log-odds of a signed mean that one pseudo-score shrinks to the middle, with sum zero per criterion."""
     unit = part["criterion"] * density.items + part["item"]
     size = density.criteria * density.items
-    share = np.bincount(unit, weight * signs[part["judge"]] * net, size) / (
-        np.bincount(unit, weight, size) + 1.0
-    )
+    share = np.bincount(unit, weight * signs[part["judge"]] * net, size) / (np.bincount(unit, weight, size) + 1.0)
     theta = 2.0 * np.arctanh(np.clip(share, -0.49, 0.49) * 2.0).reshape(density.criteria, density.items)
     return np.asarray(theta - theta.mean(axis=1, keepdims=True))
 

@@ -58,9 +58,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     if problem.density.contexts and scores.context is not None:
         row_codes["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]
     table_codes = {name: getattr(problem.table, name) for name in row_codes}
-    draws = predictive_draws(
-        posterior, _with_families(problem, table_codes), _with_families(problem, row_codes)
-    )
+    draws = predictive_draws(posterior, _with_families(problem, table_codes), _with_families(problem, row_codes))
     rows = tuple(row_codes.values())
     if form is continuous:
         moments = np.mean([ends_and_mean(problem, values, rows) for values in draws], axis=0)

@@ -121,9 +121,7 @@ class ScoresProblem(Problem):
 
     def times(self, part: Mapping[str, Any]) -> Floats:
         """Number of answers in each row of a part of the data, not weighted."""
-        return np.asarray(
-            part["weight"] / (self.weight_of(part["judge"]) if "judge" in part else 1.0), dtype=float
-        )
+        return np.asarray(part["weight"] / (self.weight_of(part["judge"]) if "judge" in part else 1.0), dtype=float)
 
     @property
     def in_points(self) -> bool:
@@ -143,13 +141,9 @@ class ScoresProblem(Problem):
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
-        gaps = [
-            f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)
-        ]
+        gaps = [f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)]
         shared = shared_families(self.families, self.judges)[1]
-        limits = [
-            f"{low} | {high}" for low, high in zip(self.scale.names[:-1], self.scale.names[1:], strict=True)
-        ]
+        limits = [f"{low} | {high}" for low, high in zip(self.scale.names[:-1], self.scale.names[1:], strict=True)]
         further = {"group": list(self.groups), "gap": gaps, "limit": limits, "family": list(shared)}
         added = {name: list(names) for name, names in self.added.levels.items()}
         return added | super().coords | further | {"context": list(self.table.contexts)}
@@ -265,9 +259,7 @@ def encode_scores(
         contexts=len(table.contexts) if contexts else 0,
         tastes=model.taste is not None and (can_learn_tastes(table, contexts) if tastes is None else tastes),
         added=added.terms,
-        added_levels=tuple(
-            (name, len(names)) for name, names in added.levels.items() if name not in known_factors
-        ),
+        added_levels=tuple((name, len(names)) for name, names in added.levels.items() if name not in known_factors),
         over=over,
     )
     about = row_codes(density, table, added.codes)

@@ -79,9 +79,7 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     """
     table = problem.table
     combinations, cell = distinct_combinations(problem.codes(table))
-    questions, unit = distinct_combinations(
-        {name: code for name, code in combinations.items() if name != "judge"}
-    )
+    questions, unit = distinct_combinations({name: code for name, code in combinations.items() if name != "judge"})
     judge, units = combinations["judge"], len(questions["item"])
     count = np.bincount(cell).astype(float)
     total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
@@ -122,9 +120,7 @@ def _score_moments(
 
 
 MIN_OTHER_JUDGES = 2  # smallest number of judges other than a pair, to estimate the covariance of its errors
-MIN_VARIANCE_SHARE = (
-    0.05  # lower bound of the variance of a judge's errors, as a share of the panel's mean variance
-)
+MIN_VARIANCE_SHARE = 0.05  # lower bound of the variance of a judge's errors, as a share of the panel's mean variance
 NEGLIGIBLE_VARIANCE = 1e-30  # lower bound of the panel's mean variance, in squared parts of the scale
 LEAST_SQUARES_SWEEPS = 20  # sweeps of the least squares of severities
 MAX_PRODUCTS = 10_000_000  # largest number of products; in larger tables those of the judges with most scores

@@ -50,9 +50,7 @@ def expected_scores(problem: ScoresProblem, values: Values, rows: tuple[Ints, ..
     return np.asarray(score_probabilities(problem, values, rows) @ np.array(problem.scale.levels))
 
 
-def exceedance_probabilities(
-    problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
-) -> tuple[Floats, Floats]:
+def exceedance_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> tuple[Floats, Floats]:
     """Probability of a score above each level but the highest, given unknown effects at the nodes of a quadrature rule.
 
     Unknown effects are those of the judge on the item and, in rows without a context, those of the context.
@@ -110,9 +108,7 @@ def ends_and_mean(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
     return np.stack([low, high, mean], axis=1)
 
 
-def predicted_moments(
-    problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
-) -> tuple[Floats, Floats]:
+def predicted_moments(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> tuple[Floats, Floats]:
     """Mean and standard deviation of each uncensored score, in parts of the scale, shape (rows,) each.
 
     In rows without a context, if the model has contexts, the standard deviation includes contexts.
@@ -139,18 +135,14 @@ def _unknown_effect_variance(problem: ScoresProblem, values: Values, codes: dict
     variance = np.zeros(len(no_context))
     if "log_judge_item" in values:
         own_variance = np.exp(2.0 * values["log_judge_item"])[codes["judge"]]
-        variance += own_variance * (
-            ("judge_item_effect" not in values) | (no_context & (density.contexts > 0))
-        )
+        variance += own_variance * (("judge_item_effect" not in values) | (no_context & (density.contexts > 0)))
     if "log_context_spread" in values:
         variance += np.where(no_context, np.exp(2.0 * values["log_context_spread"]), 0.0)
     slope = None if density.integrates_repeats else judge_discriminations(values, np)
     return variance if slope is None else slope[codes["judge"]] ** 2 * variance
 
 
-def log_score_density(
-    problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
-) -> Floats:
+def log_score_density(problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]) -> Floats:
     """Log density of each score, per point of the scale; at the ends the log probability of the end."""
     mu, spread = predicted_moments(problem, values, rows)
     number = problem.scale.parts(score)
@@ -159,9 +151,7 @@ def log_score_density(
     return np.where(end == 0, log - np.log(problem.scale.range), log)
 
 
-def expected_uncensored_scores(
-    problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
-) -> Floats:
+def expected_uncensored_scores(problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]) -> Floats:
     """Scores in parts of the scale from its middle; at an end the expectation of the uncensored score.
 
     With a and b as in :func:`ends_and_mean`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at

@@ -89,9 +89,9 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     """
     if problem.form is not ordinal:
         return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
-    summary = posterior.summarise_quantities(
-        lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob
-    )["cutpoint"]
+    summary = posterior.summarise_quantities(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)[
+        "cutpoint"
+    ]
     judge, criterion, limit = (part.ravel() for part in np.indices(summary.point.shape))
     names = np.array(problem.scale.levels)
     columns: Columns = {} if len(summary.point) == 1 else {"judge": name_array(problem.judges)[judge]}
@@ -147,9 +147,7 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     missing = np.full(size, np.nan)
     columns |= {"severity": missing, "low": missing, "high": missing}
     if "severity" in posterior.central_values and size > 1:
-        summary = posterior.summarise_quantities(
-            lambda values: {"severity": _group_severity(problem, values)}, prob
-        )
+        summary = posterior.summarise_quantities(lambda values: {"severity": _group_severity(problem, values)}, prob)
         severity = summary["severity"]
         columns |= {"severity": severity.point, "low": severity.low, "high": severity.high}
     return columns
@@ -272,16 +270,13 @@ def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
         middle = slope * (middle - location) + location
     cuts = ordinal.judge_cutpoints(density, values, np)
     better, worse = (
-        _level_probabilities(density, values, middle + sign * slope * gap, slope, cuts)
-        for sign in (0.5, -0.5)
+        _level_probabilities(density, values, middle + sign * slope * gap, slope, cuts) for sign in (0.5, -0.5)
     )
     below = worse.cumsum(axis=-1) - 0.5 * worse
     return np.asarray((better * below).sum(axis=-1).mean(axis=-1))
 
 
-def _level_probabilities(
-    density: ScoresDensity, values: Values, eta: Floats, slope: Floats, cuts: Floats
-) -> Floats:
+def _level_probabilities(density: ScoresDensity, values: Values, eta: Floats, slope: Floats, cuts: Floats) -> Floats:
     """Probability of every level, shape (..., judges, criteria, levels), over tastes of judges and families."""
     levels = density.levels
     cuts = np.broadcast_to(cuts, (*eta.shape, levels - 1))

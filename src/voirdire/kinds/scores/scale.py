@@ -75,11 +75,7 @@ def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bo
     if declared is None:
         return too_many or len(fractional) > 0
     ends = declared_scale(declared, Problems("scores"))
-    return (
-        ends is not None
-        and len(ends.levels) == 2
-        and (too_many or not np.isin(fractional, ends.levels).all())
-    )
+    return ends is not None and len(ends.levels) == 2 and (too_many or not np.isin(fractional, ends.levels).all())
 
 
 def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None:
@@ -181,9 +177,7 @@ def continuous_scale(score: Floats, declared: Sequence[object] | None, problems:
     """
     if declared is None:
         if score.min() == score.max():
-            problems.table(
-                f"every score is {score.min():g}, and a scale has two ends; name them (levels=[low, high])"
-            )
+            problems.table(f"every score is {score.min():g}, and a scale has two ends; name them (levels=[low, high])")
             return None
         return Scale((float(score.min()), float(score.max())))
     scale = declared_scale(declared, problems)

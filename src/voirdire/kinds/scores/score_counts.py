@@ -38,9 +38,7 @@ def group_per_judge(table: Scores, problems: Problems) -> tuple[tuple[str, ...],
                 f"{_describe_group(table, judge_group[judge])} before; give judges of different groups different names",
             )
         elif judge_group[judge] < 0:
-            problems.table(
-                f"judge {name!r} is of no group, but others are of one; name it, or leave out the column"
-            )
+            problems.table(f"judge {name!r} is of no group, but others are of one; name it, or leave out the column")
     return table.groups, judge_group
 
 

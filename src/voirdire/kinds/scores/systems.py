@@ -116,9 +116,7 @@ class ShrinkageRemoval(NamedTuple):
         [4.0, 2.0]
         """
         y = np.linalg.solve(self.kept.mean(axis=0), x.mean(axis=0))
-        rows = np.einsum(
-            "dc,dce->de", share, np.broadcast_to(self.outward, (len(x), *self.outward.shape[1:]))
-        )
+        rows = np.einsum("dc,dce->de", share, np.broadcast_to(self.outward, (len(x), *self.outward.shape[1:])))
         return np.asarray(share @ y + np.einsum("de,den->dn", rows, x - self.kept @ y, optimize=True))
 
 
@@ -147,9 +145,7 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Shri
             return shrinkage_removal_from_errors(sigma, _error_covariances(problem, values))
         sigma = sigma.mean(axis=0)
     centred = theta - theta.mean(axis=0)
-    covariance = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (
-        theta.shape[2] * (len(theta) - 1)
-    )
+    covariance = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (theta.shape[2] * (len(theta) - 1))
     if not density.uses_marginal_likelihood:
         sigma, covariance = np.eye(criteria) * prior.sd**2, np.diag(covariance.diagonal())  # type: ignore[union-attr]
     return shrinkage_removal_from_covariances(sigma, covariance)
@@ -161,9 +157,7 @@ def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Flo
     noise = np.exp(2.0 * log_noise(values)) / density.runs
     if "log_judge_item" in values:
         noise = noise + np.exp(2.0 * values["log_judge_item"])[..., None]
-    errors = (
-        np.eye(density.criteria) * np.broadcast_to(noise, (*noise.shape[:2], density.criteria))[..., None]
-    )
+    errors = np.eye(density.criteria) * np.broadcast_to(noise, (*noise.shape[:2], density.criteria))[..., None]
     if "log_taste_spread" in values:
         errors = errors + np.exp(2.0 * values["log_taste_spread"])[..., None, None]
     return np.asarray(np.linalg.inv(density.answers * np.linalg.inv(errors).mean(axis=1)))
@@ -200,21 +194,17 @@ def _white_eigenvalues(root: Floats, covariance: Floats) -> tuple[Floats, Floats
 
 def _removal_along(along: Floats, kept: Floats) -> ShrinkageRemoval:
     inverse = np.linalg.inv(along)
-    return ShrinkageRemoval(
-        along * kept[..., None, :] @ inverse, along / np.sqrt(kept)[..., None, :] @ inverse
-    )
+    return ShrinkageRemoval(along * kept[..., None, :] @ inverse, along / np.sqrt(kept)[..., None, :] @ inverse)
 
 
 def _shared_context_draws(draws: Floats, items: Floats, placement: Placement) -> Floats:
     """Draws of systems, shape (draws, systems), with only the uncertainty that is common to all contexts."""
     count = np.bincount(placement.system)
     mean = np.stack([items[:, placement.system == s].mean(axis=1) for s in range(len(count))], axis=1)
-    error = np.bincount(
-        placement.system, (items - mean[:, placement.system]).var(axis=0, ddof=1)
-    ) / np.maximum(count - 1, 1)
-    shrinkage = np.sqrt(
-        np.clip(1.0 - error / count / np.maximum(draws.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
+    error = np.bincount(placement.system, (items - mean[:, placement.system]).var(axis=0, ddof=1)) / np.maximum(
+        count - 1, 1
     )
+    shrinkage = np.sqrt(np.clip(1.0 - error / count / np.maximum(draws.var(axis=0, ddof=1), 1e-300), 0.0, 1.0))
     centre = draws.mean(axis=0)
     return np.asarray(centre + shrinkage * (draws - centre))
 
@@ -245,9 +235,7 @@ def item_systems(problem: ScoresProblem) -> dict[str, int]:
 def system_draws_about_subject(problem: ScoresProblem, posterior: Posterior) -> Floats:
     """Draws of the score of every system, for the subject of the results (panel or target), shape (draws, systems)."""
     draws = system_draws(problem, posterior)
-    return (
-        find_gap(problem, draws, item_systems(problem)).to_target(draws) if problem.about == TARGET else draws
-    )
+    return find_gap(problem, draws, item_systems(problem)).to_target(draws) if problem.about == TARGET else draws
 
 
 def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
@@ -273,16 +261,12 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
             rank_systems(problem.table, placement, gap.to_target(draws), posterior, prob), groups
         )
         score = gap.point(columns["score"])
-        columns = with_other_score(
-            problem.about, target | {"score": score, "rank": rank_values(score)}, columns
-        )
+        columns = with_other_score(problem.about, target | {"score": score, "rank": rank_values(score)}, columns)
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}
 
 
-def difference_variance_over_contexts(
-    problem: ScoresProblem, posterior: Posterior, pair: tuple[str, str]
-) -> float:
+def difference_variance_over_contexts(problem: ScoresProblem, posterior: Posterior, pair: tuple[str, str]) -> float:
     """Variance over contexts of the difference between the answers of two systems, in squared units of scores."""
     placement, values = systems_and_contexts(problem.table), posterior.values
     assert placement is not None

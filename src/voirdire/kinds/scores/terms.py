@@ -15,7 +15,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.further_terms import model_with_terms, reason_families_unknown
+from voirdire.kinds.further_terms import build_sum_model, reason_families_unknown
 from voirdire.kinds.request import Request
 from voirdire.kinds.scores.density import LEARNED_SPREAD_KINDS, SCALE_PER_LOG_ODDS
 from voirdire.kinds.scores.halo import (
@@ -101,9 +101,7 @@ def _sample_items(table: Scores) -> Scores:
 
 BASE_MODEL, FAMILIES_MODEL = "rating-contexts", "rating-families"
 CONTINUOUS_MODEL = "rating-continuous-contexts"
-CONTEXT_EQUATION = (
-    "eta has u_c,i,x more in context x, u ~ Normal(0, s_context), s_context ~ Exponential(context.rate)"
-)
+CONTEXT_EQUATION = "eta has u_c,i,x more in context x, u ~ Normal(0, s_context), s_context ~ Exponential(context.rate)"
 #: Factors of the sections of models of scores.
 TERM_SECTIONS = {
     "context": frozenset({"item", "context"}),
@@ -164,9 +162,7 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     if len(table.judges) < 2:
         missing["taste"] = "there is one judge, whose taste cannot be distinguished from an item's strength"
     elif not can_learn_tastes(table, TERM_SECTIONS["context"] in factor_sets and missing["context"] is None):
-        if has_repeats(
-            table
-        ):  # repeated runs identify a judge's effect on an item, as criteria and contexts do
+        if has_repeats(table):  # repeated runs identify a judge's effect on an item, as criteria and contexts do
             sections["repeats"] = sections.pop("taste")
         else:
             missing["taste"] = "no judge scores an item twice"
@@ -180,7 +176,7 @@ def model_from_terms(table: Scores, request: Request) -> Model:
         equation = f"{base.equation.rstrip()}\n{CONTEXT_EQUATION}"
         base = replace(base, context=load_model(BASE_MODEL).context, equation=equation)
     base = replace(base, taste=base.taste if "taste" in sections else None)
-    return model_with_terms(base, rows, sections, REQUIRED_TERMS, missing)
+    return build_sum_model(base, rows, sections, REQUIRED_TERMS, missing)
 
 
 def _with_families_of_numbers(base: Model) -> Model:
@@ -190,8 +186,7 @@ def _with_families_of_numbers(base: Model) -> Model:
     rate = families.numbers["rate"] / SCALE_PER_LOG_ODDS
     families = replace(families, prior=(("rate", rate),))
     equation = (
-        f"mu has u_f(k),i more, u_f ~ Normal(0, s_f), s_f ~ Exponential({rate:g}), "
-        "of families of two judges or more"
+        f"mu has u_f(k),i more, u_f ~ Normal(0, s_f), s_f ~ Exponential({rate:g}), of families of two judges or more"
     )
     return replace(base, families=families, equation=f"{base.equation.rstrip()}\n{equation}")
 

@@ -127,8 +127,7 @@ def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) 
     if unknown:
         unknown_names = list(dict.fromkeys(unknown.values()))
         hint = (
-            nearest_name(unknown_names[0], criteria)
-            or f"; the criteria of the {answers} are {known_names(criteria)}"
+            nearest_name(unknown_names[0], criteria) or f"; the criteria of the {answers} are {known_names(criteria)}"
         )
         problems.rows(
             unknown,
@@ -137,9 +136,7 @@ def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) 
     negative = np.flatnonzero(weight < 0)
     if len(negative):
         row_note = f" (in row {negative[0] + 1})" if len(negative) > 1 else ""
-        problems.rows(
-            negative + 1, f"weight {weight[negative[0]]:g}{row_note} is negative; use numbers from 0"
-        )
+        problems.rows(negative + 1, f"weight {weight[negative[0]]:g}{row_note} is negative; use numbers from 0")
     missing = [name for name in criteria if name not in weights]
     if missing:
         problems.table(f"no weight for {known_names(missing)}; give one to every criterion")
@@ -162,9 +159,7 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str
         hint = nearest_name(unknown[0], criteria)
         hint_text = hint or f"; the criteria of the {answers} are {known_names(criteria)}"
         verb = "have" if unknown[1:] else "has"
-        problems.append(
-            f"votes on criteria name {known_names(unknown)}, which {verb} no {answers}{hint_text}"
-        )
+        problems.append(f"votes on criteria name {known_names(unknown)}, which {verb} no {answers}{hint_text}")
     if problems:
         raise InputError(problems)
     return votes
@@ -174,9 +169,7 @@ def weighed_note(votes: Votes | None) -> list[str]:
     """Note that votes of all judges on criteria count alike; empty without votes."""
     if votes is None:
         return []
-    return [
-        f"Criteria are weighted by {int(votes.counts.sum()):,} votes on them; votes of all judges count alike."
-    ]
+    return [f"Criteria are weighted by {int(votes.counts.sum()):,} votes on them; votes of all judges count alike."]
 
 
 T = TypeVar("T", bound=Rated)
@@ -197,9 +190,7 @@ def with_judges(table: T, new_judges: Sequence[str]) -> T:
     return replace(table, judges=judges, judge=level_positions(table.judges, judges)[table.judge])
 
 
-def given_or_stored_criteria(
-    problem: Problem, votes: Votes | None, change: TableChange
-) -> CriterionImportance:
+def given_or_stored_criteria(problem: Problem, votes: Votes | None, change: TableChange) -> CriterionImportance:
     """Votes on criteria or weights of a change, else those of the problem, which must name all criteria of the table.
 
     Raises
@@ -222,6 +213,4 @@ def unpack_criteria(packed: Packed) -> CriterionImportance:
     names = packed.sections["tables"]
     if names.get("weights") is not None:
         return CriterionImportance(weights=tuple(names["weights"]))
-    return CriterionImportance(
-        unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None
-    )
+    return CriterionImportance(unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None)

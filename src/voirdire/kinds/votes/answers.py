@@ -113,9 +113,7 @@ def _item_vote_answers(problem: VotesProblem) -> Answers:
 
     names = {"judge": problem.judges, "criterion": problem.criteria}
     names |= {"first": problem.items, "second": problem.items}
-    about = {
-        name: np.array(levels)[codes] for (name, levels), codes in zip(names.items(), single, strict=False)
-    }
+    about = {name: np.array(levels)[codes] for (name, levels), codes in zip(names.items(), single, strict=False)}
     if problem.density.contexts:
         about["context"] = np.array(problem.votes.contexts)[single[4]]
     return Answers(ITEM_VOTES, log_probability, distinct_row.ravel(), single[-1], about, 20 * len(outcome))
@@ -128,17 +126,13 @@ def _criterion_vote_answers(problem: VotesProblem) -> Answers:
     judge, first, second = (codes[cell] for codes in criterion_vote_codes(problem)[:3])
 
     def log_probability(values: Values) -> Floats:
-        return _log_chosen(
-            criterion_vote_log_probabilities(problem.density, values, judge, first, second), outcome
-        )
+        return _log_chosen(criterion_vote_log_probabilities(problem.density, values, judge, first, second), outcome)
 
     cell_of_vote = np.repeat(np.arange(len(cell)), votes.counts[cell, outcome])
     codes = {"judge": (votes.judges, votes.judge), "first": (votes.items, votes.first)}
     codes["second"] = (votes.items, votes.second)
     about = {name: np.array(names)[coded[cell]][cell_of_vote] for name, (names, coded) in codes.items()}
-    return Answers(
-        CRITERION_VOTES, log_probability, cell_of_vote, outcome[cell_of_vote], about, 20 * len(cell)
-    )
+    return Answers(CRITERION_VOTES, log_probability, cell_of_vote, outcome[cell_of_vote], about, 20 * len(cell))
 
 
 def criterion_vote_codes(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]:
@@ -170,9 +164,7 @@ def _people_answers(problem: VotesProblem) -> Answers:
         "first": item[part["first"][pair]][cell_of_vote],
     }
     columns["second"] = item[part["second"][pair]][cell_of_vote]
-    return Answers(
-        PEOPLE_VOTES, log_probability, cell_of_vote, outcome[cell_of_vote], columns, 20 * len(counts)
-    )
+    return Answers(PEOPLE_VOTES, log_probability, cell_of_vote, outcome[cell_of_vote], columns, 20 * len(counts))
 
 
 def _log_chosen(logs: list[Floats], outcome: Ints) -> Floats:

@@ -102,9 +102,7 @@ def learn_coins(right: Floats, wrong: Floats, family: Ints, prior: dict[str, flo
     alpha = CONCENTRATIONS[:, None] * MEAN_GRID
     beta = CONCENTRATIONS[:, None] - alpha
     log_likelihood = betaln(alpha + right[:, None, None], beta + wrong[:, None, None]) - betaln(alpha, beta)
-    log = (
-        np.stack([log_likelihood[family == code].sum(axis=0) for code in range(family.max() + 1)]) + log_prior
-    )
+    log = np.stack([log_likelihood[family == code].sum(axis=0) for code in range(family.max() + 1)]) + log_prior
     evidence = logsumexp(log, axis=2)
     concentration = evidence.sum(axis=0)
     return Coins(right, wrong, family, log - evidence[..., None], concentration - logsumexp(concentration))
@@ -210,9 +208,7 @@ def stacked_predictions(evidence: Evidence) -> Predicted:
     at a time (pseudo-Bayesian model averaging: Geisser and Eddy 1979, JASA 74; Yao et al. 2018, Bayesian Analysis 13).
     """
     stacked = stacking_regression(evidence).stacked_probabilities()
-    return average_predictions(
-        [(stacked.p, stacked.left_out), best_judge_prediction(evidence)], evidence.answers
-    )
+    return average_predictions([(stacked.p, stacked.left_out), best_judge_prediction(evidence)], evidence.answers)
 
 
 def average_predictions(predictions: Sequence[Predicted], answers: Floats) -> Predicted:

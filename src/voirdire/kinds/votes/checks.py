@@ -38,9 +38,7 @@ def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     the spread differ by a factor of eight or more, and the prior says as much about the size of scores as the votes
     do. The order of items does not depend on it.
     """
-    learned = any(
-        isinstance(p.prior, LogExponential) for p in problem.density.parameters if p.name == "log_spread"
-    )
+    learned = any(isinstance(p.prior, LogExponential) for p in problem.density.parameters if p.name == "log_spread")
     if posterior.values is None or not learned:
         return []
     draws = np.asarray(posterior.values["log_spread"])
@@ -89,15 +87,11 @@ def _collapse_criteria(problem: VotesProblem) -> Any:
 def _connectivity_check(graphs: list[Connectivity]) -> Check:
     broken = [graph for graph in graphs if len(graph.components) > 1]
     if not broken:
-        return Check(
-            "connectivity", "ok", 0.0, "Every item can be compared with every other through the votes."
-        )
+        return Check("connectivity", "ok", 0.0, "Every item can be compared with every other through the votes.")
     graph = broken[0]
     components = sorted(graph.components, key=len)
     count = len(graph.components)
-    location = (
-        "" if len(graphs) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
-    )
+    location = "" if len(graphs) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
     message = (
         f"The comparison graph falls into {count} groups{location}, e.g. {list_names(list(components[0]), verb=False)} "
         "against the rest: no vote links them, so their relative strength is the prior's alone (wide intervals). "
@@ -113,9 +107,7 @@ def _more_criteria(count: int) -> str:
 def _separation_check(graphs: list[Connectivity]) -> Check:
     names = sorted({item for graph in graphs for item in (*graph.always_win, *graph.always_lose)})
     under = under_some_criterion(len(graphs))
-    return separation_check(
-        names, "No item wins or loses every vote.", f"winning or losing every vote{under}", "votes"
-    )
+    return separation_check(names, "No item wins or loses every vote.", f"winning or losing every vote{under}", "votes")
 
 
 def all_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:

@@ -37,9 +37,7 @@ class Comparisons:
         """Mean answers, shape (judges, comparisons): +1 for the one item, -1 for the other; 0 without votes."""
         votes = self.counts.sum(axis=2)
         total = votes.sum(axis=2)
-        return np.asarray(
-            np.divide(votes[..., 0] - votes[..., 1], total, np.zeros_like(total), where=total > 0)
-        )
+        return np.asarray(np.divide(votes[..., 0] - votes[..., 1], total, np.zeros_like(total), where=total > 0))
 
 
 def collect_comparisons(votes: Votes, *, criteria: bool) -> Comparisons:

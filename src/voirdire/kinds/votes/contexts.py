@@ -55,16 +55,8 @@ class ContextVotes(Votes):
         row_cell = np.repeat(np.arange(len(counts)), counts.sum(axis=1))
         row_outcome = np.repeat(np.tile(np.arange(3), len(counts)), counts.ravel())
         first_vote = np.unique(self.row_cell, return_index=True)[1]  # a vote of each cell
-        further = (
-            replace(self.further, columns={})
-            if self.further is not NO_FURTHER_COLUMNS
-            else NO_FURTHER_COLUMNS
-        )
-        details = (
-            None
-            if self.details is None
-            else replace(self.details.take(first_vote), degree=None).take(row_cell)
-        )
+        further = replace(self.further, columns={}) if self.further is not NO_FURTHER_COLUMNS else NO_FURTHER_COLUMNS
+        details = None if self.details is None else replace(self.details.take(first_vote), degree=None).take(row_cell)
         return self.with_codes(  # type: ignore[return-value]
             counts=counts,
             row_cell=row_cell,
@@ -111,13 +103,9 @@ def split_by_terms(votes: Votes, contexts: bool, added: ResolvedTerms = NO_TERMS
         values["context"] = votes.row_context[first_row]
     number_code = codes.pop("numbers", None)
     values["numbers"] = None if number_code is None else added.numbers[number_code[first_row]]
-    values["codes"] = {
-        name: code[first_row] for name, code in codes.items() if not (contexts and name == "context")
-    }
+    values["codes"] = {name: code[first_row] for name, code in codes.items() if not (contexts and name == "context")}
     if details is not None and details.degree is not None:
-        total = np.bincount(row_cell * 3 + votes.row_outcome, details.degree, 3 * len(first_row)).reshape(
-            -1, 3
-        )
+        total = np.bincount(row_cell * 3 + votes.row_outcome, details.degree, 3 * len(first_row)).reshape(-1, 3)
         values["degree"] = np.where(counts > 0, total / np.maximum(counts, 1), 1.0)[:, :2]
     return ContextVotes(**values)
 

@@ -88,9 +88,7 @@ def symmetrise_posterior(problem: VotesProblem, posterior: Posterior) -> Posteri
 def _mirror_draws(problem: VotesProblem, x: Floats, order: Ints) -> Floats:
     """Reverse the sign of strengths and exchange the coins of counterparts, in flat vectors, shape (..., size)."""
     values = dict(problem.density.values(x, np))
-    values |= mirror_values(problem.density, values) | {
-        name: values[name] for name in {"weight"} & values.keys()
-    }
+    values |= mirror_values(problem.density, values) | {name: values[name] for name in {"weight"} & values.keys()}
     values |= {name: values[name][..., order] for name in JUDGE_PARAMETERS & values.keys()}
     if "coin_first" in values:
         values["coin_first"], values["coin_second"] = values["coin_second"], values["coin_first"]

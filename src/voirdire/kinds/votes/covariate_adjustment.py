@@ -24,9 +24,9 @@ def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -
     ranking = ranking_table(problem, posterior, prob)
     if not problem.covariates:
         return ranking
-    unadjusted = posterior.summarise_quantities(
-        lambda values: {"score": unadjusted_scores(problem, values)}, prob
-    )["score"].point
+    unadjusted = posterior.summarise_quantities(lambda values: {"score": unadjusted_scores(problem, values)}, prob)[
+        "score"
+    ].point
     code = {item: index for index, item in enumerate(problem.items)}
     return ranking | {"unadjusted": unadjusted[[code[item] for item in ranking["item"]]]}
 
@@ -34,18 +34,14 @@ def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -
 def unadjusted_scores(problem: VotesProblem, values: Values) -> Floats:
     """Scores plus mean effects of covariates, sum zero, shape (..., items)."""
     effect = np.einsum("...ck,cki->...i", judge_slopes(problem, values), covariate_means(problem))
-    return np.asarray(
-        integrated_scores(problem.density, values) + effect - effect.mean(axis=-1, keepdims=True)
-    )
+    return np.asarray(integrated_scores(problem.density, values) + effect - effect.mean(axis=-1, keepdims=True))
 
 
 def judge_slopes(problem: VotesProblem, values: Values) -> Floats:
     """Slopes of every judge, shape (..., covariates, judges)."""
     slopes = []
     for c in range(len(problem.covariates)):
-        terms = [
-            term for term in problem.added.terms if term.covariate == c and set(term.factors) <= {"judge"}
-        ]
+        terms = [term for term in problem.added.terms if term.covariate == c and set(term.factors) <= {"judge"}]
         parts = [values[term.name] if term.factors else values[term.name][..., None] for term in terms]
         slopes.append(sum(parts, np.zeros(len(problem.judges))))
     return np.stack(slopes, axis=-2)
@@ -60,9 +56,7 @@ def covariate_means(problem: VotesProblem) -> Floats:
     cell = np.tile(votes.judge, 2) * items + item
     weight = np.tile(total, 2)
     z = sides.transpose(2, 1, 0).reshape(sides.shape[-1], -1)
-    means = np.stack([np.bincount(cell, weight * row, judges * items) for row in z]).reshape(
-        -1, judges, items
-    )
+    means = np.stack([np.bincount(cell, weight * row, judges * items) for row in z]).reshape(-1, judges, items)
     return np.asarray(means / np.maximum(np.bincount(item, weight, items), 1.0))
 
 

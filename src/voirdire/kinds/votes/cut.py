@@ -117,9 +117,7 @@ def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tup
         coins = learn_coins(right.sum(axis=1), wrong.sum(axis=1), family, prior).draws(count, rng)
         coins = np.clip(coins, edge, 1 - edge)
         return coins, coins
-    coin_pair = [
-        learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)
-    ]
+    coin_pair = [learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)]
     return np.clip(coin_pair[0], edge, 1 - edge), np.clip(coin_pair[1], edge, 1 - edge)
 
 
@@ -151,9 +149,7 @@ def joint_left_out_predictions(problem: VotesProblem, evidence: Evidence, joint:
     """Predict each fold of anchors at the joint mode without it; searches of spreads begin at ``joint``."""
     folds = anchor_folds(len(evidence.rows))
     starts = [joint] * len(folds) if problem.density.uses_marginal_likelihood else None
-    modes = find_modes(
-        problem.density, [_hide_fold(problem, evidence, fold) for fold in folds], starts=starts
-    )
+    modes = find_modes(problem.density, [_hide_fold(problem, evidence, fold) for fold in folds], starts=starts)
     return _predict_folds(problem, evidence, folds, [mode.x for mode in modes])
 
 
@@ -177,9 +173,7 @@ def without_panel_votes(problem: VotesProblem) -> Data:
     return problem.data | {"votes": part | silent}
 
 
-def _predict_folds(
-    problem: VotesProblem, evidence: Evidence, parts: list[Ints], modes: list[Floats]
-) -> Floats:
+def _predict_folds(problem: VotesProblem, evidence: Evidence, parts: list[Ints], modes: list[Floats]) -> Floats:
     """Predict by the order of items: people's coin is taken as above chance, also where a mode has it below."""
     p = np.empty(len(evidence.rows))
     for fold, x in zip(parts, modes, strict=True):

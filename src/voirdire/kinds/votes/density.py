@@ -110,9 +110,7 @@ class VotesDensity(VotesLayout):
                 propensity = TIES[self.model.ties.kind].log_tie_propensity(values, judge)
                 if "pair_context" in part:
                     propensity = propensity + tie_propensity_effects(self, values, part, judge, pair)
-                tie, decided = log_tie_parts(
-                    propensity, reliability.scaled_difference(values, d, judge, pair, xp), xp
-                )
+                tie, decided = log_tie_parts(propensity, reliability.scaled_difference(values, d, judge, pair, xp), xp)
                 parts += [(tie, part["tied"]), (decided, part["decided"])]
         return parts
 
@@ -125,9 +123,7 @@ class VotesDensity(VotesLayout):
 
     def outcome_names(self, data: Data) -> list[str]:
         """Names of the parts of :meth:`log_parts`."""
-        return [
-            f"{table}_{part}" for table in self._vote_tables(data) for part in ("decided", *self._tie_names)
-        ]
+        return [f"{table}_{part}" for table in self._vote_tables(data) for part in ("decided", *self._tie_names)]
 
     def people_outcome_names(self) -> list[str]:
         """Names of the parts of :meth:`people_log_probabilities`."""
@@ -168,9 +164,7 @@ class VotesDensity(VotesLayout):
         starts = 0.01 * rng.standard_normal((count, self.size))
         for name, part in self.parameter_slices.items():
             if name != "strength":
-                starts[:, part] = (
-                    np.log(PAPER_RELIABILITY / (1 - PAPER_RELIABILITY)) if name == "reliability" else 0.0
-                )
+                starts[:, part] = np.log(PAPER_RELIABILITY / (1 - PAPER_RELIABILITY)) if name == "reliability" else 0.0
         return starts
 
     def additional_starts(self, x: Floats, data: Data) -> list[Floats]:

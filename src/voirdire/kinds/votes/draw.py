@@ -57,9 +57,7 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
             return criterion_vote_log_probabilities(density, values, judge, first, second, xp)
 
         criterion_weight = 1.0 if weight is None else weight[judge]
-        outcomes.append(
-            counted_outcome("criteria_votes", counts[:, :outcome_count], on_criteria, criterion_weight)
-        )
+        outcomes.append(counted_outcome("criteria_votes", counts[:, :outcome_count], on_criteria, criterion_weight))
     if problem.anchors is not None:
 
         def of_people(values: Values, xp: Any) -> list[Array]:
@@ -69,9 +67,7 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
             first, second, tie, decided = logs
             return [first + decided, second + decided, tie]
 
-        outcomes.append(
-            counted_outcome("people", problem.data["anchors"]["counts"][:, :outcome_count], of_people)
-        )
+        outcomes.append(counted_outcome("people", problem.data["anchors"]["counts"][:, :outcome_count], of_people))
     return outcomes
 
 
@@ -101,9 +97,7 @@ def draw_answers(votes: Votes, probability: Floats, rng: np.random.Generator) ->
     if isinstance(votes, ContextVotes):
         return votes.with_counts(counts)
     names = (votes.judges, votes.criteria, votes.items)
-    return CountedVotes(
-        *names, votes.judge, votes.criterion, votes.first, votes.second, counts, votes.has_criteria
-    )
+    return CountedVotes(*names, votes.judge, votes.criterion, votes.first, votes.second, counts, votes.has_criteria)
 
 
 MAX_STEPS = 60
@@ -137,9 +131,7 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
     part = problem.data["votes"]
     batch = max(1, MAX_RESAMPLED_COUNTS // max(len(part["weight"]), 1))
     sizes = [min(batch, resamples - start) for start in range(0, resamples, batch)]
-    return np.concatenate(
-        [_bradley_terry_modes(problem, mode, _resample_weights(part, size, rng)) for size in sizes]
-    )
+    return np.concatenate([_bradley_terry_modes(problem, mode, _resample_weights(part, size, rng)) for size in sizes])
 
 
 def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
@@ -178,9 +170,7 @@ def _resample_weights(part: dict[str, Any], resamples: int, rng: np.random.Gener
 def _bradley_terry_modes(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats:
     """Find modes with resampled weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
     density, part = problem.density, problem.data["votes"]
-    theta, converged = _fixed_curvature_steps(
-        density, part, density.values(mode, np)["strength"].ravel(), drawn
-    )
+    theta, converged = _solve_resampled_modes(density, part, density.values(mode, np)["strength"].ravel(), drawn)
     x = zero_sum_free(theta.reshape(len(drawn), density.criteria, density.items)).reshape(len(drawn), -1)
     unconverged = np.flatnonzero(~converged)
     for start in range(0, len(unconverged), BATCH_SIZE):
@@ -190,7 +180,7 @@ def _bradley_terry_modes(problem: VotesProblem, mode: Floats, drawn: Floats) -> 
     return np.asarray(x)
 
 
-def _fixed_curvature_steps(
+def _solve_resampled_modes(
     density: VotesDensity, part: dict[str, Any], centre: Floats, drawn: Floats
 ) -> tuple[Floats, Bools]:
     """Take steps with the curvature at ``centre``; return strengths, shape (resamples, size), and which converged."""

@@ -36,9 +36,7 @@ from voirdire.tables.vote_attributes import Details
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
-MIN_ANSWERS = (
-    3.0  # answers about an item in a context; with fewer, its strength in a context is not known well
-)
+MIN_ANSWERS = 3.0  # answers about an item in a context; with fewer, its strength in a context is not known well
 MIN_CONTEXT_SHARE = 0.5  # share of a score's variance from which the message advises more contexts
 
 
@@ -57,8 +55,7 @@ def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     )
     if share >= MIN_CONTEXT_SHARE:
         message += (
-            f" About {3 * density.contexts} more contexts would halve the intervals; "
-            "more votes in these would not."
+            f" About {3 * density.contexts} more contexts would halve the intervals; more votes in these would not."
         )
     if (answers := _votes_per_item_context(problem)) < MIN_ANSWERS:
         message += (
@@ -119,9 +116,7 @@ def _check_contexts(votes: Votes, by: str, groups: tuple[str, ...], code: Ints, 
     repeated = np.flatnonzero(np.bincount(pairs[0]) > 1)
     if len(repeated):
         names = ", ".join(repr(votes.contexts[x]) for x in repeated[:MAX_NAMES])
-        problems.table(
-            f"{len(repeated)} contexts, such as {names}, are of more than one {by}; a context is of one"
-        )
+        problems.table(f"{len(repeated)} contexts, such as {names}, are of more than one {by}; a context is of one")
     single = np.flatnonzero(np.bincount(pairs[1], minlength=len(groups)) == 1)
     if len(single):
         names = ", ".join(repr(groups[g]) for g in single[:MAX_NAMES])

@@ -98,9 +98,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
     def learned(self) -> dict[str, Predicted]:
         """Predictions of all pairs, and of anchored pairs left out, by each method that learns from anchors alone."""
         methods = {
-            name: method
-            for name, method in PAIR_METHODS.items()
-            if name != CUT_BY_FAMILY or self.has_dependent_judges
+            name: method for name, method in PAIR_METHODS.items() if name != CUT_BY_FAMILY or self.has_dependent_judges
         }
         return {name: method(self.evidence) for name, method in methods.items()}
 
@@ -123,10 +121,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         shown_only = {CUT_INDEPENDENT} if self.has_dependent_judges else set()
         if not self.by_pair or requested == JOINT:
             shown_only |= {MAJORITY}
-        return {
-            name: self._left_out_answers(probability, name not in shown_only)
-            for name, probability in p.items()
-        }
+        return {name: self._left_out_answers(probability, name not in shown_only) for name, probability in p.items()}
 
     @property
     def people_link_items(self) -> bool:

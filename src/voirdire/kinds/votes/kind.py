@@ -121,9 +121,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             return SINGLE_JUDGE_MODEL, f"{reason}{SINGLE_JUDGE_NOTE}"
         if single_judge and (fixed := fixed_order_rule(table)):
             return SINGLE_JUDGE_MODEL, f"{reason} and position cannot be told: {fixed}{SINGLE_JUDGE_NOTE}"
-        fixed_reason = reason_for_fixed_spreads(
-            table, 0, len(table.counts), people=request.anchors is not None
-        )
+        fixed_reason = reason_for_fixed_spreads(table, 0, len(table.counts), people=request.anchors is not None)
         if fixed_reason:
             return (
                 f"{name}{position}",
@@ -159,9 +157,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
                 f"take {self.default_model(table, Request())[0]}, or remove the column if first was shown first"
             )
         if not table.has_rows:
-            notes.append(
-                "The table was counted where it is, so the order of votes and their contexts are not known."
-            )
+            notes.append("The table was counted where it is, so the order of votes and their contexts are not known.")
         people = None if request.anchors is None else read_anchors(request.anchors, table)
         criteria_input = request.criteria
         on_criteria = None if criteria_input is None else read_votes_on_criteria(criteria_input)
@@ -184,9 +180,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             )
         notes += () if people is None else people.notes
         if on_criteria is not None and problem.criteria_votes is None:
-            notes.append(
-                f"The votes on criteria are not used: {model.name} takes all criteria as equally important."
-            )
+            notes.append(f"The votes on criteria are not used: {model.name} takes all criteria as equally important.")
         return problem, notes
 
     def context_results(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
@@ -248,17 +242,13 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         people = read_anchors(anchors, table)
         return compared_by_people(people), list(people.notes)
 
-    def human(
-        self, problem: VotesProblem, families: dict[str, str] | None = None
-    ) -> HumanAnswers[VotesProblem]:
+    def human(self, problem: VotesProblem, families: dict[str, str] | None = None) -> HumanAnswers[VotesProblem]:
         """See :class:`.HumanVotes`."""
         from voirdire.kinds.votes.human import HumanVotes  # SciPy
 
         return HumanVotes(problem, families)
 
-    def score_held_out(
-        self, model: Model, table: Votes, held_out: Bools, request: Request
-    ) -> PredictionScores:
+    def score_held_out(self, model: Model, table: Votes, held_out: Bools, request: Request) -> PredictionScores:
         """See :func:`.votes.answers.evaluate_held_out`."""
         table, model, _ = with_terms(table, model, request)
         return evaluate_held_out(model, table, held_out)

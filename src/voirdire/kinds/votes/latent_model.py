@@ -83,9 +83,7 @@ def separate_people_cells(
     criteria = density.criteria if _concerns_whole_items(density, part) else 0
     if criteria:
         people_design = _people_design(density, part, places)
-        padding = np.full(
-            (judge_cells, len(people_design.predictor)), places.size
-        )  # no values for judges' cells
+        padding = np.full((judge_cells, len(people_design.predictor)), places.size)  # no values for judges' cells
         index = np.concatenate([index, np.concatenate([padding, people_design.index])], axis=1)
         coefficients = np.concatenate(
             [coefficients, np.concatenate([0.0 * padding, people_design.coefficients])], axis=1
@@ -123,9 +121,7 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: LatentPos
         )
     ]
     weight_start = FIRST_PEOPLE_PREDICTOR + density.criteria
-    terms += [
-        Term("weight", ("criterion",), weight_start + c, fixed_levels=(("criterion", c),)) for c in criteria
-    ]
+    terms += [Term("weight", ("criterion",), weight_start + c, fixed_levels=(("criterion", c),)) for c in criteria]
     factors = {"context": part["context"]} if "context" in part else {}
     cells = Cells(len(part["criterion"]), factors, (part["first"], part["second"]))
     return build_design(terms, cells, places)

@@ -154,23 +154,17 @@ def difference_effects(density: VotesLayout, values: Values, part: Part) -> Arra
         ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each; for
         further terms ``pair_...`` of each factor, and ``pair_numbers``, shape (2, pairs, numbers).
     """
-    terms = [
-        term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in STRENGTH_TERMS
-    ]
+    terms = [term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in STRENGTH_TERMS]
     about = pair_codes(part)
     first_numbers, second_numbers = about.pop("numbers", (None, None))
     first = sum_of_terms(terms, values, {**about, "item": about["first"]}, first_numbers)
     return first - sum_of_terms(terms, values, {**about, "item": about["second"]}, second_numbers)
 
 
-def tie_propensity_effects(
-    density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array
-) -> Array:
+def tie_propensity_effects(density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array) -> Array:
     """Sum the effects of contexts and items on log nu of each (judge, pair); 0 without tie habits."""
     terms = [term for term in _predictor_terms(density, values, TIE) if {"context", "item"} & {*term.factors}]
-    about = {name: codes[pair] for name, codes in pair_codes(part).items() if name != "numbers"} | {
-        "judge": judge
-    }
+    about = {name: codes[pair] for name, codes in pair_codes(part).items() if name != "numbers"} | {"judge": judge}
     total = sum_of_terms([term for term in terms if not term.has_item_columns], values, about, None)
     for side in ("first", "second"):
         item_terms = [term for term in terms if term.has_item_columns]

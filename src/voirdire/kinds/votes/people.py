@@ -119,9 +119,7 @@ def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
     contexts = unescape_names(people.contexts, set(panel.contexts))
     context = level_positions(contexts, panel.contexts)[people.row_context]
     notes = list(anchors.notes)
-    if message := describe_unknown_anchors(
-        contexts, people.row_context, panel.contexts, "in context", "seen"
-    ):
+    if message := describe_unknown_anchors(contexts, people.row_context, panel.contexts, "in context", "seen"):
         if (context < 0).all():
             raise InputError(
                 f"anchors: all {message}; name contexts as in the votes, or leave the column out if people were asked "
@@ -154,9 +152,7 @@ def _check_contradictions(people: Votes) -> None:
             "answered in a column 'person'"
         )
     if contradictory.sum() > len(problems):
-        problems.append(
-            f"anchors: {int(contradictory.sum())} pairs are answered both ways; the first 20 are named"
-        )
+        problems.append(f"anchors: {int(contradictory.sum())} pairs are answered both ways; the first 20 are named")
     if problems:
         raise InputError(problems)
 

@@ -141,9 +141,7 @@ def encode_votes(
     judge_votes = _votes_per_judge(votes, judges)
     if criteria_votes is not None:
         as_items = level_positions(criteria_votes.items, criteria)
-        on_criteria = vote_cells(
-            criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items
-        )
+        on_criteria = vote_cells(criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items)
         tables["criteria"] = _weigh_cells(on_criteria, answer_weight)
         judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
     if ties is None:
@@ -163,9 +161,7 @@ def encode_votes(
     if anchors is not None:
         data["anchors"] = _encode_people(anchors, separate, len(criteria), has_contexts)
     names = (judges, criteria, votes.items)
-    return VotesProblem(
-        density, data, *names, judge_votes, votes, criteria_votes, anchors, answer_weight, added=added
-    )
+    return VotesProblem(density, data, *names, judge_votes, votes, criteria_votes, anchors, answer_weight, added=added)
 
 
 def votes_per_judge_context(votes: Votes) -> float:
@@ -316,10 +312,7 @@ def _check_tables(model: Model, votes: Votes, criteria_votes: Votes | None, anch
         problems.append(
             f"model {model.name} has no [anchors] section, so it cannot use anchors; take crowd-bt-position"
         )
-    if (
-        model.strength.kind in ("learned-scale", "divided-scale")
-        and model.reliability.kind not in LEARNED_SCALE_KINDS
-    ):
+    if model.strength.kind in ("learned-scale", "divided-scale") and model.reliability.kind not in LEARNED_SCALE_KINDS:
         problems.append(
             f"model {model.name} learns the scale of strengths, which goes with reliability of kind "
             f"{', '.join(LEARNED_SCALE_KINDS[:-1])} or {LEARNED_SCALE_KINDS[-1]}, not {model.reliability.kind}; take "
@@ -374,9 +367,7 @@ def _majority_cells(table: Cells, items: int) -> Cells:
     table = _order_pairs(table)
     pairs, pair = np.unique(table.first * items + table.second, return_inverse=True)
     lead = np.bincount(pair, table.counts[:, 0] - table.counts[:, 1], len(pairs))
-    voted = (
-        np.bincount(pair, table.counts.sum(axis=1), len(pairs)) > 0
-    )  # cells of a held-out fold have no vote
+    voted = np.bincount(pair, table.counts.sum(axis=1), len(pairs)) > 0  # cells of a held-out fold have no vote
     counts = np.stack([lead > 0, lead < 0, (lead == 0) & voted], axis=1).astype(float)
     zero = np.zeros(len(pairs), dtype=np.int64)
     return Cells(zero, zero, pairs // items, pairs % items, counts)

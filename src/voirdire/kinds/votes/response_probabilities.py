@@ -52,9 +52,7 @@ class ComparisonCodes(NamedTuple):
             context = self.judge * 0 - 1 if self.context is None else self.context
             unknown_context = bool(density.contexts and (context < 0).any())
             has_new_context = unknown_context and values["context_strength"].shape[-1] > density.contexts
-            part["pair_context"] = (
-                np.where(context < 0, density.contexts, context) if has_new_context else context
-            )
+            part["pair_context"] = np.where(context < 0, density.contexts, context) if has_new_context else context
         return part
 
 
@@ -80,9 +78,7 @@ def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> ComparisonCode
     comparisons = ComparisonCodes(judge, criterion, first, second, extra[0] if extra else None)
     if len(extra) > 1:
         cell_codes, cell = further_codes(problem.votes), extra[1]
-        further = {
-            name: codes[:, cell] if name == "numbers" else codes[cell] for name, codes in cell_codes.items()
-        }
+        further = {name: codes[:, cell] if name == "numbers" else codes[cell] for name, codes in cell_codes.items()}
         comparisons = comparisons._replace(further=further)
     return comparisons
 
@@ -96,9 +92,7 @@ def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values],
     comparisons = ComparisonCodes.of_cells(model, votes)
     if density.contexts and (comparisons.context is None or (comparisons.context < 0).any()):
         rng = np.random.default_rng(0)
-        draws = [
-            context_values for values in draws for context_values in sample_new_context(density, values, rng)
-        ]
+        draws = [context_values for values in draws for context_values in sample_new_context(density, values, rng)]
     probabilities = (answer_probabilities(density, values, comparisons) for values in draws)
     return sum(probabilities, np.zeros(())) / len(draws)
 
@@ -132,9 +126,7 @@ def answer_log_probabilities(
     """As :func:`answer_probabilities`, but logarithms: of first, second and, with ties, tie."""
     part, judge = comparisons.terms(density, values), comparisons.judge
     d = _strength_differences(density, values, part)
-    habits = (
-        tie_propensity_effects(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
-    )
+    habits = tie_propensity_effects(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
     return _log_probabilities_by_difference(density, values, d, judge, comparisons.criterion, habits, xp)
 
 
@@ -144,9 +136,7 @@ def strength_differences(density: VotesDensity, values: Values, comparisons: Com
 
 
 def _strength_differences(density: VotesDensity, values: Values, part: dict[str, Any]) -> Array:
-    d = strength_difference(
-        values["strength"], part["pair_criterion"], part["pair_first"], part["pair_second"]
-    )
+    d = strength_difference(values["strength"], part["pair_criterion"], part["pair_first"], part["pair_second"])
     return d + difference_effects(density, values, part) if "pair_context" in part else d
 
 
@@ -165,9 +155,7 @@ def criterion_vote_log_probabilities(
     [0.881, 0.119]
     """
     d = values["weight"][..., first] - values["weight"][..., second]
-    return _log_probabilities_by_difference(
-        density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp
-    )
+    return _log_probabilities_by_difference(density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp)
 
 
 def _log_probabilities_by_difference(

@@ -118,9 +118,7 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
     tie = 0.0 * better_first
     if "tie" in values and density.model.ties is not None:
         propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge)
-        tie = np.exp(
-            log_tie_parts(propensity, reliability.scaled_difference(values, gap, judge, pair, np), np)[0]
-        )
+        tie = np.exp(log_tie_parts(propensity, reliability.scaled_difference(values, gap, judge, pair, np), np)[0])
     shape = (*strength.shape[:-2], density.judges)  # one value for all judges where they are alike
     behaviour = {
         "p_right": 0.5 * (better_first + 1.0 - worse_first),

@@ -163,8 +163,7 @@ class Stacking:
         )  # ds = s d log s
         weights = dict(zip(SPREAD_GRID, np.log(grid / grid.sum()), strict=True))
         middle_priors = [
-            self._direction_priors(name, line, middle_spread, 0.0, shapes["ridge"])
-            for name, line in lines.items()
+            self._direction_priors(name, line, middle_spread, 0.0, shapes["ridge"]) for name, line in lines.items()
         ]
         if len(self.anchored) and middle_priors:
             fits = self._fits([prior for pair in middle_priors for prior in pair])
@@ -175,17 +174,13 @@ class Stacking:
             kept = np.ones((len(lines), 2), bool)
         log_share = np.log(0.5 / len(shapes)) if lines else -np.log(len(shapes))
         priors = [
-            Prior(
-                name, log_share + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))])
-            )
+            Prior(name, log_share + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))]))
             for name, shape in shapes.items()
             for s, log in weights.items()
         ]
         for (name, line), keep in zip(lines.items(), kept, strict=True):
             for s, log in weights.items():
-                prior_pair = self._direction_priors(
-                    name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"]
-                )
+                prior_pair = self._direction_priors(name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"])
                 priors += [prior for prior, keep_prior in zip(prior_pair, keep, strict=True) if keep_prior]
         return priors
 
@@ -213,9 +208,7 @@ class Stacking:
         step = max(1, _MAX_BATCH_ELEMENTS // (self.features.shape[1] * (self.features.shape[1] + 1)))
         for first in range(0, len(priors), step):
             batch = priors[first : first + step]
-            start, factor = (
-                np.stack([getattr(prior, name) for prior in batch]) for name in ("start", "factor")
-            )
+            start, factor = (np.stack([getattr(prior, name) for prior in batch]) for name in ("start", "factor"))
             yield propagate_expectations(self.features[self.anchored], self.answers, start, factor)
 
 

@@ -48,9 +48,7 @@ def starting_point(density: LogDensity, data: Data, signs: Floats, strength: Flo
     lean = INITIAL_LEAN * signs if density.judges > 1 else np.full(1, INITIAL_LEAN)
     for _ in range(LEAST_SQUARES_SWEEPS if coins and strength is None else 0):
         lean = _regress_leans(data["votes"], lean, _starting_strengths(data["votes"], lean, shape))
-    values["strength"] = (
-        _starting_strengths(data["votes"], lean, shape) if strength is None else np.array(strength)
-    )
+    values["strength"] = _starting_strengths(data["votes"], lean, shape) if strength is None else np.array(strength)
     deviation = values["strength"]
     if "general" in values:
         values["general"] = deviation.mean(axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import attach_terms, model_with_terms, reason_families_unknown
+from voirdire.kinds.further_terms import attach_terms, build_sum_model, reason_families_unknown
 from voirdire.kinds.request import Request
 from voirdire.kinds.votes.comparisons import are_unconnected
 from voirdire.kinds.votes.contexts import reason_for_fixed_spreads, split_by_context
@@ -17,9 +17,7 @@ from voirdire.tables.votes import VoteRows
 
 #: Sections of models of votes, with the factors of their values.
 TERM_SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
-TASTE_EQUATION = (
-    "d has v_k,first - v_k,second more, v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(taste.rate)"
-)
+TASTE_EQUATION = "d has v_k,first - v_k,second more, v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(taste.rate)"
 #: Factors of the terms of every model of votes.
 REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
 JUDGE_SD = 0.3  # standard deviation of judges' slopes in models without learned spreads
@@ -50,13 +48,11 @@ def model_from_terms(table: Votes, request: Request) -> Model:
         "context": None if contexts else "the votes have no column context with several contexts",
         "taste": None if len(table.judges) > 1 else "there is one judge",
     }
-    base = load_model(
-        f"{'unordered-' if table.order_unknown else ''}{'maple' if several else 'crowd-bt'}-contexts"
-    )
+    base = load_model(f"{'unordered-' if table.order_unknown else ''}{'maple' if several else 'crowd-bt'}-contexts")
     if base.taste is None:
         taste = load_model("maple-contexts").taste
         base = replace(base, taste=taste, equation=f"{base.equation.rstrip()}\n{TASTE_EQUATION}")
-    return model_with_terms(base, rows, TERM_SECTIONS, REQUIRED_TERMS, missing)
+    return build_sum_model(base, rows, TERM_SECTIONS, REQUIRED_TERMS, missing)
 
 
 def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Model, list[str]]:
@@ -108,9 +104,7 @@ def families_terms(table: Votes, request: Request, contexts: bool) -> str | None
     families = shared_families(read_families(request.families, table.judges), table.judges)[1]
     split = split_by_context(table) if contexts else table
     people = request.anchors is not None
-    if reason_for_fixed_spreads(
-        table, len(table.contexts) * contexts, len(split.counts), len(families), people
-    ):
+    if reason_for_fixed_spreads(table, len(table.contexts) * contexts, len(split.counts), len(families), people):
         return None
     tastes = contexts or len(table.criteria) > 1
     return " + ".join(["item", *["item:context"] * contexts, *["judge:item"] * tastes, "family:item"])

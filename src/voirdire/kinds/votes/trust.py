@@ -234,9 +234,7 @@ def _identical_share(problem: VotesProblem, first: int, second: int) -> float:
     _, a, b = np.intersect1d(keys[rows[0]], keys[rows[1]], return_indices=True)
     first_counts, second_counts = votes.counts[rows[0][a]], votes.counts[rows[1][b]]
     total = np.minimum(first_counts.sum(axis=1), second_counts.sum(axis=1)).sum()
-    return (
-        float(np.minimum(first_counts, second_counts).sum() / total) if total >= MIN_SHARED_ANSWERS else 0.0
-    )
+    return float(np.minimum(first_counts, second_counts).sum() / total) if total >= MIN_SHARED_ANSWERS else 0.0
 
 
 def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
@@ -279,9 +277,7 @@ def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
     return Check("anchors", "warn", share, message)
 
 
-def _score_differences(
-    comparisons: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool
-) -> Floats:
+def _score_differences(comparisons: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool) -> Floats:
     """Score of the one item less that of the other, shape (rows,); under the criterion of the row if ``criteria``."""
     density = posterior.density
 
@@ -300,9 +296,6 @@ def pairs_to_ask(problem: VotesProblem, *, has_human_answers: bool = False) -> s
     side = np.sign(comparisons.mean_answers)
     voters = np.abs(side).sum(axis=0)
     order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:MAX_SHOWN_PAIRS]
-    names = [
-        f"{problem.items[comparisons.item_a[i]]} against {problem.items[comparisons.item_b[i]]}"
-        for i in order
-    ]
+    names = [f"{problem.items[comparisons.item_a[i]]} against {problem.items[comparisons.item_b[i]]}" for i in order]
     answers, ending = ("more", "") if has_human_answers else ("human answers", " and pass them as anchors")
     return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{ending}"

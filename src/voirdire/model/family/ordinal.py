@@ -68,9 +68,7 @@ class Cuts(NamedTuple):
 def ordinal_cuts(predictors: Sequence[Array], xp: Any = np) -> Cuts:
     """Cutpoint probabilities from eta and the logarithms of the gaps, which broadcast."""
     eta, *log_gaps = predictors
-    lowest, highest = (
-        (MIN_LOG_GAP, MAX_LOG_GAP) if eta.dtype.itemsize > 4 else (MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE)
-    )
+    lowest, highest = (MIN_LOG_GAP, MAX_LOG_GAP) if eta.dtype.itemsize > 4 else (MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE)
     gap = [xp.exp(xp.clip(g, lowest, highest)) for g in log_gaps]
     cut = -0.5 * sum(gap) if gap else 0.0 * eta
     above, below, log_above, log_below, slope = [], [], [], [], []
@@ -118,9 +116,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     """
     predictors = [sums[..., predictor, :] for predictor in range(sums.shape[-2])]
     cuts, (level_counts,) = ordinal_cuts(predictors, xp), counts
-    return _cell_log_likelihood(cuts, level_counts, xp), xp.stack(
-        _predictor_slopes(cuts, level_counts, xp), axis=-2
-    )
+    return _cell_log_likelihood(cuts, level_counts, xp), xp.stack(_predictor_slopes(cuts, level_counts, xp), axis=-2)
 
 
 def _cell_log_likelihood(cuts: Cuts, level_counts: Any, xp: Any) -> Array:

@@ -81,8 +81,7 @@ def ranking_family(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Famil
             ),
             partial(_value_and_derivatives, tied),
             lambda sums, answers: {
-                pair: -derivative
-                for pair, derivative in _second_derivatives(tied, _stack_sums(sums), answers).items()
+                pair: -derivative for pair, derivative in _second_derivatives(tied, _stack_sums(sums), answers).items()
             },
             partial(_information_gradient, tied),
         ),
@@ -165,9 +164,7 @@ def log_probabilities_and_counts(tied: TiedPlaces, eta: Any, answers: Any, xp: A
     present = _present_values(eta, answers, xp)
     parts = [
         (value - log_remaining, 1.0 * is_made)
-        for value, log_remaining, is_made in zip(
-            present, _log_left(present, xp), _one_chosen(answers), strict=False
-        )
+        for value, log_remaining, is_made in zip(present, _log_left(present, xp), _one_chosen(answers), strict=False)
     ]
     for place, end in tied:
         stage = _choice_stage(place, answers, end)
@@ -226,9 +223,7 @@ def _value_and_gradient(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> tu
     ):
         if is_made is not None:
             value = value + is_made * (item_value - log_remaining)
-            log_probabilities = xp.logaddexp(
-                log_probabilities, xp.where(is_made, -log_remaining, ABSENT_VALUE)
-            )
+            log_probabilities = xp.logaddexp(log_probabilities, xp.where(is_made, -log_remaining, ABSENT_VALUE))
         slopes.append((0.0 if is_made is None else is_made) - xp.exp(item_value + log_probabilities))
     slope = xp.stack(slopes, axis=-2)
     for place, end in tied:
@@ -300,9 +295,7 @@ def _tied_hessian(eta: Floats, stage: _Stage) -> Floats:
     mean, g, weights = _node_moments(log, a, stage, np)
     curvature_mean = (g * (1.0 - np.where(g > 0, a, 0.0) - g) * weights[..., None, :, :]).sum(axis=-1)
     scaled = np.moveaxis(g * np.sqrt(weights)[..., None, :, :], -3, -2)
-    slopes, shares = (
-        np.moveaxis(array, -2, -1) for array in (mean, _choice_probabilities(eta, stage.others, np))
-    )
+    slopes, shares = (np.moveaxis(array, -2, -1) for array in (mean, _choice_probabilities(eta, stage.others, np)))
     inner = scaled @ np.swapaxes(scaled, -1, -2) - slopes[..., :, None] * slopes[..., None, :]
     inner = inner + identity[group_rows, group_rows] * np.moveaxis(curvature_mean, -2, -1)[..., None]
     # derivatives by eta: d (eta_i - log W) = [i] - shares of the others
@@ -316,9 +309,7 @@ def _softmax_covariance(shares: Floats) -> Floats:
     return shares[..., None] * np.eye(shares.shape[-1]) - shares[..., :, None] * shares[..., None, :]
 
 
-def _information_gradient(
-    tied: TiedPlaces, sums: Sequence[Floats], answers: Any, covariance: Floats
-) -> Floats:
+def _information_gradient(tied: TiedPlaces, sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
     """Gradient as in :class:`.ClosedForm`; for tied groups by finite differences of their information."""
     eta = _stack_sums(sums)
     variances = np.einsum("caa->ca", covariance)
@@ -333,9 +324,7 @@ def _information_gradient(
         for index in range(len(eta)):
             step = DIFFERENCE_STEP * (np.arange(len(eta)) == index)[:, None]
             ahead, behind = (
-                np.einsum(
-                    "cuv,cuv->c", covariance[cells], _tied_hessian(cell_values + sign * step, cell_stage)
-                )
+                np.einsum("cuv,cuv->c", covariance[cells], _tied_hessian(cell_values + sign * step, cell_stage))
                 for sign in (1.0, -1.0)
             )
             total[index, cells] -= (ahead - behind) / (4.0 * DIFFERENCE_STEP)

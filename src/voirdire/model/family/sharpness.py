@@ -90,18 +90,11 @@ def _information(sums: Sequence[Floats], counts: Any) -> PairDerivatives:
 
 def _information_gradient(sums: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
     terms, c = _vote_terms(sums, counts), np.moveaxis(covariance, 0, -1)
-    by_eta = (
-        0.5
-        * terms.spread
-        * terms.skew
-        * (c[PERCEIVED, PERCEIVED] + 2.0 * c[PERCEIVED, SHIFT] + c[SHIFT, SHIFT])
-    )
+    by_eta = 0.5 * terms.spread * terms.skew * (c[PERCEIVED, PERCEIVED] + 2.0 * c[PERCEIVED, SHIFT] + c[SHIFT, SHIFT])
     if terms.ties is None:
         return np.array([by_eta, by_eta])
     _, q, skew, half = terms.ties
-    by_tie = (
-        0.5 * q * skew * (c[TIE, TIE] - 2.0 * half * c[PERCEIVED, TIE] + half**2 * c[PERCEIVED, PERCEIVED])
-    )
+    by_tie = 0.5 * q * skew * (c[TIE, TIE] - 2.0 * half * c[PERCEIVED, TIE] + half**2 * c[PERCEIVED, PERCEIVED])
     by_half = q * (0.25 - half**2) * (half * c[PERCEIVED, PERCEIVED] - c[PERCEIVED, TIE])
     return np.array([by_eta - half * by_tie + by_half, by_eta, by_tie])
 

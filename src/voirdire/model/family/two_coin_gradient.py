@@ -258,9 +258,7 @@ def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Flo
     (for_first, for_second), *ties = counts
     product = probability.first * probability.second
     weight = (for_first + for_second) / product
-    direction = [
-        np.sum([covariance[:, u, v] * probability.slope[v] for v in range(TIE)], axis=0) for u in range(TIE)
-    ]
+    direction = [np.sum([covariance[:, u, v] * probability.slope[v] for v in range(TIE)], axis=0) for u in range(TIE)]
     square = np.sum([direction[u] * probability.slope[u] for u in range(TIE)], axis=0)
     gradient = []
     for k in range(TIE):
@@ -278,10 +276,7 @@ def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Flo
         )
         decrease = -np.expm1(parts.log_tie) - np.exp(parts.log_tie)
         tie_gradient = (
-            0.5
-            * spread
-            * decrease
-            * (cov_tie - 2.0 * parts.half * cov_mixed + parts.half**2 * cov_difference)
+            0.5 * spread * decrease * (cov_tie - 2.0 * parts.half * cov_mixed + parts.half**2 * cov_difference)
         )
         gradient[DIFFERENCE] = (
             gradient[DIFFERENCE]

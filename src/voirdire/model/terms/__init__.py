@@ -70,9 +70,7 @@ from voirdire.model.terms.ties import (
     LearnedDavidsonByJudge,
 )
 
-JOINT_STRENGTH = by_kind(
-    NormalStrength(), LearnedStrength(), SharedStrength()
-)  # for items with votes and scores
+JOINT_STRENGTH = by_kind(NormalStrength(), LearnedStrength(), SharedStrength())  # for items with votes and scores
 STRENGTH = JOINT_STRENGTH | by_kind(LearnedScale(), DividedStrength())
 SCORE_STRENGTH = JOINT_STRENGTH | by_kind(
     LearnedScale(),
@@ -96,9 +94,7 @@ RELIABILITY: dict[str, Reliability] = by_kind(
     PooledDiscriminationPosition(),
     *LINKED.values(),
 )
-TIES: dict[str, Davidson] = by_kind(
-    Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge(), DavidsonByContext()
-)
+TIES: dict[str, Davidson] = by_kind(Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge(), DavidsonByContext())
 ANCHORS: dict[str, Person] = by_kind(Person(), NormalPerson())
 SCORE_ANCHORS: dict[str, PersonAsJudge] = by_kind(PersonAsJudge(), ScoringPerson(), NoisyPerson())
 RANKING_ANCHORS = by_kind(PanelError())
@@ -107,9 +103,7 @@ CLASSES = by_kind(ClassShares(), ByItem(), LatentValue())
 MATRICES: dict[str, Confusion] = by_kind(
     Alike(), PooledConfusion(), SeparateConfusion(), JudgeConfusion(), OneCoinLabel()
 )
-SHARED_ERRORS: dict[str, SharedErrors] = by_kind(
-    SharedConfusion(), FamilyConfusion(), JudgeCutpointsOfLabels()
-)
+SHARED_ERRORS: dict[str, SharedErrors] = by_kind(SharedConfusion(), FamilyConfusion(), JudgeCutpointsOfLabels())
 CONFUSION: dict[str, Confusion | SharedErrors] = {**MATRICES, **SHARED_ERRORS}
 CUTPOINTS: dict[str, SharedCutpoints] = by_kind(SharedCutpoints(), JudgeCutpoints())
 RATERS: dict[str, AlikeRaters | RaterDiscrimination | Discrimination] = by_kind(

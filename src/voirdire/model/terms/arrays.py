@@ -93,7 +93,7 @@ def running_sum(x: Array, size: int, xp: Any) -> Array:
     return xp.stack(sums, axis=-1)
 
 
-def normal_hazard(x: Array) -> Array:
+def reversed_normal_hazard(x: Array) -> Array:
     """phi(x) / Phi(x) of the standard normal distribution, the slope of :func:`log_normal_cdf`; only for NumPy arrays.
 
     In the lower tail, where both vanish, it uses the scaled complementary error function. This avoids a difference of
@@ -102,7 +102,7 @@ def normal_hazard(x: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> (normal_hazard(np.array([-1000.0, 0.0, 10.0])) + np.array([-1000.0, 0.0, 0.0])).round(6).tolist()
+    >>> (reversed_normal_hazard(np.array([-1000.0, 0.0, 10.0])) + np.array([-1000.0, 0.0, 0.0])).round(6).tolist()
     [0.001, 0.797885, 0.0]
     """
     import numpy as np

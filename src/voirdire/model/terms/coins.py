@@ -94,9 +94,7 @@ class OneCoinByCriterion(OneCoin):
         base = values["reliability"][..., None]
         table = xp.concatenate([base + values["reliability_deviation"], base], axis=-1)
         table = table.reshape((*table.shape[:-2], -1))
-        return log_two_coin_probability(
-            table, table, obs.judge * (obs.criteria + 1) + obs.criterion, d, obs, xp
-        )
+        return log_two_coin_probability(table, table, obs.judge * (obs.criteria + 1) + obs.criterion, d, obs, xp)
 
     def mirror_values(self, values: Values) -> Values | None:
         """Return eta_kc -> 1 - eta_kc for every criterion."""

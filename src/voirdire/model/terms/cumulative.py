@@ -20,9 +20,7 @@ import numpy as np
 from voirdire.model.terms.arrays import Array, log_sigmoid
 
 NODE_RANGE = 5.0  # standard deviations covered by the rule on either side
-NODE_COUNT = (
-    41  # a step of a quarter: relative error below 1e-5 for integrands a fifth of a standard deviation wide
-)
+NODE_COUNT = 41  # a step of a quarter: relative error below 1e-5 for integrands a fifth of a standard deviation wide
 
 
 def log_level_probability(eta: Array, lower: Array, upper: Array, level: Array, top: int, xp: Any) -> Array:

@@ -78,9 +78,7 @@ class JudgeCutpoints(SharedCutpoints):
         location = values["cut_location"][..., None, :] + values["shift"]
         if "log_gap" not in values:
             return spread_cutpoints(location, None, levels, xp)
-        return spread_cutpoints(
-            location, values["log_gap"][..., None, :, :] + values["log_gap_judge"], levels, xp
-        )
+        return spread_cutpoints(location, values["log_gap"][..., None, :, :] + values["log_gap_judge"], levels, xp)
 
 
 def spread_cutpoints(location: Array, log_gap: Array | None, levels: int, xp: Any) -> Array:

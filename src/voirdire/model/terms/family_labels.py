@@ -53,9 +53,7 @@ class FamilyConfusion(SharedConfusion):
             Parameter("common_label", ("family", "class", "label"), labels, zero_sum=True),
         )
 
-    def log_nodes(
-        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
-    ) -> Array:
+    def log_nodes(self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any) -> Array:
         """Return log P(label | class, none or the common label), shape (judges, classes, 1 + labels, labels)."""
         logits = prior["lean"] * np.eye(sizes["class"], sizes["label"])
         logits = logits + values["confusion"] + values["confusion_judge"][judges]

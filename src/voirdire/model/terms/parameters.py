@@ -100,9 +100,7 @@ class TwoSided:
         straight = Normal(self.mean, self.sd).log_density(x, xp) + math.log1p(-self.reversed)
         if self.reversed == 0:
             return straight
-        return xp.logaddexp(
-            straight, Normal(-self.mean, self.sd).log_density(x, xp) + math.log(self.reversed)
-        )
+        return xp.logaddexp(straight, Normal(-self.mean, self.sd).log_density(x, xp) + math.log(self.reversed))
 
 
 @dataclass(frozen=True)
@@ -265,9 +263,7 @@ class Population(Spread):
         """As in :class:`Spread`."""
         z = psi * xp.exp(log_ratio)
         x = self.mean(values, xp) + z * xp.exp(self.log_sd(values))
-        return (
-            _standard_log_density(z) + log_ratio + self.log_weight(x, xp) - self.log_mean_weight(values, xp)
-        )
+        return _standard_log_density(z) + log_ratio + self.log_weight(x, xp) - self.log_mean_weight(values, xp)
 
 
 def log_skew(x: Array, reversed_share: float, xp: Any) -> Array:

@@ -69,9 +69,7 @@ class ScoringPerson(PersonAsJudge):
 
     def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
         """Return a_people theta minus people's severity."""
-        return super().perceived_strength(
-            values, xp.exp(values["log_people"])[..., None] * strength, criterion, xp
-        )
+        return super().perceived_strength(values, xp.exp(values["log_people"])[..., None] * strength, criterion, xp)
 
 
 class NoisyPerson(PersonAsJudge):
@@ -126,9 +124,7 @@ class Person(Term):
         """Prior mean of p, as log-odds."""
         return math.log(prior["a"]) - math.log(prior["b"])
 
-    def log_parts(
-        self, values: Values, part: Mapping[str, Array], ties: bool, xp: Any
-    ) -> list[tuple[Array, Array]]:
+    def log_parts(self, values: Values, part: Mapping[str, Array], ties: bool, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each answer and its number of anchors; leading axes (draws) are kept.
 
         Parameters
@@ -146,17 +142,13 @@ class Person(Term):
             gap = gap + u[..., first, context] - u[..., second, context]
         overall = mean_over_criteria(gap, values, xp)[..., None, :]
         d = xp.concatenate([gap, overall], axis=-2)[..., part["criterion"], np.arange(len(first))]
-        logs = person_log_probabilities(
-            d, values["anchor"][..., None], values["tie"][..., None] if ties else None, xp
-        )
+        logs = person_log_probabilities(d, values["anchor"][..., None], values["tie"][..., None] if ties else None, xp)
         counts = part["counts"]
         answer_counts = [counts[..., 0], counts[..., 1], counts[..., 2], counts[..., 0] + counts[..., 1]]
         return list(zip([log for question in logs for log in question], answer_counts, strict=False))
 
 
-def person_log_probabilities(
-    d: Array, anchor: Array, tie: Array | None, xp: Any
-) -> list[tuple[Array, Array]]:
+def person_log_probabilities(d: Array, anchor: Array, tie: Array | None, xp: Any) -> list[tuple[Array, Array]]:
     """Log probabilities that people choose first and second, and with ties those of a tie and of none.
 
     Parameters
@@ -192,9 +184,7 @@ class NormalPerson(Person):
     """
 
     kind: ClassVar[str] = "normal-person"
-    says: ClassVar[str] = (
-        f"{Person.says}; d in the context that people were asked in, without u where none is named"
-    )
+    says: ClassVar[str] = f"{Person.says}; d in the context that people were asked in, without u where none is named"
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:

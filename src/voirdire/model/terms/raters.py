@@ -114,11 +114,7 @@ class RaterDiscrimination(Term):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``raw_discrimination`` b, one per judge."""
-        return (
-            Parameter(
-                "raw_discrimination", ("judge",), TwoSided(prior["mean"], prior["sd"], prior["reversed"])
-            ),
-        )
+        return (Parameter("raw_discrimination", ("judge",), TwoSided(prior["mean"], prior["sd"], prior["reversed"])),)
 
     def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return a_k theta."""
@@ -175,9 +171,7 @@ def log_noise(values: Values) -> Array:
     >>> log_noise({"log_noise": np.zeros(3)}).shape, log_noise({"log_noise_criterion": np.zeros((3, 2))}).shape
     ((3, 1), (3, 2))
     """
-    return (
-        values["log_noise_criterion"] if "log_noise_criterion" in values else values["log_noise"][..., None]
-    )
+    return values["log_noise_criterion"] if "log_noise_criterion" in values else values["log_noise"][..., None]
 
 
 def scaled_discrimination(raw: Array) -> Array:

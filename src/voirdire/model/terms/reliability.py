@@ -76,12 +76,8 @@ def log_two_coin_probability(
         Coin of each observation.
     """
     size = logit_first.shape[-1]
-    if_first = xp.concatenate(
-        [logistic_sigmoid(logit_first, xp), logistic_sigmoid(-logit_first, xp)], axis=-1
-    )
-    if_second = xp.concatenate(
-        [logistic_sigmoid(-logit_second, xp), logistic_sigmoid(logit_second, xp)], axis=-1
-    )
+    if_first = xp.concatenate([logistic_sigmoid(logit_first, xp), logistic_sigmoid(-logit_first, xp)], axis=-1)
+    if_second = xp.concatenate([logistic_sigmoid(-logit_second, xp), logistic_sigmoid(logit_second, xp)], axis=-1)
     coin = index + obs.outcome * size
     right, wrong = (logistic_sigmoid(gap, xp)[..., obs.pair] for gap in (d, -d))
     return xp.log(if_first[..., coin] * right + if_second[..., coin] * wrong)

@@ -55,9 +55,7 @@ class SeverityByCriterion(Severity):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return the parameters of :class:`Severity`, ``severity_criterion``, (criterion, judge), and its spread."""
         dims, spread = ("criterion", "judge"), "log_severity_spread"
-        criterion_parameters = spread_parameters(
-            "severity_criterion", dims, spread, prior["rate"], zero_sum=True
-        )
+        criterion_parameters = spread_parameters("severity_criterion", dims, spread, prior["rate"], zero_sum=True)
         return (*super().parameters(prior), *criterion_parameters)
 
 

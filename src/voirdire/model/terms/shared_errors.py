@@ -57,9 +57,7 @@ class SharedErrors(Term, ABC):
     symmetric: ClassVar[bool] = False
 
     @abstractmethod
-    def log_nodes(
-        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
-    ) -> Array:
+    def log_nodes(self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any) -> Array:
         """Return log P(label | class or value, effect) of some judges, shape (judges, states, effects, labels)."""
 
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
@@ -117,9 +115,7 @@ class JudgeCutpointsOfLabels(SharedErrors):
             Parameter("log_load", ("judge",), LogExponential(prior["rate"])),
         )
 
-    def log_nodes(
-        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
-    ) -> Array:
+    def log_nodes(self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any) -> Array:
         """Return log P(label | value, effect) of some judges, shape (judges, values, effects, labels)."""
         (x, _), (e, _) = gauss_hermite_rule(VALUE_NODES), gauss_hermite_rule(EFFECT_NODES)
         location = values["cut_location"] + values["shift"][judges]
@@ -135,13 +131,9 @@ class JudgeCutpointsOfLabels(SharedErrors):
         rates = self._log_rates_by_value(values, prior, sizes, xp)
         return self._log_rates_by_class(rates, self._class_probabilities_from_rates(rates, sizes, xp), xp)
 
-    def log_class_probabilities(
-        self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
-    ) -> Array:
+    def log_class_probabilities(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(class | value), shape (values, classes): labels of a random judge of the panel, over e."""
-        return self._class_probabilities_from_rates(
-            self._log_rates_by_value(values, prior, sizes, xp), sizes, xp
-        )
+        return self._class_probabilities_from_rates(self._log_rates_by_value(values, prior, sizes, xp), sizes, xp)
 
     def log_rates_and_shares(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
@@ -151,9 +143,7 @@ class JudgeCutpointsOfLabels(SharedErrors):
         naming = self._class_probabilities_from_rates(rates, sizes, xp)
         return self._log_rates_by_class(rates, naming, xp), log_class_shares(naming, xp)
 
-    def _log_rates_by_value(
-        self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
-    ) -> Array:
+    def _log_rates_by_value(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Log P(label | value) with e integrated out, shape (judges, values, labels)."""
         return integrate_out_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
 
@@ -191,9 +181,7 @@ class SharedConfusion(SharedErrors):
         load = Parameter("log_load", ("judge",), LogExponential(prior["rate"]))
         return (*JudgeConfusion().parameters(prior), load)
 
-    def log_nodes(
-        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
-    ) -> Array:
+    def log_nodes(self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any) -> Array:
         """Return log P(label | class, effect) of some judges, shape (judges, classes, effects, labels)."""
         right, e = np.eye(sizes["class"], sizes["label"]), gauss_hermite_rule(EFFECT_NODES)[0]
         logits = prior["lean"] * right + values["confusion"] + values["confusion_judge"][judges]

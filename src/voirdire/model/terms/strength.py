@@ -68,8 +68,7 @@ class LearnedStrength(Term):
 
     kind: ClassVar[str] = "learned"
     says: ClassVar[str] = (
-        f"log u_c = log s_c - mean over all cells of log(1 + l s_c^2) / 2, s_c = exp(log_spread_c), "
-        f"{INFORMATION_NOTE}"
+        f"log u_c = log s_c - mean over all cells of log(1 + l s_c^2) / 2, s_c = exp(log_spread_c), {INFORMATION_NOTE}"
     )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
 
@@ -99,9 +98,7 @@ class LearnedScale(LearnedStrength):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
-        return spread_parameters(
-            "strength", STRENGTH_DIMS, "log_spread", prior["rate"], rows=1, zero_sum=True
-        )
+        return spread_parameters("strength", STRENGTH_DIMS, "log_spread", prior["rate"], rows=1, zero_sum=True)
 
 
 class SharedStrength(LearnedScale):

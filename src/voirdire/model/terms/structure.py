@@ -106,9 +106,7 @@ class FamilyItem(Term):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``family_item``, shape (family, item), and ``log_family_spread``, shape (family,)."""
-        return spread_parameters(
-            "family_item", ("family", "item"), "log_family_spread", prior["rate"], rows=1
-        )
+        return spread_parameters("family_item", ("family", "item"), "log_family_spread", prior["rate"], rows=1)
 
 
 def tie_habit_parameters(rates: dict[str, float], *, within: bool) -> tuple[Parameter, ...]:

@@ -50,9 +50,7 @@ def _judge_row_count(fit: Fit) -> int:
     return min(len(fit.judges()), predictive.MAX_JUDGES)
 
 
-def _row_figure_kind(
-    rows: Callable[[Fit], RowFigure], count: Callable[[Fit], int], extra: float = 0.0
-) -> FigureKind:
+def _row_figure_kind(rows: Callable[[Fit], RowFigure], count: Callable[[Fit], int], extra: float = 0.0) -> FigureKind:
     def draw_rows(fit: Fit, ax: Axes) -> None:
         rows(fit).draw(ax, slice(None))
 
@@ -77,9 +75,7 @@ FIGURE_KINDS: dict[str, FigureKind] = {
     "calibration-scores": FigureKind(
         partial(predictive.draw_calibration, answer_kind="scores"), lambda fit: (4.2, 4.2)
     ),
-    "ppc-scores": _row_figure_kind(
-        partial(predictive.predictive_rows, answer_kind="scores"), _judge_row_count
-    ),
+    "ppc-scores": _row_figure_kind(partial(predictive.predictive_rows, answer_kind="scores"), _judge_row_count),
     "trace": FigureKind(sampler.draw_trace, lambda fit: (FIGURE_WIDTH, 2.6)),
     "mirror": FigureKind(sampler.draw_orientation_histogram, lambda fit: (FIGURE_WIDTH, 2.2)),
     "severity": _row_figure_kind(forest.severity_rows, lambda fit: len(fit.judges())),
@@ -228,9 +224,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     """
     kind = _canonical_figure_name(fit, kind)
     if kind not in FIGURE_KINDS:
-        raise InputError(
-            f"kind {kind!r}{nearest_word(kind, FIGURE_KINDS)} is none of {', '.join(FIGURE_KINDS)}"
-        )
+        raise InputError(f"kind {kind!r}{nearest_word(kind, FIGURE_KINDS)} is none of {', '.join(FIGURE_KINDS)}")
     check_figure(fit, kind)
     if ax is None:
         import matplotlib.pyplot as plt

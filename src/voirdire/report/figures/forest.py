@@ -142,9 +142,7 @@ def judge_rows(fit: Fit) -> RowFigure:
     markers = ["oDv"[code] for code in status]
     ends = (max(0.0, lowest - 0.03), 1.01)
     columns = (value, low, high)
-    return _forest_rows(
-        judges["judge"], columns, ends, "reliability", chance, colours=colours, markers=markers
-    )
+    return _forest_rows(judges["judge"], columns, ends, "reliability", chance, colours=colours, markers=markers)
 
 
 def severity_rows(fit: Fit) -> RowFigure:
@@ -193,9 +191,7 @@ def share_rows(fit: Fit) -> RowFigure:
     """Make rows of the shares of the classes with intervals, by criterion."""
     shares = fit.shares()
     several = len(set(shares["criterion"])) > 1
-    row_names = [
-        f"{c} · {k}" if several else k for c, k in zip(shares["criterion"], shares["class"], strict=True)
-    ]
+    row_names = [f"{c} · {k}" if several else k for c, k in zip(shares["criterion"], shares["class"], strict=True)]
     return _probability_rows(shares.assign(named=row_names), "named", "share", "share of the items")
 
 

@@ -55,9 +55,7 @@ def draw_rank_probability(fit: Fit, ax: Axes) -> None:
     name_rows(ax, items)
     step = max(1, size // 12)
     ax.set_xticks(range(0, size, step), [str(rank + 1) for rank in range(0, size, step)])
-    ax.set_xlabel(
-        "rank (numbers: per cent)" if size <= _MAX_NUMBERED_RANKS else "rank (dots: the rank reported)"
-    )
+    ax.set_xlabel("rank (numbers: per cent)" if size <= _MAX_NUMBERED_RANKS else "rank (dots: the rank reported)")
     ticks = (0.0, 0.1, 0.5, 1.0)
     colour_key(ax, colours, [tick**0.5 for tick in ticks], [f"{tick:g}" for tick in ticks], "probability")
 

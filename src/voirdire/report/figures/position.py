@@ -30,9 +30,7 @@ def position_rows(fit: Fit) -> RowFigure:
         ax.axvline(0.5, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
         ax.hlines(rows, first[part], second[part], color=GRID, linewidth=4.0)
         ax.plot(first[part], rows, "o", color=BLUE, markersize=4.8, markeredgewidth=0, label="shown first")
-        ax.plot(
-            second[part], rows, "s", color=ORANGE, markersize=4.4, markeredgewidth=0, label="shown second"
-        )
+        ax.plot(second[part], rows, "s", color=ORANGE, markersize=4.4, markeredgewidth=0, label="shown second")
         name_rows(ax, names[part])
         ax.set_xlim(-0.02, 1.02)
         ax.set_xlabel("probability of picking the better item")
@@ -51,7 +49,5 @@ def position_order(fit: Fit) -> npt.NDArray[np.int64]:
     """
     judges = fit.judges()
     if "position_bias" not in judges or judges["position_bias"].isna().all():
-        raise InputError(
-            f"model {fit.model.name} knows no position bias; a model whose name ends in -position does"
-        )
+        raise InputError(f"model {fit.model.name} knows no position bias; a model whose name ends in -position does")
     return np.argsort(-np.abs(judges["position_bias"].to_numpy(dtype=float)), kind="stable")

@@ -83,9 +83,7 @@ def _judge_order(fit: Fit) -> list[str]:
     return list(judges["judge"])
 
 
-def predictive_rows(
-    fit: Fit, computed: PredictedShares | None = None, answer_kind: str | None = None
-) -> RowFigure:
+def predictive_rows(fit: Fit, computed: PredictedShares | None = None, answer_kind: str | None = None) -> RowFigure:
     """Make rows of the posterior predictive check: observed shares, and those of tables drawn from the fit.
 
     Votes: each item's share of wins (a tie counts half). Scores and labels: the shares of each judge's answers, one
@@ -104,9 +102,7 @@ def predictive_rows(
     if not shares.columns:
         return RowFigure(len(shares.rows), partial(_ppc_rows, shares))
     shares = _furthest_rows(shares)
-    return RowFigure(
-        len(shares.rows), partial(_ppc_columns, shares), 0.4 if _heads_tilted(shares.columns) else 0.0
-    )
+    return RowFigure(len(shares.rows), partial(_ppc_columns, shares), 0.4 if _heads_tilted(shares.columns) else 0.0)
 
 
 def _heads_tilted(columns: list[str]) -> bool:
@@ -131,9 +127,7 @@ def _ppc_columns(shares: PredictedShares, ax: Axes, part: slice) -> None:
         left_edge = column * width
         ax.axvline(left_edge, color=GRID, linewidth=1.0)
         observed, low, high = (values[part, column] for values in (shares.observed, shares.low, shares.high))
-        _draw_shares(
-            ax, left_edge + observed, left_edge + low, left_edge + high, shares.is_outside[part, column]
-        )
+        _draw_shares(ax, left_edge + observed, left_edge + low, left_edge + high, shares.is_outside[part, column])
         ax.annotate(
             name_label(name, _MAX_HEAD_LETTERS),
             (left_edge if tilted else left_edge + 0.5 * max_share, 1.0),
@@ -161,9 +155,7 @@ def _ppc_rows(shares: PredictedShares, ax: Axes, part: slice) -> None:
     ax.set_xlabel("share of wins")
 
 
-def _draw_shares(
-    ax: Axes, observed: Floats, low: Floats, high: Floats, outside: npt.NDArray[np.bool_]
-) -> None:
+def _draw_shares(ax: Axes, observed: Floats, low: Floats, high: Floats, outside: npt.NDArray[np.bool_]) -> None:
     rows = np.arange(len(observed))
     ax.hlines(rows, low, high, color=BLUE, linewidth=5.0, alpha=0.35)
     for chosen, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):

@@ -46,9 +46,7 @@ def draw_robustness(rows: Sequence[Row]) -> Figure:
         panels = figure.subplots(len(designs), len(kinds), sharex=True, sharey=True, squeeze=False)
         for (line, column), ax in np.ndenumerate(panels):
             panel_rows = [
-                row
-                for row in rows
-                if row["design"] == designs[line] and row["added"] in ("none", kinds[column])
+                row for row in rows if row["design"] == designs[line] and row["added"] in ("none", kinds[column])
             ]
             _draw_curves(ax, panel_rows, models)
             if line == 0:
@@ -73,9 +71,7 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
         line = sorted((row for row in rows if row["model"] == model), key=lambda row: row["count"])
         if not line:
             continue
-        x, y, error = (
-            np.array([_float_or_nan(row[key]) for row in line]) for key in ("count", "mean", "mcse")
-        )
+        x, y, error = (np.array([_float_or_nan(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
         colour, mark = SERIES_COLOURS[number % 6], MARKERS[number % 6]
         ax.fill_between(
             x,
@@ -98,9 +94,7 @@ def _line_widths(count: int) -> list[float]:
     return [float(width) for width in np.linspace(3.6 if count > 1 else 1.6, 1.2, count)]
 
 
-def draw_cells(
-    rows: Sequence[Row], names: Sequence[str], value: str, error: str, reference: float | None
-) -> Figure:
+def draw_cells(rows: Sequence[Row], names: Sequence[str], value: str, error: str, reference: float | None) -> Figure:
     """Draw one row per cell of a study: value with its 95% Monte Carlo interval, one mark per series.
 
     Parameters
@@ -129,9 +123,7 @@ def draw_cells(
             y = np.array([lines.index(name) + shift for name, _ in series_rows])
             x, e = (np.array([_float_or_nan(row[key]) for _, row in series_rows]) for key in (value, error))
             colour = SERIES_COLOURS[number % 6]
-            ax.hlines(
-                y, x - _NORMAL_QUANTILE * e, x + _NORMAL_QUANTILE * e, color=colour, linewidth=1.6, alpha=0.75
-            )
+            ax.hlines(y, x - _NORMAL_QUANTILE * e, x + _NORMAL_QUANTILE * e, color=colour, linewidth=1.6, alpha=0.75)
             handles += ax.plot(x, y, MARKERS[number % 6], color=colour, markersize=4, markeredgewidth=0)
         name_rows(ax, lines)
         if len(series) > 1:

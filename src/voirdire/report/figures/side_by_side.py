@@ -56,9 +56,7 @@ def rows_comparing_runs(
                 ax.hlines(height, low, high, color=colour, linewidth=1.2, alpha=0.75)
             # marks on one line become smaller, so that a covered mark is visible around the later ones
             size = max(9.0 - 2.6 * number, 2.0) if ends is None else 3.4
-            handles += ax.plot(
-                value[part, number], height, mark, color=colour, markersize=size, markeredgewidth=0
-            )
+            handles += ax.plot(value[part, number], height, mark, color=colour, markersize=size, markeredgewidth=0)
         name_rows(ax, names[part])
         ax.set_xlim(span)
         ax.set_xlabel(title)

@@ -25,9 +25,7 @@ def draw_change_over_time(row: Mapping[str, Any]) -> Figure:
         ax.grid(axis="y")
         block_ends = np.cumsum([block["n"] for block in row["course"]])
         middle = block_ends - np.array([block["n"] for block in row["course"]]) / 2
-        ax.plot(
-            middle, [block["mean"] for block in row["course"]], "o", color=SERIES_COLOURS[0], markersize=4
-        )
+        ax.plot(middle, [block["mean"] for block in row["course"]], "o", color=SERIES_COLOURS[0], markersize=4)
         change_point = row["since_value"]
         ax.hlines(row["before"], 0, change_point, color=MUTED, linewidth=1.6)
         ax.hlines(row["after"], change_point, block_ends[-1], color=SERIES_COLOURS[1], linewidth=1.6)

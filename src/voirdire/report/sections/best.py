@@ -48,9 +48,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         order=("rank", "item", *heads, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high"),
         missing={} if drawn else {"p_best": no_intervals},
-        notes=((decision.rule, RANKS_NOTE) if ranked and decision is not None else ())
-        if drawn
-        else (no_intervals,),
+        notes=((decision.rule, RANKS_NOTE) if ranked and decision is not None else ()) if drawn else (no_intervals,),
         bands=tuple(row["item"] in decision.first for row in rows) if decision is not None and ranked else (),
     )
 
@@ -95,9 +93,7 @@ def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]
     ranked = []
     for row in rows:
         low, high = ranks.get(row["item"] if "item" in row else row["system"], (None, None))
-        ranked.append(
-            row | {"ranks": None if low is None else str(low) if low == high else f"{low} to {high}"}
-        )
+        ranked.append(row | {"ranks": None if low is None else str(low) if low == high else f"{low} to {high}"})
     return ranked
 
 

@@ -69,8 +69,7 @@ def _class_counts_sentence(rows: Sequence[dict[str, Any]]) -> str:
     for row in rows:
         counts[row["label"]] = counts.get(row["label"], 0) + 1
     count_text = ", ".join(
-        f"{count:,} {isolate_name(label)}"
-        for label, count in sorted(counts.items(), key=lambda entry: -entry[1])
+        f"{count:,} {isolate_name(label)}" for label, count in sorted(counts.items(), key=lambda entry: -entry[1])
     )
     settled = f"{count_settled(rows):,} of {len(rows):,} are settled (probability {SETTLED_PROBABILITY:g})"
     return f"By its most probable class: {count_text}. {settled}."

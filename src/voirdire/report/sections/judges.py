@@ -62,9 +62,7 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     has_reliability = any(not is_missing(row.get("reliability")) for row in rows)
     if has_reliability:
         yield Text(
-            better_than_chance_sentence(
-                rows, chance_reliability(fit), full_sentence=True, position=order is None
-            )
+            better_than_chance_sentence(rows, chance_reliability(fit), full_sentence=True, position=order is None)
             + caveat_sentence(fit),
             "lead",
         )
@@ -193,11 +191,7 @@ def better_than_chance_sentence(
     """Count judges better than chance, not distinguishable from it, worse; and those swayed by ``position``."""
     with_interval = [row for row in rows if not is_missing(row.get("reliability_low"))]
     if not with_interval:
-        return (
-            "Reliabilities have no intervals here: which judges beat chance remains open."
-            if full_sentence
-            else ""
-        )
+        return "Reliabilities have no intervals here: which judges beat chance remains open." if full_sentence else ""
     above = sum(row["reliability_low"] > chance for row in with_interval)
     below = sum(row["reliability_high"] < chance for row in with_interval)
     biased = [

@@ -38,9 +38,7 @@ def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "over-time",
             f"Judges in stretches of time, with {100 * fit.prob:g}% intervals",
             result["over_time"],
-            notes=(
-                "A random walk whose steps are learned for each judge; items are taken as the whole fit has them.",
-            ),
+            notes=("A random walk whose steps are learned for each judge; items are taken as the whole fit has them.",),
         )
     yield from calibration_blocks(fit)
     yield from predictive_check_blocks(fit)

@@ -82,10 +82,7 @@ class GivenPairs(Design):
     def design_problems(self, items: int) -> list[str]:
         """Report unknown items, items paired with themselves, repeated pairs, an unconnected graph."""
         problems = [
-            _unknown_item_text(item, items)
-            for pair in self.listed
-            for item in pair
-            if _item_index(item, items) is None
+            _unknown_item_text(item, items) for pair in self.listed for item in pair if _item_index(item, items) is None
         ]
         if problems:
             return list(dict.fromkeys(problems))
@@ -116,7 +113,4 @@ def _item_index(item: int | str, items: int) -> int | None:
 
 def _unknown_item_text(item: int | str, items: int) -> str:
     names = item_names(items)
-    return (
-        f"there is no item {item!r};"
-        f" give an index from 0 to {items - 1} or a name from {names[0]} to {names[-1]}"
-    )
+    return f"there is no item {item!r}; give an index from 0 to {items - 1} or a name from {names[0]} to {names[-1]}"

@@ -87,8 +87,7 @@ class Accuracy(Judge):
         """Report more flips than votes."""
         if self.flips is not None and self.flips > len(questions):
             return [
-                f"flips is {self.flips}, but this judge gives only {len(questions)} votes;"
-                " lower it or give accuracy"
+                f"flips is {self.flips}, but this judge gives only {len(questions)} votes; lower it or give accuracy"
             ]
         return []
 

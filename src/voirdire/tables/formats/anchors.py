@@ -39,16 +39,12 @@ class Anchors:
         """
         kind = type(known.answer)
         answer = getattr(known.answer, _ANSWER_COLUMNS[kind])
-        question = tuple(
-            getattr(known.answer, name) for name in _COLUMNS[kind] if name != _ANSWER_COLUMNS[kind]
-        )
+        question = tuple(getattr(known.answer, name) for name in _COLUMNS[kind] if name != _ANSWER_COLUMNS[kind])
         known_answer = self._found.setdefault(kind, {}).setdefault(question, answer)
         if known_answer == answer:
             return None
         subject = question[0] if kind is not Vote else f"{question[0]} or {question[1]}"
-        return Refused(
-            known.place, f"the known answer for {subject!r} is {answer!r} here and {known_answer!r} before"
-        )
+        return Refused(known.place, f"the known answer for {subject!r} is {answer!r} here and {known_answer!r} before")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -90,8 +86,6 @@ class Anchors:
     def _filled_columns(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:
         """Columns that are not empty in all rows, and the rows."""
         names, place = _COLUMNS[kind], _COLUMNS[kind].index(_ANSWER_COLUMNS[kind])
-        rows = [
-            [*question[:place], answer, *question[place:]] for question, answer in self._found[kind].items()
-        ]
+        rows = [[*question[:place], answer, *question[place:]] for question, answer in self._found[kind].items()]
         filled = [index for index in range(len(names)) if any(row[index] is not None for row in rows)]
         return [names[index] for index in filled], [[row[index] for index in filled] for row in rows]

@@ -68,9 +68,7 @@ class LabelStudio(Format):
 
     def _read_annotation(self, where: str, name: str | None, annotation: Record) -> Iterator[Row]:
         annotator = annotation["completed_by"]
-        judge = name_text(
-            annotator.get("email") or annotator["id"] if isinstance(annotator, dict) else annotator
-        )
+        judge = name_text(annotator.get("email") or annotator["id"] if isinstance(annotator, dict) else annotator)
         for result in annotation["result"]:
             yield from guarded_rows(where, self._read_result, where, judge, name, result)
 
@@ -88,9 +86,7 @@ class LabelStudio(Format):
 
 
 def _has_results(value: Any) -> bool:
-    return isinstance(value, list) and any(
-        isinstance(member, dict) and "result" in member for member in value
-    )
+    return isinstance(value, list) and any(isinstance(member, dict) and "result" in member for member in value)
 
 
 def _read_result(place: str, judge: str | None, task: str | None, result: Record) -> Row | None:
@@ -181,16 +177,12 @@ class Potato(Format):
     ) -> Iterator[Row]:
         if not labels:
             yield Refused(place, "no label")
-        chosen = {
-            name: value for name, value in labels.items() if value not in _UNSET_VALUES and name[:1] != "_"
-        }
+        chosen = {name: value for name, value in labels.items() if value not in _UNSET_VALUES and name[:1] != "_"}
         texts = [chosen.pop(name) for name in _TEXT_NAMES if name in chosen]
         self.count("texts", len(texts))
         names = list(chosen)
         comparisons = [
-            name
-            for name, value in chosen.items()
-            if name in (_PAIRWISE_NAME, _SCALE_NAME) or _is_side(name, value)
+            name for name, value in chosen.items() if name in (_PAIRWISE_NAME, _SCALE_NAME) or _is_side(name, value)
         ]
         if comparisons == names:
             for name in names:
@@ -200,9 +192,7 @@ class Potato(Format):
             yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
         elif names[0] in _NUMBER_NAMES:
             number = chosen[names[0]]
-            yield score_row(
-                place, user, item, number, f"{names[0]} {number!r} is no number", criterion=schema
-            )
+            yield score_row(place, user, item, number, f"{names[0]} {number!r} is no number", criterion=schema)
         elif (value := number_or_none(names[0])) is not None:
             yield Score(user, item, value, schema)
         else:

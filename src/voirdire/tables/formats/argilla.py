@@ -56,9 +56,7 @@ class Argilla(Format):
             suggested = sum(record.get(f"{name}.suggestion") not in (None, "") for name in names)
         self.count("suggested", suggested)
         for name in filter(self.asked.wants, names):
-            yield from guarded_rows(
-                f"{place} {name}", _read_answers, read_responses(record, name), item, name, place
-            )
+            yield from guarded_rows(f"{place} {name}", _read_answers, read_responses(record, name), item, name, place)
 
 
 def _read_answers(responses: _Responses, item: str | None, name: str, place: str) -> Iterator[Row]:
@@ -114,8 +112,6 @@ def _questions_of_first_version(keys: Iterable[str]) -> list[str]:
 def _responses_of_first_version(record: Record, name: str) -> _Responses:
     responses = record.get(name) or []
     if isinstance(responses, dict):  # by column, as Parquet has them
-        responses = [
-            dict(zip(responses, cells, strict=True)) for cells in zip(*responses.values(), strict=True)
-        ]
+        responses = [dict(zip(responses, cells, strict=True)) for cells in zip(*responses.values(), strict=True)]
     for response in responses:
         yield response["value"], name_text(response["user_id"]), response.get("status")

@@ -153,9 +153,7 @@ def names_contexts(source: Source, roles: Mapping[str, str]) -> bool:
         return False
     seen: dict[str, str] = {}
     pairs = (
-        (str(cell), str(system_name))
-        for _, cell, system_name in source.cells(item, system)
-        if cell not in (None, "")
+        (str(cell), str(system_name)) for _, cell, system_name in source.cells(item, system) if cell not in (None, "")
     )
     return any(seen.setdefault(cell, system_name) != system_name for cell, system_name in pairs)
 

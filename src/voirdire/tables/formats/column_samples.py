@@ -106,9 +106,7 @@ def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any
         distinct = dict.fromkeys(map(str, filled))
         values = tuple(islice(distinct, MAX_CLASSES + 1))
         numbers = sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in filled)
-        samples.append(
-            ColumnSample(name, len(filled), len(cells) - len(filled), numbers, values, len(distinct))
-        )
+        samples.append(ColumnSample(name, len(filled), len(cells) - len(filled), numbers, values, len(distinct)))
     return samples
 
 

@@ -56,14 +56,10 @@ def original_column_names(path: str) -> tuple[str, ...]:
 def imported_column_names(imported: Imported) -> list[str]:
     """Columns of imported tables: all columns of one table, or the answer columns of several."""
     kinds = imported.kinds
-    return (
-        [str(name) for name in imported.table]
-        if len(kinds) == 1
-        else [ANSWER_COLUMNS[kind] for kind in kinds]
-    )
+    return [str(name) for name in imported.table] if len(kinds) == 1 else [ANSWER_COLUMNS[kind] for kind in kinds]
 
 
-def foreign_cells(
+def convert_foreign_file(
     path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells | None:
     """Columns of a file that needs conversion; None for a table of voirdire's.
@@ -172,17 +168,13 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             unfold_table(source, FormatOptions())
             names = source.columns()
             roles = find_roles(names)
-            if has_known_layout(source, roles) or (
-                source.unfolded and has_known_table_kind(source, FormatOptions())
-            ):
+            if has_known_layout(source, roles) or (source.unfolded and has_known_table_kind(source, FormatOptions())):
                 return "table", names
             our_wrapping = _is_ours(source, path)
             other_wrapping = not our_suffix or (source.kind != "csv" and not our_wrapping)
             other_names = any(column != name for column, name in roles.items())
             answers = bool(set(ANSWER_COLUMNS.values()) & roles.keys())
-            if names and (
-                other_wrapping or (not our_wrapping and table_kind(roles)) or (other_names and answers)
-            ):
+            if names and (other_wrapping or (not our_wrapping and table_kind(roles)) or (other_names and answers)):
                 return "", names
     except InputError:
         if not our_suffix or zipfile.is_zipfile(

@@ -138,8 +138,7 @@ class WorkFormat(Format):
                     self._count_answer_kinds(work, cells)
         order: tuple[type[Answer], ...] = (Vote, Score, Label)
         return {
-            question: max(order, key=lambda row: counts[row]) if counts else Label
-            for question, counts in cells.items()
+            question: max(order, key=lambda row: counts[row]) if counts else Label for question, counts in cells.items()
         }
 
     def _count_answer_kinds(self, work: Work, cells: dict[str, Counter[type[Answer]]]) -> None:
@@ -169,17 +168,11 @@ class WorkFormat(Format):
         if row_type is Vote:
             outcome = None if pair is None else self._vote_outcome(answer, pair)
             if pair is None or outcome is None:
-                word = (
-                    f" (--winners {answer}=first or the like says what it means)"
-                    if isinstance(answer, str)
-                    else ""
-                )
+                word = f" (--winners {answer}=first or the like says what it means)" if isinstance(answer, str) else ""
                 raise Odd(f"{answer!r} is none of the two items, first, second or tie{word}")
             return Vote(None, *pair, outcome, criterion, context or _compared_for(work, roles))
         if isinstance(answer, str) and answer.strip().lower() in _SIDE_ANSWERS and pair is not None:
-            raise Odd(
-                f"{answer!r} is none of the two items that were shown (--winners A=first,B=second says which)"
-            )
+            raise Odd(f"{answer!r} is none of the two items that were shown (--winners A=first,B=second says which)")
         item = _judged_item(work, roles)
         context = None if context == item else context
         if row_type is Score:
@@ -235,18 +228,14 @@ def _compared_for(work: Work, roles: Mapping[str, str]) -> str | None:
 
     None if only the two items were shown.
     """
-    others = {
-        name: cell for name, cell in work.shown.items() if name not in (roles["first"], roles["second"])
-    }
+    others = {name: cell for name, cell in work.shown.items() if name not in (roles["first"], roles["second"])}
     return _judged_item(replace(work, shown=others), roles) if others else None
 
 
 def _judged_item(work: Work, roles: Mapping[str, str]) -> str | None:
     """The judged item: the input that names it, the only input, or the platform's task."""
     lower_names = {name.lower(): name for name in work.shown}
-    input_name = roles.get("item") or next(
-        (lower_names[name] for name in _ID_NAMES if name in lower_names), None
-    )
+    input_name = roles.get("item") or next((lower_names[name] for name in _ID_NAMES if name in lower_names), None)
     if input_name is None and len(work.shown) == 1:
         input_name = next(iter(work.shown))
     return _shown_name(work, input_name) or work.task

@@ -124,15 +124,11 @@ class Toloka(WorkFormat):
         )
         refused = None
         if status in _TOLOKA_REFUSED or _first_text(record, (_TOLOKA_VERDICT_COLUMN,)) == "-":
-            refused = _TOLOKA_REFUSED.get(status, _TOLOKA_REFUSED["REJECTED"]) + (
-                f": {reason}" if reason else ""
-            )
+            refused = _TOLOKA_REFUSED.get(status, _TOLOKA_REFUSED["REJECTED"]) + (f": {reason}" if reason else "")
         elif not status and self.status in self.head.keys:
             refused = "the status of the assignment is missing"
         elif status and status not in _TOLOKA_COUNTED:
-            refused = (
-                f"status {record[self.status]!r} is none of {', '.join([*_TOLOKA_COUNTED, *_TOLOKA_REFUSED])}"
-            )
+            refused = f"status {record[self.status]!r} is none of {', '.join([*_TOLOKA_COUNTED, *_TOLOKA_REFUSED])}"
         worker, task = (
             name_text(record.get(_TOLOKA_WORKER_COLUMN)),
             name_text(record.get(_TOLOKA_TASK_COLUMN)) or None,

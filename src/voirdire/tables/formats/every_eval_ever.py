@@ -19,9 +19,7 @@ from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head
 
-_RESULTS = key_sets(
-    "schema_version evaluation_results model_info", "evaluation_results model_info source_metadata"
-)
+_RESULTS = key_sets("schema_version evaluation_results model_info", "evaluation_results model_info source_metadata")
 _SAMPLES = key_sets("evaluation_id evaluation_name model_id sample_id evaluation")
 _UNKNOWN_LEVEL = -1
 
@@ -50,9 +48,7 @@ class EveryEvalEver(Format):
     def _sampled(self) -> set[str | None]:
         """Evaluations with a file of samples among the files that are read together."""
         heads = (other.head for other in self.source.siblings)
-        return {
-            _first_available_name(head.first, "evaluation_id") for head in heads if has_keys(head, _SAMPLES)
-        }
+        return {_first_available_name(head.first, "evaluation_id") for head in heads if has_keys(head, _SAMPLES)}
 
     @cached_property
     def _metrics(self) -> dict[tuple[str | None, str | None], _Metric]:
@@ -98,9 +94,7 @@ class EveryEvalEver(Format):
         run, result = (_first_available_name(record, f"evaluation_{key}") for key in ("id", "result_id"))
         metric = self._metrics.get((run, result)) or self._metrics.get((run, name)) or _Metric(record)
         score = record["evaluation"].get("score")
-        yield self.numbered(
-            self._score(metric, score, metric.metric or result or name, (name, sample), system)
-        )
+        yield self.numbered(self._score(metric, score, metric.metric or result or name, (name, sample), system))
 
     def _score(
         self,
@@ -127,9 +121,7 @@ class _Metric:
         self.metric = _first_available_name(config, "metric_name", "metric_id")
         judges = scoring.get("judges")
         self.judges = (
-            [_model_name(judge_record) or "unnamed" for judge_record in judges]
-            if isinstance(judges, list)
-            else []
+            [_model_name(judge_record) or "unnamed" for judge_record in judges] if isinstance(judges, list) else []
         )
         self.together = _first_available_name(scoring, "aggregation_method") or "result"
         self.lower = config.get("lower_is_better") is True
@@ -144,9 +136,7 @@ class _Metric:
             Several models judged, and the file holds only their aggregate.
         """
         if len(self.judges) > 1:
-            raise Odd(
-                f"the {self.together} of {len(self.judges)} judges: {', '.join(self.judges)}; none alone is here"
-            )
+            raise Odd(f"the {self.together} of {len(self.judges)} judges: {', '.join(self.judges)}; none alone is here")
         return self.judges[0] if self.judges else options.judge or self.metric or self.name
 
     def score(self, score: Any) -> float | int:

@@ -81,11 +81,7 @@ def other_answer_columns(columns: Sequence[str], answers: Sequence[str]) -> list
     if len(ends) != 1:
         return []
     end = re.compile(rf".+[_ .-]{ends.pop()}", re.IGNORECASE)
-    return [
-        name
-        for name in columns
-        if name not in answers and end.fullmatch(name) and not _AGGREGATE_NAME.match(name)
-    ]
+    return [name for name in columns if name not in answers and end.fullmatch(name) and not _AGGREGATE_NAME.match(name)]
 
 
 def judge_columns(columns: Sequence[str]) -> list[str]:

@@ -126,9 +126,7 @@ class Format:
         except InputError:
             raise
         except (*_SHAPE_ERRORS, Odd) as error:
-            raise InputError(
-                f"{source.name}: not as {cls.title} writes it: {_describe_error(error)}"
-            ) from error
+            raise InputError(f"{source.name}: not as {cls.title} writes it: {_describe_error(error)}") from error
 
     def rows(self) -> Iterator[Row]:
         """Read the rows of all records, and give the notes."""

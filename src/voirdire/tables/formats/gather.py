@@ -86,9 +86,7 @@ _MAX_SHOWN = 3
 _MAX_FAULTS = 1_000  # unreadable rows that are kept for messages
 
 
-def gather_tables(
-    paths: Sequence[Any], reading: Any, folder: Path | None = None, *, unnamed: bool = False
-) -> Imported:
+def gather_tables(paths: Sequence[Any], reading: Any, folder: Path | None = None, *, unnamed: bool = False) -> Imported:
     """Read several files as :func:`voirdire.tables.reading.read_as` does, with all options."""
     if not paths:
         raise InputError("no file is given; name one or more")
@@ -142,8 +140,7 @@ def gather_tables(
             notes.update(dict.fromkeys(source.notes))
         options = [_options_of_file(shared_options, judges, source) for source in sources]
         chosen = [
-            format_of(source, file_options, reading.tool)
-            for source, file_options in zip(sources, options, strict=True)
+            format_of(source, file_options, reading.tool) for source, file_options in zip(sources, options, strict=True)
         ]
         _check_options(shared_options, chosen)
         for source, file_format, file_options in zip(sources, chosen, options, strict=True):

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN = 3
 #: Remedy for a table with unreadable cells or rows.
-_FAULT_REMEDY = (
-    "mend it, or take the rest: `voirdire import FILE --out DIR` lists in refused.csv what it leaves out"
-)
+_FAULT_REMEDY = "mend it, or take the rest: `voirdire import FILE --out DIR` lists in refused.csv what it leaves out"
 
 
 @dataclass
@@ -168,9 +166,7 @@ class Imported:
                 f"{', ...' if len(judges) > 8 else ''}; people= (--people) names those of them who are people"
             )
         if len(set(self.people)) == len(judges):
-            raise InputError(
-                "people: all judges of the table are named as people; nobody is left to be judged"
-            )
+            raise InputError("people: all judges of the table are named as people; nobody is left to be judged")
         answers = frame[frame["judge"].isin(self.people)].reset_index(drop=True)
         return answers.rename(columns={"judge": "person"})
 

@@ -46,18 +46,14 @@ class Inspect(Format):
         if head.shape == "zip":
             return bool(head.keys & {"header.json", "_journal/start.json"})
         evaluation = head.first.get("eval") if head.shape == "object" else None
-        return (
-            "status" in head.keys and isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys()
-        )
+        return "status" in head.keys and isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys()
 
     def records(self) -> Placed:
         """The samples, after the header."""
         if self.head.shape == "object":
             log = self.head.first
             if log.get("samples") is None:
-                raise InputError(
-                    f"{self.file}: holds the header alone, no samples; write the log with its samples"
-                )
+                raise InputError(f"{self.file}: holds the header alone, no samples; write the log with its samples")
             self._read_header(log)
             yield from members(log["samples"], f"{self.file} ")
             return
@@ -107,9 +103,7 @@ class Inspect(Format):
             where = f"{place} {key}"
             yield from guarded_rows(where, self._read_score, where, key, score, item, context)
 
-    def _read_score(
-        self, place: str, key: str, score: Record, item: str, context: str | None
-    ) -> Iterator[Row]:
+    def _read_score(self, place: str, key: str, score: Record, item: str, context: str | None) -> Iterator[Row]:
         registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
         panel = (score.get("metadata") or {}).get("panel")
         if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
@@ -136,9 +130,7 @@ class Inspect(Format):
             for judge, vote in zip(judges, votes, strict=True)
         ]
 
-    def _answer(
-        self, place: str, judge: str | None, item: str, value: Any, criterion: str, context: str | None
-    ) -> Row:
+    def _answer(self, place: str, judge: str | None, item: str, value: Any, criterion: str, context: str | None) -> Row:
         if isinstance(value, float) and math.isnan(value):
             return Refused(place, "unscored (NaN)")
         if isinstance(value, str | bool):
@@ -180,9 +172,7 @@ class Inspect(Format):
                 f"count C as 1, P as 0.5, I and N as 0){scores}"
             )
         if self.status != "success":
-            yield Note(
-                f"{self.file}: the evaluation's status is {self.status!r}, its answers may be incomplete"
-            )
+            yield Note(f"{self.file}: the evaluation's status is {self.status!r}, its answers may be incomplete")
         if aggregated:
             yield Note(
                 f"{self.file}: several models graded {', '.join(aggregated)}, and the log has what they give together: "

@@ -160,9 +160,7 @@ class _Window:
                 raise self.broken(fault)
             if len(self._text) > size_limits.record_bound():
                 raise size_limits.too_large_error(f"{self.place}: a record of", size_limits.record_bound())
-            size = max(
-                _CHUNK_CHARACTERS, len(self._text)
-            )  # doubles, so that a long record is not parsed too often
+            size = max(_CHUNK_CHARACTERS, len(self._text))  # doubles, so that a long record is not parsed too often
 
     def _read_more(self, size: int) -> bool:
         chunk = self._stream.read(size)

@@ -54,9 +54,7 @@ class JudgeBenchPeople(Format):
         """Descriptions of the metrics by name."""
         descriptions = self.head.first["annotations"]
         return {
-            str(description.get("metric")): description
-            for description in descriptions
-            if isinstance(description, dict)
+            str(description.get("metric")): description for description in descriptions if isinstance(description, dict)
         }
 
     def records(self) -> Placed:
@@ -80,9 +78,7 @@ class JudgeBenchPeople(Format):
                 arguments = f"{where} human{number}", f"human{number}", item, answer, metric
                 yield from guarded_rows(arguments[0], self._read_answer, *arguments)
 
-    def _read_answer(
-        self, place: str, judge: str, item: str | None, answer: Any, metric: str
-    ) -> Iterator[Row]:
+    def _read_answer(self, place: str, judge: str, item: str | None, answer: Any, metric: str) -> Iterator[Row]:
         if is_missing(answer):
             raise Odd("no answer")
         category = self._metrics.get(metric, {}).get("category")
@@ -108,6 +104,4 @@ class JudgeBenchPeople(Format):
         for metric, description in self._metrics.items():
             worst, best = number_or_none(description.get("worst")), number_or_none(description.get("best"))
             if worst is not None and best is not None and worst > best:
-                yield Note(
-                    f"{self.file}: of {metric!r} lower is better ({best} is best); scores are as they stand"
-                )
+                yield Note(f"{self.file}: of {metric!r} lower is better ({best} is best); scores are as they stand")

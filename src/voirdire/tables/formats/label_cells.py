@@ -90,14 +90,10 @@ def merge_label_rows(rows: Rows) -> Iterator[Row]:
     if problems:
         raise InputError(problems)
     if len(merged) == len(frame):
-        raise InputError(
-            "label_sets 'rows': no judge names several labels of an item in several rows; leave it out"
-        )
+        raise InputError("label_sets 'rows': no judge names several labels of an item in several rows; leave it out")
     if differing:
         names = ", ".join(map(repr, sorted(differing)))
-        merged.append(
-            Note(f"Columns that differ in the rows of one set of labels are left out there: {names}")
-        )
+        merged.append(Note(f"Columns that differ in the rows of one set of labels are left out there: {names}"))
     yield from merged
 
 

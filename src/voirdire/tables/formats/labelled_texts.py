@@ -19,10 +19,10 @@ from voirdire.tables.formats.rows import (
     Odd,
     Row,
     Score,
-    labels_in,
     name_text,
     number_or_none,
     one_label,
+    split_label_cell,
 )
 from voirdire.tables.formats.source import Head
 
@@ -90,8 +90,7 @@ def _is_old(record: Any) -> bool:
     """True for a record of doccano before 1.6, which names the annotators and numbers the labels."""
     annotations_list = record.get("annotations") if isinstance(record, dict) else None
     has_users = isinstance(annotations_list, list) and all(
-        isinstance(annotation, dict) and {"user", "label"} <= annotation.keys()
-        for annotation in annotations_list
+        isinstance(annotation, dict) and {"user", "label"} <= annotation.keys() for annotation in annotations_list
     )
     return has_users and bool(annotations_list)
 
@@ -108,11 +107,7 @@ class Doccano(_Annotations):
     @classmethod
     def detect(cls, head: Head) -> bool:
         """True if the head of a file shows texts with labels, and no column that doccano's exports lack."""
-        if (
-            head.shape not in ("records", "table")
-            or "id" not in head.keys
-            or not head.keys & set(_TEXT_COLUMNS)
-        ):
+        if head.shape not in ("records", "table") or "id" not in head.keys or not head.keys & set(_TEXT_COLUMNS):
             return False
         columns = head.columns or tuple(head.first or ())
         has_labels = bool(head.keys & set(_LABEL_COLUMNS)) and not _FOREIGN_ROLES & find_roles(columns).keys()
@@ -127,9 +122,7 @@ class Doccano(_Annotations):
         self.count("together", self.judge == _SHARED_FILE)
         if isinstance(labels, list) and any(isinstance(part, list | dict) for part in labels):
             raise Odd(_MARKS_REASON)
-        parts = (
-            labels.split(_LABEL_SEPARATOR) if self.head.shape == "table" and isinstance(labels, str) else []
-        )
+        parts = labels.split(_LABEL_SEPARATOR) if self.head.shape == "table" and isinstance(labels, str) else []
         label = one_label(parts if len(parts) > 1 and all(parts) else labels)
         yield Label(self.judge, name_text(record["id"]), label)
 
@@ -186,7 +179,7 @@ def _answer_and_label(record: Record) -> tuple[str | float, str | None]:
 
 
 def _accepted_option(record: Record) -> str | float:
-    accepted = labels_in(record.get("accept"))
+    accepted = split_label_cell(record.get("accept"))
     if not accepted:
         raise Odd("no option is accepted")
     if len(accepted) > 1:

@@ -24,9 +24,7 @@ _MAX_LIST_LENGTH = 50  # a longer list is rather a vector than a list of answers
 
 def objects_in(cell: Any) -> list[dict[str, Any]]:
     """The members of a list of objects; empty for other cells."""
-    return (
-        cell if isinstance(cell, list) and cell and all(isinstance(member, dict) for member in cell) else []
-    )
+    return cell if isinstance(cell, list) and cell and all(isinstance(member, dict) for member in cell) else []
 
 
 def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) -> list[str]:
@@ -45,11 +43,7 @@ def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) ->
         members = [member for values in lists for member in values if member is not None]
         sizes = {len(values) for values in lists}
         has_text = any(isinstance(cell, str) for cell in cells)
-        if (
-            len(lists) < max(len(cells), 1)
-            or not 2 + has_text <= max(sizes) <= _MAX_LIST_LENGTH
-            or not members
-        ):
+        if len(lists) < max(len(cells), 1) or not 2 + has_text <= max(sizes) <= _MAX_LIST_LENGTH or not members:
             continue
         numbers = all(_is_answer(member) for member in members)
         distinct = {str(member) for member in members}
@@ -59,9 +53,7 @@ def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) ->
             and not any(isinstance(member, dict) for member in members)
         ):
             columns_by_type[numbers].append(name)
-    return columns_by_type[True] or [
-        name for name in columns_by_type[False] if words and not names_judges(name)
-    ]
+    return columns_by_type[True] or [name for name in columns_by_type[False] if words and not names_judges(name)]
 
 
 def answers_in(cell: Any) -> list[Any] | None:
@@ -114,28 +106,18 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     """
     columns = list(options.columns) or list_columns(first_records(source))
     lists_of_columns = (
-        [[answers_in(cell) or [] for cell in cells] for _, *cells in source.cells(*columns)]
-        if columns
-        else []
+        [[answers_in(cell) or [] for cell in cells] for _, *cells in source.cells(*columns)] if columns else []
     )
     if not columns or (
-        without_lists := [
-            name for name, *lists in zip(columns, *lists_of_columns, strict=True) if not any(lists)
-        ]
+        without_lists := [name for name, *lists in zip(columns, *lists_of_columns, strict=True) if not any(lists)]
     ):
-        problem = (
-            f"column {without_lists[0]!r} holds no lists" if columns else "no column holds lists of answers"
-        )
-        raise InputError(
-            f"{source.name}: {problem}; it has {list_names(source.columns())} (--columns chooses)"
-        )
+        problem = f"column {without_lists[0]!r} holds no lists" if columns else "no column holds lists of answers"
+        raise InputError(f"{source.name}: {problem}; it has {list_names(source.columns())} (--columns chooses)")
     members = [member for lists in lists_of_columns for members_of_row in lists for member in members_of_row]
     objects = [member for member in members if isinstance(member, dict)]
     same_length = all(len({*map(len, lists)}) == 1 for lists in lists_of_columns)
     are_criteria = (
-        len(columns) > 1
-        and same_length
-        and not (objects or answer_columns(columns) or judge_columns(columns))
+        len(columns) > 1 and same_length and not (objects or answer_columns(columns) or judge_columns(columns))
     )
     keys = [key for key in (objects or [{}])[0] if all(_is_answer(member.get(key)) for member in objects)]
     answer_name = keys[0] if len(keys) == 1 else "score" if all(map(_is_answer, members)) else "label"
@@ -143,9 +125,7 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     free = [name for name in source.columns() if name not in columns]
     roles = find_roles(free) | dict(options.map or {})
     sizes = [len(max(lists, key=len)) for lists in lists_of_columns]
-    judge_column = next(
-        (name for name in free if names_judges(name) and _counts_of_names(source, name) == sizes), None
-    )
+    judge_column = next((name for name in free if names_judges(name) and _counts_of_names(source, name) == sizes), None)
     list_role = "run" if "judge" in roles and judge_column is None else "judge"
     subject = subject_of(source, [name for name in free if name != judge_column], roles)
     new_columns = {list_role, *answers}
@@ -160,13 +140,9 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
         } | subject(record, place)
         for name in columns[:1] if are_criteria else columns:
             for position, cell in enumerate(lists[name]):
-                judge_name = (
-                    names[position] if judge_column else f"{'judge' if are_criteria else name} {position + 1}"
-                )
+                judge_name = names[position] if judge_column else f"{'judge' if are_criteria else name} {position + 1}"
                 answer = (
-                    {member: lists[member][position] for member in columns}
-                    if are_criteria
-                    else {answer_name: cell}
+                    {member: lists[member][position] for member in columns} if are_criteria else {answer_name: cell}
                 )
                 yield (
                     other_cells
@@ -181,16 +157,12 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
             if invalid or not isinstance(record, dict):
                 yield place, f"{invalid[0]!r} is no list of answers" if invalid else record
             else:
-                answered = (
-                    row for row in rows(record, place) if any(row.get(name) is not None for name in answers)
-                )
+                answered = (row for row in rows(record, place) if any(row.get(name) is not None for name in answers))
                 yield from ((place, row) for row in answered)
 
     source.change(spread)
     meaning = (
-        f"named by {judge_column!r}"
-        if judge_column
-        else "of judges by their place, who may be others in each row"
+        f"named by {judge_column!r}" if judge_column else "of judges by their place, who may be others in each row"
     )
     meaning = "repeated answers of a judge" if list_role == "run" else meaning
     criteria = ", under a criterion each" if are_criteria else ""
@@ -198,9 +170,7 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     if empty := sum(member is None for member in members):
         source.notes.append(f"{source.name}: {empty} empty members of lists: not asked")
     has_criteria = len(answers) > 1
-    return replace(
-        options, wide="criterion" if has_criteria else None, columns=answers if has_criteria else ()
-    )
+    return replace(options, wide="criterion" if has_criteria else None, columns=answers if has_criteria else ())
 
 
 def _names_of(cell: Any) -> list[str]:
@@ -214,9 +184,7 @@ def _counts_of_names(source: Source, column: str) -> list[int]:
     return [len(_names_of(cell)) for _, cell in source.cells(column)]
 
 
-def subject_of(
-    source: Source, names: Sequence[str], roles: Mapping[str, str]
-) -> Callable[[Record, str], Record]:
+def subject_of(source: Source, names: Sequence[str], roles: Mapping[str, str]) -> Callable[[Record, str], Record]:
     """Function that names the subject of a record: empty if its columns do, else by an identifier, else by its line."""
     crossed = [roles[name] for name in ("context", "system") if name in roles]
     subject_columns = [roles["item"]] if "item" in roles else crossed if len(crossed) == 2 else []

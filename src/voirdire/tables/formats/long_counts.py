@@ -106,9 +106,7 @@ def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
     names_item = {"item"} <= used.keys() or {"context", "system"} <= used.keys()
     if "judge" in used or "label" not in used or not names_item:
         return None
-    free = [
-        name for name in columns if name not in used.values() and normalise_column_name(name) in COUNT_NAMES
-    ]
+    free = [name for name in columns if name not in used.values() and normalise_column_name(name) in COUNT_NAMES]
     return free[0] if len(free) == 1 else None
 
 

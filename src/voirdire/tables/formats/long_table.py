@@ -137,9 +137,7 @@ def missing_judge_note(file_name: str) -> str:
 
 def one_judge_note(file_name: str) -> Note:
     """Note on a table with one row per item or ranking whose answers are all assigned to one judge."""
-    return Note(
-        f"{file_name}: no column says who judged: all are of one judge, {DEFAULT_JUDGE!r} (--set judge=NAME)"
-    )
+    return Note(f"{file_name}: no column says who judged: all are of one judge, {DEFAULT_JUDGE!r} (--set judge=NAME)")
 
 
 def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
@@ -153,9 +151,7 @@ def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) ->
 
 def _describes_items(source: Source, column: str, used: Mapping[str, str]) -> bool:
     """True if a column has one distinct text for each of many items, for all judges: it is no answer then."""
-    subject_columns = [
-        used[name] for name in ("item", "context", "system") if name in used and used[name] != column
-    ]
+    subject_columns = [used[name] for name in ("item", "context", "system") if name in used and used[name] != column]
     pairs = [(tuple(map(str, key)), str(cell)) for _, cell, *key in source.cells(column, *subject_columns)]
     texts, items = {cell for _, cell in pairs}, {key for key, _ in pairs}
     return (
@@ -228,9 +224,7 @@ def long_rows(
         yield extended(_ROW_TYPES[kind](**row_cells), subjects.further(record))
 
     yield from read_records(source.records(), read_record)
-    renamings = [
-        f"{name!r} as {column}" for column, name in used.items() if name != column and column not in mapped
-    ]
+    renamings = [f"{name!r} as {column}" for column, name in used.items() if name != column and column not in mapped]
     if renamings:
         yield Note(f"{source.name}: columns are taken for voirdire's: {', '.join(renamings)}")
     yield from left_out_notes(source.name, [name for name in free if name not in further], used)
@@ -298,9 +292,7 @@ class WinnerCells:
         if winner is None or winner == "":
             raise Odd("no winner")
         if winner in MISSING and winner not in (first, second, *self._meanings):
-            raise Odd(
-                f"winner {winner!r} stands for a missing value; leave out the rows that nobody answered"
-            )
+            raise Odd(f"winner {winner!r} stands for a missing value; leave out the rows that nobody answered")
         if self._meanings:
             if winner not in self._meanings:
                 raise Odd(
@@ -336,9 +328,7 @@ def winner_outcome(winner: str, first: str | None, second: str | None, items: Co
     item_outcome = "first" if winner == first else "second" if winner == second else None
     if item_outcome is not None:
         if winner in OUTCOMES and winner != item_outcome:
-            raise Odd(
-                f"winner {winner!r} may mean the outcome {winner!r} or the item of that name; rename the item"
-            )
+            raise Odd(f"winner {winner!r} may mean the outcome {winner!r} or the item of that name; rename the item")
         return item_outcome
     word = winner.strip().lower()
     word_outcome = OUTCOME_WORDS.get(word)

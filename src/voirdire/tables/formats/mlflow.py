@@ -107,9 +107,7 @@ class MLflow(Format):
             columns, rows = table
             for index, row in enumerate(rows):
                 complete = isinstance(row, list) and len(row) == len(columns)
-                record = (
-                    dict(zip(columns, row, strict=True)) if complete else f"no row of {len(columns)} cells"
-                )
+                record = dict(zip(columns, row, strict=True)) if complete else f"no row of {len(columns)} cells"
                 yield f"{self.file} data[{index}]", record
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
@@ -143,11 +141,7 @@ class MLflow(Format):
         if identity is None:
             identity = question or self.file
             self._inputs[identity] += 1
-            identity = (
-                identity
-                if self._inputs[identity] == 1 and question
-                else f"{identity}/{self._inputs[identity]}"
-            )
+            identity = identity if self._inputs[identity] == 1 and question else f"{identity}/{self._inputs[identity]}"
         item = identity if self.asked.system is None else f"{identity}/{self.asked.system}"
         return {"item": item, "context": context}
 
@@ -184,9 +178,7 @@ class MLflow(Format):
         feedback_fields = feedback if isinstance(feedback, dict) else {"value": feedback}
         values, feedback_error = feedback_fields.get("value"), feedback_fields.get("error")
         if error := assessment.get("error") or feedback_error:
-            message = (
-                error.get("error_message") or error.get("error_code") if isinstance(error, dict) else error
-            )
+            message = error.get("error_message") or error.get("error_code") if isinstance(error, dict) else error
             raise Odd(f"{name}: error: {message}")
         if is_missing(values):
             raise Odd(f"{name}: no value")

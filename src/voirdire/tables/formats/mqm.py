@@ -99,11 +99,7 @@ class MQM(Format):
         for segment_key, tenths in self._tenths.items():
             rater, system, context = segment_key
             if segment_key in self._spoilt:
-                yield Refused(
-                    f"{self.file} {context} {system} {rater}", f"not scored: {self._spoilt[segment_key]}"
-                )
+                yield Refused(f"{self.file} {context} {system} {rater}", f"not scored: {self._spoilt[segment_key]}")
                 continue
             points, remainder = divmod(tenths, 10)
-            yield Score(
-                rater, f"{context}/{system}", -tenths / 10 if remainder else -points, None, context, system
-            )
+            yield Score(rater, f"{context}/{system}", -tenths / 10 if remainder else -points, None, context, system)

@@ -68,13 +68,7 @@ class OpenAIEvals(Format):
         grading_name = self._spec_of_grader() or (_CHOICE_KEY in data and _CHOICE_KEY)
         for name, grade in data.items():
             default_name = _CHOICE_KEY if isinstance(grade, str) else "score"
-            criterion = (
-                None
-                if not grading_name
-                else grading_name
-                if name == default_name
-                else f"{grading_name}/{name}"
-            )
+            criterion = None if not grading_name else grading_name if name == default_name else f"{grading_name}/{name}"
             if name.endswith(_AGREEMENT_SUFFIX):
                 self.count("agreements")
             elif grade == _INVALID_ANSWER:
@@ -151,9 +145,7 @@ class OpenAIPlatform(Format):
         for result in results:
             yield from guarded_rows(place, self._read_result, result, place, item, subject)
 
-    def _read_result(
-        self, result: Record, place: str, item: str, subject: dict[str, str | None]
-    ) -> Iterator[Row]:
+    def _read_result(self, result: Record, place: str, item: str, subject: dict[str, str | None]) -> Iterator[Row]:
         name, score = name_text(result["name"]), result.get("score")
         grader = name_text((result.get("sample") or {}).get("model")) or self.asked.judge
         if not grader and number_or_none(score) is not None:

@@ -31,9 +31,7 @@ _PAIR_KEYS = key_sets("worker left right label", "worker left right winner")
 _CLASS_KEYS = key_sets("worker task label")
 _OUTCOME_OF_SIDE = {"left": "first", "right": "second", "tie": "tie"}
 
-_ARENA_KEY_SETS = key_sets(
-    "model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie"
-)
+_ARENA_KEY_SETS = key_sets("model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie")
 _ARENA_ONLY_KEYS = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
 _BOTH_BAD = ("both_bad", "bothbad", "tie (bothbad)")
 _ARENA_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie"} | dict.fromkeys(_BOTH_BAD, "tie")
@@ -131,9 +129,7 @@ def _arena_outcome(record: Record) -> str:
             raise Odd("no winner")
         return outcome_winner(record["winner"], _ARENA_WINNERS)
     outcomes = [
-        meaning
-        for key, meaning in _ONE_HOT_WINNERS.items()
-        if str(record[key]) in ("1", "1.0", "True", "true")
+        meaning for key, meaning in _ONE_HOT_WINNERS.items() if str(record[key]) in ("1", "1.0", "True", "true")
     ]
     if len(outcomes) != 1:
         raise Odd(f"{len(outcomes)} of the three outcomes are marked")
@@ -193,9 +189,7 @@ class PandaLM(Format):
                 yield Refused(f"{self.file} idx {context}", reason)
             else:
                 order = UNKNOWN if person else None
-                yield Vote(
-                    key.removesuffix(_RESULT_SUFFIX), first, second, outcome, context=context, order=order
-                )
+                yield Vote(key.removesuffix(_RESULT_SUFFIX), first, second, outcome, context=context, order=order)
 
     def last_rows(self) -> Iterator[Row]:
         """Give a note on the unknown display order of people's votes."""

@@ -96,9 +96,7 @@ class Promptfoo(Format):
                 "criterion": _criterion_name(assertion, kind),
             }
             item = join_names(test, prompt)
-            yield score_row(
-                where, judge or "promptfoo-default", item, part.get("score"), "no score", **columns
-            )
+            yield score_row(where, judge or "promptfoo-default", item, part.get("score"), "no score", **columns)
 
     def last_rows(self) -> Iterable[Row]:
         """Raise if no model graded anything."""

@@ -38,9 +38,7 @@ _BEST_WORST_COLUMNS = tuple(
     re.compile(rf"(?:{word})[ _.-]?(?:item|option|choice|answer|response)?", re.IGNORECASE)
     for word in ("best|most", "worst|least")
 )
-_RANK_OF_ITEM_COLUMN = re.compile(
-    r"rank(?:_of)?[ _.:-]+\(?(?P<item>.*\w)\)?|(?P<first>.*\w)[ _.-]+rank", re.IGNORECASE
-)
+_RANK_OF_ITEM_COLUMN = re.compile(r"rank(?:_of)?[ _.:-]+\(?(?P<item>.*\w)\)?|(?P<first>.*\w)[ _.-]+rank", re.IGNORECASE)
 _JUDGE_WORD = re.compile(
     r"(?:judge|human|annotator|rater|expert|llm|gold|mean|average|avg|overall|true).*", re.IGNORECASE
 )
@@ -83,9 +81,7 @@ def ranking_columns(
         shown = shown or [name for name in columns if _SHOWN_ITEM_COLUMN.fullmatch(name)]
         return {"best": best_worst[0], "worst": best_worst[1], "shown": shown}
     items = {
-        name: match["item"] or match["first"]
-        for name in columns
-        if (match := _RANK_OF_ITEM_COLUMN.fullmatch(name))
+        name: match["item"] or match["first"] for name in columns if (match := _RANK_OF_ITEM_COLUMN.fullmatch(name))
     }
     if len(items) < 2 or any(map(_JUDGE_WORD.fullmatch, items.values())) or "item" in find_roles(columns):
         return None
@@ -126,22 +122,16 @@ def ranking_rows(
     ranking_names = ranking_column_names(layout)
     free = [name for name in source.columns() if name not in ranking_names and name not in mapped.values()]
     subject_roles = {column: name for column, name in mapped.items() if name not in ranking_names}
-    roles = {
-        column: name for column, name in find_roles(free).items() if column in _SUBJECT_COLUMNS
-    } | subject_roles
+    roles = {column: name for column, name in find_roles(free).items() if column in _SUBJECT_COLUMNS} | subject_roles
     if options.judge is not None and "judge" in roles:
         if roles["judge"] == "judge" or "judge" in mapped:
-            raise InputError(
-                f"{source.name}: column {roles['judge']!r} says who judged; leave --set judge out"
-            )
+            raise InputError(f"{source.name}: column {roles['judge']!r} says who judged; leave --set judge out")
         del roles["judge"]
     _check_places(source, layout)
     judge = options.judge or DEFAULT_JUDGE
     further_names = {column: name for column, name in roles.items() if column not in _SUBJECT_COLUMNS}
     others = [name for name in free if name not in roles.values()]
-    further_names |= {
-        name: name for name in others if name not in Ranking._fields and name not in further_names
-    }
+    further_names |= {name: name for name in others if name not in Ranking._fields and name not in further_names}
     number_of_row = 0
     subjects = Subjects(source, {}, further_names)
 
@@ -211,9 +201,7 @@ def _tiers_of_row(record: Record, layout: Mapping[str, Any]) -> list[list[str]]:
         cells = (name_text(record.get(name)) for name in layout["places"])
         tiers = [[cell] if cell else [] for cell in cells]
     elif "items" in layout:
-        tiers = _tiers_by_rank(
-            {item: record.get(name) for name, item in layout["items"].items()}, layout["items"]
-        )
+        tiers = _tiers_by_rank({item: record.get(name) for name, item in layout["items"].items()}, layout["items"])
     else:
         tiers = _best_worst(record, layout)
     items = [item for tier in tiers for item in tier]
@@ -232,11 +220,11 @@ def _tiers_of_chain(cell: Any) -> list[list[str]]:
         return _tiers_by_rank(chain, {})
     if isinstance(chain, list):
         return [
-            [_item_name(member) for member in (tier if isinstance(tier, list) else [tier])] for tier in chain
+            [_require_item_name(member) for member in (tier if isinstance(tier, list) else [tier])] for tier in chain
         ]
     if not isinstance(cell, str):
         raise Odd(f"ranking {cell!r} is neither a>b=c nor a list")
-    return [[_item_name(item.strip()) for item in tier.split("=")] for tier in cell.split(">")]
+    return [[_require_item_name(item.strip()) for item in tier.split("=")] for tier in cell.split(">")]
 
 
 def _tiers_by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list[list[str]]:
@@ -249,11 +237,11 @@ def _tiers_by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list
         rank = _rank_or_none(cell)
         if rank is None:
             raise Odd(f"{column_of_item.get(item, item)!r} {cell!r} is no rank, a whole number from 1")
-        tiers.setdefault(rank, []).append(_item_name(item))
+        tiers.setdefault(rank, []).append(_require_item_name(item))
     return [tiers[rank] for rank in sorted(tiers)]
 
 
-def _item_name(value: Any) -> str:
+def _require_item_name(value: Any) -> str:
     name = name_text(value)
     if not name:
         raise Odd("an item of the ranking is empty")
@@ -261,7 +249,7 @@ def _item_name(value: Any) -> str:
 
 
 def _best_worst(record: Record, layout: Mapping[str, Any]) -> list[list[str]]:
-    best, worst = (_item_name(record.get(layout[name])) for name in ("best", "worst"))
+    best, worst = (_require_item_name(record.get(layout[name])) for name in ("best", "worst"))
     shown: list[str] = []
     for name in layout["shown"]:
         cell = record.get(name)
@@ -271,7 +259,7 @@ def _best_worst(record: Record, layout: Mapping[str, Any]) -> list[list[str]]:
             # the first separator that makes best and worst parts, because names may hold the others
             splits = [[part.strip() for part in re.split(mark, cell)] for mark in ("[|]", ";", ",", "[;|,]")]
             listed = next((parts for parts in splits if {best, worst} <= set(parts)), splits[-1])
-        shown += [_item_name(item_cell) for item_cell in (listed if listed is not None else [cell])]
+        shown += [_require_item_name(item_cell) for item_cell in (listed if listed is not None else [cell])]
     if shown and not {best, worst} <= set(shown):
         raise Odd(f"best {best!r} and worst {worst!r} are not both among those shown, {list_names(shown)}")
     middle = [item for item in shown if item not in (best, worst)]

@@ -148,13 +148,9 @@ def rows_to_records(rows: Numbered, names: Sequence[str], name: str) -> Placed:
         Name of the file, for the places.
     """
     next(rows)
-    named_positions = (
-        None if names.count("") < 2 else [position for position, column in enumerate(names) if column]
-    )
+    named_positions = None if names.count("") < 2 else [position for position, column in enumerate(names) if column]
     short_length = (
-        len(names) - len(_REVIEW_COLUMNS)
-        if tuple(names[-len(_REVIEW_COLUMNS) :]) == _REVIEW_COLUMNS
-        else None
+        len(names) - len(_REVIEW_COLUMNS) if tuple(names[-len(_REVIEW_COLUMNS) :]) == _REVIEW_COLUMNS else None
     )
     for number, row in rows:
         place = f"{name}:{number}"

@@ -81,9 +81,7 @@ def format_of(source: Source, options: FormatOptions, tool: str | None = None) -
     """
     if tool is not None:
         if tool not in FORMATS:
-            raise InputError(
-                f"format {tool!r} is none of {', '.join(FORMATS)}{nearest_name(tool, list(FORMATS))}"
-            )
+            raise InputError(f"format {tool!r} is none of {', '.join(FORMATS)}{nearest_name(tool, list(FORMATS))}")
         chosen = FORMATS[tool]
         if chosen is not PlainTable and not chosen.detect(source.head):
             _wrap_single_object(source, chosen)
@@ -166,9 +164,7 @@ def _describe_unknown_file(head: Head) -> str:
         return "this archive is neither a log of Inspect nor a spreadsheet"
     keys = ", ".join(repr(key) for key in sorted(head.keys)[:8])
     lists = [key for key, value in head.first.items() if isinstance(value, list) and value]
-    inside = (
-        f"; if the list under {lists[0]!r} is the table, write it into a file of its own" if lists else ""
-    )
+    inside = f"; if the list under {lists[0]!r} is the table, write it into a file of its own" if lists else ""
     closest = _closest_tool(head.as_single_record_list())
     return f"a JSON object with the keys {keys} is of no known format{closest or inside}"
 

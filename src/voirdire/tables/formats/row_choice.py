@@ -64,9 +64,7 @@ class RowChoice:
         if not self.any_kept:
             for name, cell in cells_of_conditions.items():
                 self.values[name]["nothing" if isinstance(cell, Refused) else str(cell)] += 1
-        chosen = all(
-            meets_condition(name, cell, self.where[name]) for name, cell in cells_of_conditions.items()
-        )
+        chosen = all(meets_condition(name, cell, self.where[name]) for name, cell in cells_of_conditions.items())
         self.any_kept = self.any_kept or chosen
         return chosen
 
@@ -74,9 +72,7 @@ class RowChoice:
         """Raise if the file that was read lacks a column; then reset for the next file."""
         if self.seen and (absent := sorted({*map(condition_column, self.where)} - self.seen)):
             columns = ", ".join(map(repr, sorted(self.seen)))
-            raise InputError(
-                f"{file_name}: there is no column {absent[0]!r} (--where); its columns are {columns}"
-            )
+            raise InputError(f"{file_name}: there is no column {absent[0]!r} (--where); its columns are {columns}")
         self.any = self.any or bool(self.seen)
         self.seen = set()
 
@@ -98,11 +94,7 @@ def no_rows_message(names: str, where: Mapping[str, object], values: Mapping[str
     conditions = ", ".join(f"{name}={wanted}" for name, wanted in where.items())
     contents = []
     for name, count in values.items():
-        further = (
-            f" and {len(count) - MAX_SHOWN_VALUES:,} further values" if len(count) > MAX_SHOWN_VALUES else ""
-        )
-        shown = ", ".join(
-            f"{value} ({frequency:,})" for value, frequency in count.most_common(MAX_SHOWN_VALUES)
-        )
+        further = f" and {len(count) - MAX_SHOWN_VALUES:,} further values" if len(count) > MAX_SHOWN_VALUES else ""
+        shown = ", ".join(f"{value} ({frequency:,})" for value, frequency in count.most_common(MAX_SHOWN_VALUES))
         contents.append(f"the column {condition_column(name)!r} has {shown}{further}")
     return f"{names}: no row has {conditions}; {'; '.join(contents)}"

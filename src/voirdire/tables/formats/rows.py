@@ -115,9 +115,7 @@ UNKNOWN = "unknown"
 
 TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels", Ranking: "rankings"}
 _REQUIRED_FIELDS = 3  # number of first fields that every row fills
-_NAME_FIELDS = frozenset(
-    {"judge", "item", "first", "second", "label", "criterion", "system"}
-)  # as fits read them
+_NAME_FIELDS = frozenset({"judge", "item", "first", "second", "label", "criterion", "system"})  # as fits read them
 _INVALID_CHARACTER = re.compile("[\0\ud800-\udfff]")  # tables cannot hold these
 
 
@@ -229,14 +227,10 @@ def score_or_label(judge: Any, item: Any, answer: object, **about: Any) -> Score
         return Score(judge, item, value, **about)
     if isinstance(answer, bool | str) and answer != "":
         return Label(judge, item, str(answer), **about)
-    raise Odd(
-        "no answer" if answer is None or answer == "" else f"value {answer!r} is no number and no class"
-    )
+    raise Odd("no answer" if answer is None or answer == "" else f"value {answer!r} is no number and no class")
 
 
-def score_row(
-    place: str, judge: Any, item: Any, answer: object, reason: str = "no score", **about: Any
-) -> Row:
+def score_row(place: str, judge: Any, item: Any, answer: object, reason: str = "no score", **about: Any) -> Row:
     """A score for a number; for other answers the refusal with its reason.
 
     Examples
@@ -248,14 +242,14 @@ def score_row(
     return Refused(place, reason) if value is None else Score(judge, item, value, **about)
 
 
-def labels_in(cell: object) -> list[str]:
+def split_label_cell(cell: object) -> list[str]:
     """The labels in a cell: members of a list, of a list written as text, or parts between semicolons or bars.
 
     Examples
     --------
-    >>> labels_in("good"), labels_in("good;long"), labels_in("['good' 'long']"), labels_in(["a", "b"])
-    (['good'], ['good', 'long'], ['good', 'long'], ['a', 'b'])
-    >>> labels_in("[[A]]"), labels_in('["good"]'), labels_in("C;"), labels_in(None)
+    >>> [split_label_cell(cell) for cell in ("good", "good;long", "['good' 'long']", ["a", "b"])]
+    [['good'], ['good', 'long'], ['good', 'long'], ['a', 'b']]
+    >>> split_label_cell("[[A]]"), split_label_cell('["good"]'), split_label_cell("C;"), split_label_cell(None)
     (['[[A]]'], ['good'], ['C;'], [])
     """
     if isinstance(cell, list | tuple):
@@ -277,7 +271,7 @@ def one_label(cell: object) -> str:
     >>> one_label(["good"])
     'good'
     """
-    labels = labels_in(cell)
+    labels = split_label_cell(cell)
     if not labels:
         raise Odd("no label")
     if len(labels) > 1:
@@ -308,7 +302,7 @@ def row_fault(row: Any) -> str | None:
         return row_fault(row.answer._replace(judge="known"))
     if kind not in TABLES:
         return None
-    if kind is Label and not isinstance(row.label, LabelSet) and len(labels := labels_in(row.label)) > 1:
+    if kind is Label and not isinstance(row.label, LabelSet) and len(labels := split_label_cell(row.label)) > 1:
         return _several_labels_message(labels)
     for index, value in enumerate(row):
         if value is None or value == "":

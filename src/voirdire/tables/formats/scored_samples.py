@@ -126,9 +126,7 @@ class DeepEval(Format):
         run = self.head.first.get("testRunData") or self.head.first
         cases = [*(run.get("testCases") or []), *(run.get("conversationalTestCases") or [])]
         if not cases:
-            raise InputError(
-                f"{self.file}: holds no test cases (only a link to them?); export the run with them"
-            )
+            raise InputError(f"{self.file}: holds no test cases (only a link to them?); export the run with them")
         return members(cases, f"{self.file} case ")
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
@@ -174,16 +172,12 @@ class LMEval(Format):
                 judge = f"{key},{name_text(record.get('filter', 'none'))}"
                 value = None if key == "bypass" or isinstance(metric, str) else metric
                 reason = f"not a number per sample: {short_text(metric)}"
-                yield score_row(
-                    f"{place} {judge}", judge, item, value, reason, context=context, system=self._system
-                )
+                yield score_row(f"{place} {judge}", judge, item, value, reason, context=context, system=self._system)
 
     def last_rows(self) -> Iterator[Row]:
         """Give a note if the model is not named."""
         if self._system is None:
-            yield Note(
-                f"{self.file}: no results file beside it names the model; --set system=NAME says which it is"
-            )
+            yield Note(f"{self.file}: no results file beside it names the model; --set system=NAME says which it is")
 
 
 def _model_from_results_file(path: str) -> str | None:
@@ -191,9 +185,7 @@ def _model_from_results_file(path: str) -> str | None:
     folder, name = os.path.split(path)
     date = name.rpartition("_")[2].removesuffix(".jsonl")
     results_files = glob.glob(os.path.join(glob.escape(folder), "results_*.json"))
-    candidates = [file for file in results_files if date in file] or (
-        results_files if len(results_files) == 1 else []
-    )
+    candidates = [file for file in results_files if date in file] or (results_files if len(results_files) == 1 else [])
     for file in candidates:
         try:
             with open(file, encoding="utf-8") as stream:
@@ -249,19 +241,13 @@ class UltraFeedback(Format):
         judge, models = self.asked.judge or _first_name(record, _JUDGE_KEYS), record.get("models")
         for index, completion in enumerate(completions):
             listed_model = models[index] if isinstance(models, list) and index < len(models) else None
-            system = (
-                name_text(completion.get("model")) or name_text(listed_model) or f"completion {index + 1}"
-            )
+            system = name_text(completion.get("model")) or name_text(listed_model) or f"completion {index + 1}"
             self.count("means", completion.get(_MEAN_KEY) is not None)
             aspects = _ratings_by_aspect(completion)
             if aspects is None:
                 yield Refused(f"{place} {system}", "no ratings")
                 continue
-            ratings = [
-                (name, rating)
-                for name, rating_cell in aspects.items()
-                for rating in _each_rating(rating_cell)
-            ]
+            ratings = [(name, rating) for name, rating_cell in aspects.items() for rating in _each_rating(rating_cell)]
             if completion.get(_OVERALL_KEY) is not None:
                 ratings.append((_OVERALL_KEY, completion[_OVERALL_KEY]))
             subject = {"context": context, "system": system}

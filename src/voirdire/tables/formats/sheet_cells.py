@@ -164,9 +164,7 @@ class SheetReader:
         elif tag == "c":
             self._end_cell()
         elif tag == "row" and self._cells:
-            self.rows.append(
-                (self._row, [self._cells.get(column, "") for column in range(max(self._cells) + 1)])
-            )
+            self.rows.append((self._row, [self._cells.get(column, "") for column in range(max(self._cells) + 1)]))
 
     def text(self, data: str) -> None:
         """Handle text within an element."""
@@ -174,9 +172,7 @@ class SheetReader:
             self._text.append(data)
             self._size += len(data)
             if self._size > size_limits.record_bound():
-                raise size_limits.too_large_error(
-                    f"cell {self._place} has a text of", size_limits.record_bound()
-                )
+                raise size_limits.too_large_error(f"cell {self._place} has a text of", size_limits.record_bound())
 
     def _begin_cell(self, attributes: Attributes) -> None:
         place = attributes.get("r")

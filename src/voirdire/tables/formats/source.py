@@ -109,9 +109,7 @@ class Source:
     header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with empty names
     held: Sequence[dict[str, Any]] = field(default=(), repr=False)  # records of a table in column orientation
     left_out: frozenset[str] = field(default=frozenset(), repr=False)
-    changes: tuple[Callable[[Placed], Placed], ...] = field(
-        default=(), repr=False
-    )  # of the records, in order
+    changes: tuple[Callable[[Placed], Placed], ...] = field(default=(), repr=False)  # of the records, in order
     unfolded: bool = False
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
@@ -174,9 +172,7 @@ class Source:
             The file is no table.
         """
         if self.head.shape not in ("records", "table"):
-            raise InputError(
-                f"{self.name}: it is no table, of which columns are left out; leave --leave-out out"
-            )
+            raise InputError(f"{self.name}: it is no table, of which columns are left out; leave --leave-out out")
         columns = self.columns()
         left_out = [name for name in columns if name in names]
         if not left_out:
@@ -200,8 +196,7 @@ class Source:
         if not self.left_out:
             return records
         return (
-            (place, self._without_cells(record) if isinstance(record, dict) else record)
-            for place, record in records
+            (place, self._without_cells(record) if isinstance(record, dict) else record) for place, record in records
         )
 
     def columns(self) -> tuple[str, ...]:
@@ -219,9 +214,7 @@ class Source:
                     if isinstance(record, dict) and not record.keys() <= names.keys():
                         names.update(dict.fromkeys(record))
                         if len(names) > _MAX_COLUMNS:
-                            raise InputError(
-                                f"{place}: more than {_MAX_COLUMNS:,} columns; these are no columns"
-                            )
+                            raise InputError(f"{place}: more than {_MAX_COLUMNS:,} columns; these are no columns")
                 self._columns = column_names(names, self.name)
             else:
                 self._columns = self.head.columns or tuple(self.head.first or ())
@@ -331,9 +324,7 @@ def _recognise_file(path: str, local: str, start: bytes, separator: str | None, 
         if source is not None:
             return source
     if sheet is not None:
-        raise InputError(
-            f"file {path!r} is no spreadsheet, and has no sheet {sheet!r}; leave --sheet (sheet=) out"
-        )
+        raise InputError(f"file {path!r} is no spreadsheet, and has no sheet {sheet!r}; leave --sheet (sheet=) out")
     if start.startswith(ZIP_SIGNATURE):
         with open_archive(local) as archive:
             return Source(path, local, "zip", Head("zip", frozenset(archive.namelist())))
@@ -394,9 +385,7 @@ def _list_source(path: str, local: str) -> Source:
         first = parse_json(lines[0]) if len(lines) > 1 else None
     except NotJsonError:
         first = None
-    by_line = (
-        isinstance(first, list) and first and not any(isinstance(member, dict | list) for member in first)
-    )
+    by_line = isinstance(first, list) and first and not any(isinstance(member, dict | list) for member in first)
     source = Source(path, local, "jsonl" if by_line else "json", Head("records"))
     _, value = next(json_values(local, source.name, source.kind), (0, None))
     if isinstance(value, list):
@@ -432,9 +421,7 @@ def _object_source(path: str, local: str) -> Source:
 def _first_lines(local: str) -> list[str]:
     """The first two nonempty lines, cut at the limit of a line."""
     with open_text(local) as stream:
-        lines = (
-            line for line in iter(lambda: stream.readline(size_limits.record_bound()), "") if line.strip()
-        )
+        lines = (line for line in iter(lambda: stream.readline(size_limits.record_bound()), "") if line.strip())
         return [line for _, line in zip(range(2), lines, strict=False)]
 
 

@@ -228,9 +228,7 @@ def _relations_of_part(archive: zipfile.ZipFile, part: str) -> list[tuple[str, s
     def start_element(tag: str, attributes: Attributes) -> None:
         if tag == "Relationship" and attributes.get("TargetMode") != "External":
             target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))[1:]
-            relations.append(
-                (attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", ""))
-            )
+            relations.append((attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", "")))
 
     if relations_part in archive.namelist():
         _walk_part(archive, relations_part, start_element)
@@ -244,9 +242,7 @@ def _walk_part(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambd
             pass
 
 
-def _open_part(
-    archive: zipfile.ZipFile, part: str, bound: int | None = None
-) -> closing[Generator[bytes, None, None]]:
+def _open_part(archive: zipfile.ZipFile, part: str, bound: int | None = None) -> closing[Generator[bytes, None, None]]:
     """The chunks of a part, closed at the end of a with block."""
     limit = size_limits.streamed_size_limit(archive.getinfo(part).compress_size) if bound is None else bound
     return closing(member_pieces(archive, part, limit))

@@ -43,9 +43,7 @@ class Subjects:
         >>> subjects.names({"prompt": "capital of France", "model": "gpt"})["item"]
         'capital of France / gpt'
         """
-        subject: dict[str, Any] = {
-            name: name_text(record.get(column)) or None for name, column in self._places.items()
-        }
+        subject: dict[str, Any] = {name: name_text(record.get(column)) or None for name, column in self._places.items()}
         if self.crosses:
             context, system = pair = subject["context"], subject["system"]
             subject["item"] = None if None in pair else f"{context} / {system}"

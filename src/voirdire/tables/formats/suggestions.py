@@ -32,18 +32,14 @@ _MAX_HEADER_LINES = 6  # first lines that are searched for a header
 _SCORE_NAME = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _ITEM_SUFFIXES = ("response", "completion", "output")  # endings of columns that may name an item
 _LOSER_NAME = re.compile(r"(?:.*[_ .-])?(?:loser|rejected)(?:[_ .-].*)?", re.IGNORECASE)
-_PERSON_NAME = re.compile(
-    r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE
-)
+_PERSON_NAME = re.compile(r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE)
 _RATER_NAME = re.compile("annotator|rater|judge|expert|human|evaluator|coder|reviewer|grader", re.IGNORECASE)
 _FORM_NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in the export of a form
 
 
 def suggest_options(source: Source) -> str:
     """Suggest options for a table of unknown kind, as the end of a sentence."""
-    sentences = [
-        f"{suggestion.sentence} {suggestion.options}".strip() for suggestion in likely_tables(source)
-    ]
+    sentences = [f"{suggestion.sentence} {suggestion.options}".strip() for suggestion in likely_tables(source)]
     remedy = "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...)"
     if not any("--wide judge" in suggestion for suggestion in sentences):
         remedy += ", or, where each other column is a judge, --wide judge reads it so"
@@ -64,9 +60,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if len(columns) == 1 and not _header_below(source):
         return [*suggestions, Suggestion("what separates the columns? (--sep)", "")]
     if _is_headerless(source, records):
-        sentence = (
-            "line 1 holds cells as those below it do: write the names of the columns into a line above it"
-        )
+        sentence = "line 1 holds cells as those below it do: write the names of the columns into a line above it"
         return [Suggestion(sentence, "")]
     object_columns = _columns_of_objects(records)
     list_names = [] if {"winner", "score"} & roles.keys() else list_columns(records)
@@ -74,11 +68,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
         sentence = f"{', '.join(map(repr, list_names))} hold lists: are these answers of several judges?"
         suggestions.append(Suggestion(sentence, f"--wide lists --columns {quote(','.join(list_names))}"))
     if pairs := _names_of_rows_and_columns(columns):
-        return [
-            Suggestion(
-                f"{pairs!r} has the names of the other columns, a table of pairs: write one row a vote", ""
-            )
-        ]
+        return [Suggestion(f"{pairs!r} has the names of the other columns, a table of pairs: write one row a vote", "")]
     pair_known = {"first", "second"} <= roles.keys()
     scored = [
         column
@@ -118,26 +108,17 @@ def likely_tables(source: Source) -> list[Suggestion]:
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
         others = columns if source.changes else numeric  # some of these are not in the file
         options = "--wide criterion" + _columns_option(scored, others)
-        has_data_keys = source.unfolded and len({column.name.rpartition(".")[2] for column in scored}) < len(
-            scored
-        )
+        has_data_keys = source.unfolded and len({column.name.rpartition(".")[2] for column in scored}) < len(scored)
         if has_data_keys:  # by names that are data, of systems or of judges
             sides_question = (
-                f"{_quoted_names(scored)} stand under names that are no columns: "
-                "write a row for each of those"
+                f"{_quoted_names(scored)} stand under names that are no columns: write a row for each of those"
             )
         suggestions += (
-            [Suggestion(sides_question, "")]
-            if sides_question
-            else []
-            if losers
-            else [Suggestion(sentence, options)]
+            [Suggestion(sides_question, "")] if sides_question else [] if losers else [Suggestion(sentence, options)]
         )
         if "judge" not in roles and not judges and not losers:
             suggestions.append(Suggestion("or judges?", "--wide judge", not sides_question))
-    words = [
-        column for column in free if column.is_categorical and not column.numeric and not _is_chains(column)
-    ]
+    words = [column for column in free if column.is_categorical and not column.numeric and not _is_chains(column)]
     words = [
         column
         for column in words
@@ -152,9 +133,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
         if names_items or task:
             known_roles = roles | ({"item": task} if task else {})
             answered = [
-                column
-                for column in words
-                if column.name != task and not _is_determined(column, known_roles, records)
+                column for column in words if column.name != task and not _is_determined(column, known_roles, records)
             ]
             suggestions += _suggest_labels(answered or words, task, item_option)
     elif not suggestions and (person := _person_a_row(columns, [], roles)):
@@ -163,37 +142,24 @@ def likely_tables(source: Source) -> list[Suggestion]:
         options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(similar, columns)}"
         suggestions += [Suggestion(sentence, options)] if len(similar) > 1 else []
     if names_items and answers == {"winner"} and not {"first", "second"} & roles.keys():
-        suggestions += _suggest_role(
-            "label", [column for column in columns if column.name == roles["winner"]]
-        )
+        suggestions += _suggest_role("label", [column for column in columns if column.name == roles["winner"]])
     if {"score", "label"} & roles.keys() and not names_items and roles.get("score") not in object_columns:
         short_names = {
-            column.name: normalise_column_name(column.name)
-            for column in columns
-            if column.name not in roles.values()
+            column.name: normalise_column_name(column.name) for column in columns if column.name not in roles.values()
         }
         items = [name for name, short in short_names.items() if short.endswith(("id", *_ITEM_SUFFIXES))]
         texts = [column.name for column in free if column.filled and not column.numeric]
         items = items or (texts if len(texts) == 1 else [])
-        of_systems = {
-            column.name for column in columns if "system" in roles and 1 < column.different < column.filled
-        }
+        of_systems = {column.name for column in columns if "system" in roles and 1 < column.different < column.filled}
         for name in items[:1]:
             role = "context" if name in of_systems and "context" not in roles else "item"
-            suggestions.append(
-                Suggestion(f"is {name!r} {role}?", f"--map {role}={quote(name)}{judge_option}")
-            )
+            suggestions.append(Suggestion(f"is {name!r} {role}?", f"--map {role}={quote(name)}{judge_option}"))
     if losers and not pair_known:
-        sentence = (
-            f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
-        )
-        suggestions.append(
-            Suggestion(f"{sentence}, and which of them won into winner (order unknown where it is)", "")
-        )
+        sentence = f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
+        suggestions.append(Suggestion(f"{sentence}, and which of them won into winner (order unknown where it is)", ""))
     if object_columns := [name for name in object_columns if name not in list_names]:
         sentence = (
-            f"{', '.join(map(repr, object_columns))} hold objects or lists: write what is in them as columns or "
-            "rows"
+            f"{', '.join(map(repr, object_columns))} hold objects or lists: write what is in them as columns or rows"
         )
         suggestions.append(Suggestion(sentence, ""))
     if header_question := _header_below(source):
@@ -206,9 +172,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
 def _names_of_rows_and_columns(columns: Sequence[ColumnSample]) -> str | None:
     """A column whose cells are names of other columns, as in a matrix of pairs; None without one."""
     names = {column.name for column in columns}
-    candidates = (
-        column for column in columns if len(column.values) > 1 and {*column.values} <= names - {column.name}
-    )
+    candidates = (column for column in columns if len(column.values) > 1 and {*column.values} <= names - {column.name})
     return next((column.name for column in candidates if column.different == column.filled), None)
 
 
@@ -222,18 +186,10 @@ def _criterion_of_repeats(
     subjects = [tuple(str(record.get(name)) for name in subject_columns) for record in records]
     if "judge" not in roles or "criterion" in roles or len(set(subjects)) == len(subjects):
         return None
-    words = (
-        column.name
-        for column in free
-        if column.is_categorical and not column.numeric and column.different > 1
-    )
+    words = (column.name for column in free if column.is_categorical and not column.numeric and column.different > 1)
     cells = ((name, [str(record.get(name)) for record in records]) for name in words)
     return next(
-        (
-            name
-            for name, column_cells in cells
-            if len({*zip(subjects, column_cells, strict=True)}) == len(subjects)
-        ),
+        (name for name, column_cells in cells if len({*zip(subjects, column_cells, strict=True)}) == len(subjects)),
         None,
     )
 
@@ -252,17 +208,11 @@ def _person_a_row(
         bool(scored) and all(column.name.endswith("]") for column in scored)
     )
     person_columns = [
-        column
-        for column in columns
-        if column.name == roles.get("judge") or _PERSON_NAME.fullmatch(column.name)
+        column for column in columns if column.name == roles.get("judge") or _PERSON_NAME.fullmatch(column.name)
     ]
     person_columns += [column for column in columns if is_form and _FORM_NAME.fullmatch(column.name)]
     return next(
-        (
-            column.name
-            for column in person_columns
-            if 1 < column.different == column.filled and not column.empty
-        ),
+        (column.name for column in person_columns if 1 < column.different == column.filled and not column.empty),
         None,
     )
 
@@ -271,11 +221,7 @@ def _repeated_key(
     columns: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
 ) -> str | None:
     """A column with repeated values and an identifier's name, else one whose values differ within each judge."""
-    free = [
-        column
-        for column in columns
-        if column.name not in roles.values() and 1 < column.different < column.filled
-    ]
+    free = [column for column in columns if column.name not in roles.values() and 1 < column.different < column.filled]
     if keys := [column.name for column in free if is_key(column.name)]:
         return keys[0]
     subject_columns = [roles[name] for name in ("judge", "system") if name in roles]
@@ -289,16 +235,12 @@ def _repeated_key(
     return next((name for name, rows in rows_of_columns if len({*rows}) == len(rows)), None)
 
 
-def _is_determined(
-    column: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
-) -> bool:
+def _is_determined(column: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]) -> bool:
     """True if the judge determines a column, such as an age, or the item determines one of many values or fractions."""
     if column.different < 2 or "judge" not in roles:
         return False
     determining_roles = ["judge"]
-    if column.different > MAX_CLASSES or not all(
-        isinstance(number_or_none(value), int) for value in column.values
-    ):
+    if column.different > MAX_CLASSES or not all(isinstance(number_or_none(value), int) for value in column.values):
         determining_roles += [name for name in ("item", "context") if name in roles]
     cells = [str(record.get(column.name)) for record in records]
     return any(
@@ -312,15 +254,10 @@ def _is_determined(
 def _are_of_two_items(scored: Sequence[ColumnSample], free: Sequence[ColumnSample]) -> str:
     """Question about two numeric columns that may belong to two items of a row, as two text columns do; else empty."""
     text_names = [column.name for column in free if not column.numeric]
-    if (
-        len(scored) != 2
-        or not are_called_alike(scored[0].name, scored[1].name)
-        or _RATER_NAME.search(scored[0].name)
-    ):
+    if len(scored) != 2 or not are_called_alike(scored[0].name, scored[1].name) or _RATER_NAME.search(scored[0].name):
         return ""
     if not any(
-        are_called_alike(column, other_name)
-        for column, other_name in combinations(text_names[:_MAX_TEXT_COLUMNS], 2)
+        are_called_alike(column, other_name) for column, other_name in combinations(text_names[:_MAX_TEXT_COLUMNS], 2)
     ):
         return ""
     return (
@@ -332,11 +269,7 @@ def _are_of_two_items(scored: Sequence[ColumnSample], free: Sequence[ColumnSampl
 def _is_headerless(source: Source, records: Sequence[Mapping[str, Any]]) -> bool:
     """True if at least two columns, and a third of all, of a text table hold their own names."""
     self_named = {name for record in records for name, cell in record.items() if str(cell) == name}
-    return (
-        source.kind in ("csv", "xlsx")
-        and len(self_named) > 1
-        and 3 * len(self_named) >= len(source.columns())
-    )
+    return source.kind in ("csv", "xlsx") and len(self_named) > 1 and 3 * len(self_named) >= len(source.columns())
 
 
 def _columns_with_shared_words(words: Sequence[ColumnSample]) -> list[ColumnSample]:
@@ -362,9 +295,7 @@ def _suggest_labels(words: Sequence[ColumnSample], task: str, options: str) -> l
     ]
 
 
-def _suggest_role(
-    role: str, columns: Sequence[ColumnSample], content: str = "", options: str = ""
-) -> list[Suggestion]:
+def _suggest_role(role: str, columns: Sequence[ColumnSample], content: str = "", options: str = "") -> list[Suggestion]:
     """Suggest the first of some columns for a role of voirdire's."""
     return [
         Suggestion(

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Columns of each table, and of the refusals.
-COLUMNS: dict[str, tuple[str, ...]] = {name: row._fields for row, name in TABLES.items()} | {
-    "refused": Refused._fields
-}
+COLUMNS: dict[str, tuple[str, ...]] = {name: row._fields for row, name in TABLES.items()} | {"refused": Refused._fields}
 _REQUIRED_COLUMNS = 3  # number of first columns that every row fills
 _ROWS_PER_PART = 50_000
 

@@ -40,9 +40,7 @@ _STRONG_NOTE = "{count} verdicts say 'significantly better' (>>): "
 _PAIR_KEYS = key_sets("g1_winner g2_winner model_1 model_2")
 _GRADE_KEYS = key_sets("question_id model score judge turn")
 _HUMAN_KEYS = key_sets("model_a model_b winner judge turn question_id")
-_FOREIGN_KEYS = frozenset(
-    ("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie", "winner_ab")
-)
+_FOREIGN_KEYS = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie", "winner_ab"))
 _WINNERS_OF_GAMES = (
     {"model_1": "first", "model_2": "second", "tie": "tie"},
     {"model_2": "first", "model_1": "second", "tie": "tie"},  # the second game shows model_2 first
@@ -90,9 +88,7 @@ class JudgeBench(Format):
     """Judgements of JudgeBench."""
 
     name, title, needs = "judgebench", "JudgeBench", key_sets("pair_id judgments")
-    notes: ClassVar = {
-        "": "`label` is the key of the benchmark, not a vote: it goes to the anchors or is left out"
-    }
+    notes: ClassVar = {"": "`label` is the key of the benchmark, not a vote: it goes to the anchors or is left out"}
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the votes of both games."""
@@ -100,14 +96,10 @@ class JudgeBench(Format):
         pair = join_names(context, "A"), join_names(context, "B")
         for game, judgment in enumerate(record["judgments"]):
             order, where = pair[::-1] if game % 2 else pair, f"{place} game {game}"
-            yield from guarded_rows(
-                where, _read_judgment, judgment or {}, record["judge_name"], order, context
-            )
+            yield from guarded_rows(where, _read_judgment, judgment or {}, record["judge_name"], order, context)
 
 
-def _read_judgment(
-    judgment: Record, judge_name: object, order: tuple[str, str], context: str | None
-) -> Iterator[Row]:
+def _read_judgment(judgment: Record, judge_name: object, order: tuple[str, str], context: str | None) -> Iterator[Row]:
     decision = judgment.get("decision")
     if decision not in _DECISIONS:
         raise Odd("no decision" if decision is None else f"decision {decision!r} is unknown")
@@ -152,18 +144,12 @@ def _read_comparison(record: Record, place: str) -> Iterator[Row]:
     if "turn" not in record:
         raise Odd("two scores instead of a comparison (a template of type single)")
     shown = name_text(record["model_1"]), name_text(record["model_2"])
-    for game, (meanings, order) in enumerate(
-        zip(_WINNERS_OF_GAMES, (shown, shown[::-1]), strict=True), start=1
-    ):
+    for game, (meanings, order) in enumerate(zip(_WINNERS_OF_GAMES, (shown, shown[::-1]), strict=True), start=1):
         winner = record[f"g{game}_winner"]
         if winner in meanings:
             yield Vote(_judge_name(record), *order, meanings[winner], context=_question_and_turn(record))
         else:
-            reason = (
-                "the judge's answer could not be read"
-                if winner == "error"
-                else f"winner {winner!r} is unknown"
-            )
+            reason = "the judge's answer could not be read" if winner == "error" else f"winner {winner!r} is unknown"
             yield Refused(f"{place} game {game}", reason)
 
 

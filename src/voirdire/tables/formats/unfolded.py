@@ -59,25 +59,19 @@ def unfold_objects(source: Source, options: FormatOptions) -> None:
     """
     fixed_names, original = {*(options.map or {}).values(), *options.columns}, {*source.columns()}
     roles_of_keys = {
-        name: key
-        for name in source.columns()
-        if name not in fixed_names and (key := _names_of_members(source, name))
+        name: key for name in source.columns() if name not in fixed_names and (key := _names_of_members(source, name))
     }
     if roles_of_keys:
         source.change(lambda placed: _listed_records(placed, roles_of_keys))
     source.change(lambda placed: _flat_records(placed, fixed_names))
     columns = source.columns()
-    lists = [
-        name for name in columns if name not in fixed_names and _names_something(first_records(source), name)
-    ]
+    lists = [name for name in columns if name not in fixed_names and _names_something(first_records(source), name)]
     if len(lists) == 1 and "winner" in find_roles(columns):  # of the members of the list
         source.change(lambda placed: _pair_records(placed, lists[0]))
     elif len(lists) == 1:
         source.change(lambda placed: _member_records(placed, lists[0], {*columns}))
         source.notes.append(f"{source.name}: each member of the lists in {lists[0]!r} is a row")
-    short_names = _short_names(
-        [name for name in source.columns() if name not in original | fixed_names], original
-    )
+    short_names = _short_names([name for name in source.columns() if name not in original | fixed_names], original)
     if short_names:
         source.change(lambda placed: _renamed_records(placed, short_names))
 
@@ -103,9 +97,7 @@ def _names_of_members(source: Source, column: str) -> str:
     cells = [cell for record in first_records(source) if (cell := record.get(column)) is not None]
     members = [[*cell.values()] if isinstance(cell, dict) else [] for cell in cells]
     all_members = [member for members_of_cell in members for member in members_of_cell]
-    all_objects = (
-        all(isinstance(member, dict) for member in all_members) and min(map(len, members), default=0) > 1
-    )
+    all_objects = all(isinstance(member, dict) for member in all_members) and min(map(len, members), default=0) > 1
     return role if all_objects and set.intersection(*({*member} for member in all_members)) else ""
 
 
@@ -114,8 +106,7 @@ def _listed_records(placed: Placed, maps: Mapping[str, str]) -> Placed:
         if isinstance(record, dict):
             mappings = {name: cell for name in maps if isinstance(cell := record.get(name), dict)}
             record = record | {
-                name: [{maps[name]: key} | member for key, member in cell.items()]
-                for name, cell in mappings.items()
+                name: [{maps[name]: key} | member for key, member in cell.items()] for name, cell in mappings.items()
             }
         yield place, record
 
@@ -167,7 +158,4 @@ def _names_something(records: Sequence[Mapping[str, Any]], column: str) -> bool:
         or any(member.keys() >= _CONVERSATION_KEYS[0] for member in members)
     ):
         return False
-    return (
-        bool(_NAMING_ROLES & find_roles(list(members[0])).keys())
-        and not members[0].keys() >= _CONVERSATION_KEYS[1]
-    )
+    return bool(_NAMING_ROLES & find_roles(list(members[0])).keys()) and not members[0].keys() >= _CONVERSATION_KEYS[1]

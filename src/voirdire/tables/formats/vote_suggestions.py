@@ -13,9 +13,7 @@ from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_samples import MAX_CLASSES, ColumnSample, is_key
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
-_WINNER_NAME = re.compile(
-    "winner|won|prefer|choice|chosen|pick|better|verdict|vote(?!r)|result|outcome", re.IGNORECASE
-)
+_WINNER_NAME = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote(?!r)|result|outcome", re.IGNORECASE)
 COUNT_NAME = re.compile(
     r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
     re.IGNORECASE,
@@ -43,9 +41,7 @@ class Suggestion:
     is_complete: bool = True
 
 
-def _guess_winner_outcomes(
-    column: ColumnSample, sides: Sequence[tuple[str, str]] = _SIDE_WORDS
-) -> dict[str, str]:
+def _guess_winner_outcomes(column: ColumnSample, sides: Sequence[tuple[str, str]] = _SIDE_WORDS) -> dict[str, str]:
     """Guess the outcomes that the values of a column of winners mean; empty without a guess.
 
     Examples
@@ -59,9 +55,7 @@ def _guess_winner_outcomes(
     if len(column.values) > MAX_CLASSES or any(set(",=") & set(value) for value in values):
         return {}
     words = {
-        value: set(re.findall(r"[^\W\d_]+|\d+", value.lower()))
-        for value in values
-        if not _TIE_TEXT.fullmatch(value)
+        value: set(re.findall(r"[^\W\d_]+|\d+", value.lower())) for value in values if not _TIE_TEXT.fullmatch(value)
     }
     if any(words_of_value & _AMBIGUOUS_WORDS for words_of_value in words.values()):
         return {}
@@ -72,10 +66,7 @@ def _guess_winner_outcomes(
             for value, words_of_value in words.items()
         }
         if {*map(tuple, outcomes_of_value.values())} == {("first",), ("second",)}:
-            outcomes = {
-                value: outcomes_of_value[value][0] if value in outcomes_of_value else "tie"
-                for value in values
-            }
+            outcomes = {value: outcomes_of_value[value][0] if value in outcomes_of_value else "tie" for value in values}
             return dict(sorted(outcomes.items(), key=lambda column: OUTCOMES.index(column[1])))
     return {}
 
@@ -103,9 +94,7 @@ def suggest_votes(
             ),
             [],
         )
-    candidates = (
-        [by_name[roles["winner"]]] if "winner" in roles else [column for column in free if column not in pair]
-    )
+    candidates = [by_name[roles["winner"]]] if "winner" in roles else [column for column in free if column not in pair]
     complete = "winner" in roles and len(pair) == 2 and roles.keys() >= {"first", "second"}
     if judge_suggestions := [] if complete or "judge" in roles else _columns_of_winners(candidates, roles):
         return judge_suggestions
@@ -145,19 +134,13 @@ def are_called_alike(first_name: str, second_name: str) -> bool:
     """
     words = [re.findall(r"[^\W\d_]+|\d+|[\W_]+", name.lower()) for name in (first_name, second_name)]
     differing = [pair for pair in zip(*words, strict=False) if pair[0] != pair[1]]
-    return (
-        len(words[0]) == len(words[1]) and len(differing) == 1 and differing[0] in (("0", "1"), *_SIDE_WORDS)
-    )
+    return len(words[0]) == len(words[1]) and len(differing) == 1 and differing[0] in (("0", "1"), *_SIDE_WORDS)
 
 
 def _sides_of(pair: Sequence[ColumnSample], winner: ColumnSample) -> Sequence[tuple[str, str]]:
     """Words for the two items; 0 is the first if columns number the items from 0, except in a column on one item."""
     from_zero = [re.findall(r"\d+", column.name)[-1:] for column in pair] == [["0"], ["1"]]
-    return (
-        [("0", "1"), *_SIDE_WORDS]
-        if from_zero and not re.search(r"[_ .-][01]$", winner.name)
-        else _SIDE_WORDS
-    )
+    return [("0", "1"), *_SIDE_WORDS] if from_zero and not re.search(r"[_ .-][01]$", winner.name) else _SIDE_WORDS
 
 
 def _columns_of_winners(candidates: Sequence[ColumnSample], roles: Mapping[str, str]) -> list[Suggestion]:
@@ -182,18 +165,14 @@ def _columns_of_winners(candidates: Sequence[ColumnSample], roles: Mapping[str, 
     sentence = f"{', '.join(map(repr, judge_names))} hold {' and '.join(words)}: are they judges of pairs?"
     winners = ",".join(f"{value}={outcome}" for value, outcome in words.items())
     columns = quote(",".join(judge_names))
-    return [
-        Suggestion(sentence, f"--wide judge --table votes --columns {columns} --winners {quote(winners)}")
-    ]
+    return [Suggestion(sentence, f"--wide judge --table votes --columns {columns} --winners {quote(winners)}")]
 
 
 def _map_option(roles: Mapping[str, str]) -> str:
     return "--map " + quote(",".join(f"{name}={column}" for name, column in sorted(roles.items())))
 
 
-def _are_items(
-    column: ColumnSample, other_column: ColumnSample, records: Sequence[Mapping[str, Any]]
-) -> bool:
+def _are_items(column: ColumnSample, other_column: ColumnSample, records: Sequence[Mapping[str, Any]]) -> bool:
     """True if two columns share values, but never within a row."""
     return bool(set(column.values) & set(other_column.values)) and all(
         record.get(column.name) != record.get(other_column.name) for record in records

@@ -87,17 +87,11 @@ def _checked_kind(wide: str) -> str:
     return wide
 
 
-def _subject_columns(
-    source: Source, mapped: Mapping[str, str], wide: str, chosen: Sequence[str]
-) -> dict[str, str]:
+def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chosen: Sequence[str]) -> dict[str, str]:
     """Columns that name the subject of a row; without a column of items the first column may be the item."""
     names = source.columns()
     free = [name for name in names if name not in mapped.values() and name not in chosen]
-    known = {
-        column: name
-        for column, name in find_roles(free).items()
-        if column in _SUBJECT_ROLES and column != wide
-    }
+    known = {column: name for column, name in find_roles(free).items() if column in _SUBJECT_ROLES and column != wide}
     if wide == "criterion" and _is_answered(source, known):
         del known["item"]
     places = known | {column: name for column, name in mapped.items() if column != wide}
@@ -106,12 +100,7 @@ def _subject_columns(
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         remaining = [name for name in free if name not in places.values()]
         item = next(
-            (
-                name
-                for wanted in _ITEM_COLUMN_NAMES
-                for name in remaining
-                if normalise_column_name(name) == wanted
-            ),
+            (name for wanted in _ITEM_COLUMN_NAMES for name in remaining if normalise_column_name(name) == wanted),
             None,
         )
         if item is None and "context" in places and "context" not in mapped:
@@ -210,9 +199,7 @@ def _answer_rows(
     source: Source, options: FormatOptions, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
     if options.table not in (None, *_ROW_TYPES):
-        raise InputError(
-            f"{source.name}: such a wide table holds {' or '.join(_ROW_TYPES)}, not {options.table}"
-        )
+        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROW_TYPES)}, not {options.table}")
     row_type: Any = _ROW_TYPES.get(options.table or "")
     row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     kind, takes_words = TABLES[row_type], row_type is Label
@@ -284,9 +271,7 @@ def _item_notes(source: Source, item: str | None) -> Iterator[Note]:
         yield Note(f"{source.name}: items are named by the column {item!r}")
 
 
-def _names_of_row(
-    subjects: Subjects, record: Record, place: str, further: Mapping[str, str]
-) -> dict[str, Any]:
+def _names_of_row(subjects: Subjects, record: Record, place: str, further: Mapping[str, str]) -> dict[str, Any]:
     """Names of the subject of a row without further columns; an item without a name is named by its line."""
     subject = subjects.names(record)
     subject.setdefault("item", place.rpartition(":")[2])
@@ -327,9 +312,7 @@ def _means_number(cell: object) -> bool:
     return written or (number_or_none(cell) is not None and not isinstance(cell, bool))
 
 
-def _label_rows_from_counts(
-    source: Source, options: FormatOptions, mapped: Mapping[str, str]
-) -> Iterator[Row]:
+def _label_rows_from_counts(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> Iterator[Row]:
     """Give one label row for each counted answer; unknown raters are numbered."""
     places = _subject_columns(source, mapped, "counts", options.columns)
     columns = list(options.columns) or _unused_columns(source, places)

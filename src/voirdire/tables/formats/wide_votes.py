@@ -69,9 +69,7 @@ def wide_vote_rows(source: Source, options: FormatOptions, mapped: Mapping[str, 
 def wide_vote_roles(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> dict[str, str]:
     """Map the columns of such a table to their roles as columns of voirdire's; columns without a role are left out."""
     places, columns = _places_and_columns(source, options, mapped)
-    return {name: column for column, name in places.items()} | dict.fromkeys(
-        columns, WIDE_KINDS[str(options.wide)]
-    )
+    return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE_KINDS[str(options.wide)])
 
 
 def _places_and_columns(
@@ -80,18 +78,10 @@ def _places_and_columns(
     """Columns that name the subject of a row, and columns with winners."""
     wide = str(options.wide)
     if wide not in ("judge", "criterion"):
-        raise InputError(
-            f"{source.name}: columns of a wide table of votes are judges or criteria, not {wide}"
-        )
+        raise InputError(f"{source.name}: columns of a wide table of votes are judges or criteria, not {wide}")
     free = [name for name in source.columns() if name not in mapped.values() and name not in options.columns]
-    known = {
-        column: name
-        for column, name in find_roles(free).items()
-        if column in _SUBJECT_ROLES and column != wide
-    }
+    known = {column: name for column, name in find_roles(free).items() if column in _SUBJECT_ROLES and column != wide}
     places = known | {column: name for column, name in mapped.items() if column != wide}
     if not {"first", "second"} <= places.keys():
-        raise InputError(
-            f"{source.name}: no columns name the two items of a row (--map first=COLUMN,second=COLUMN)"
-        )
+        raise InputError(f"{source.name}: no columns name the two items of a row (--map first=COLUMN,second=COLUMN)")
     return places, answer_columns(source, options, places, wide, words=True)

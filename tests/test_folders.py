@@ -211,7 +211,7 @@ def test_a_study_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
     before = tree(tmp_path)
     from voirdire_studies import run_study
 
-    with pytest.raises(InputError, match=r"holds 'run.json', which is not that of a study and would be replaced"):
+    with pytest.raises(InputError, match=r"holds another 'run.json' than that of a study, which would be lost"):
         run_study("rq1", replicates=1, out=folder)
     assert tree(tmp_path) == before
 
@@ -223,7 +223,7 @@ def test_a_collection_writes_over_no_other_run(tmp_path: Path) -> None:
     collect.collect(panel, tmp_path / "items.csv", "pairwise", folder)
     fit(VOTES, model="bradley-terry", method="map").save(tmp_path / "fit")
     (folder / "run.json").write_bytes((tmp_path / "fit" / "run.json").read_bytes())
-    with pytest.raises(InputError, match=r"holds 'run.json', which is not that of a run"):
+    with pytest.raises(InputError, match=r"holds another 'run.json' than that of a run"):
         collect.collect(panel, tmp_path / "items.csv", "pairwise", folder)
 
 

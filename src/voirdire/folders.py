@@ -73,11 +73,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
         new_path.mkdir()
         yield new_path
         with drafts.atomic_step():
-            _put_in_place(
-                new_path,
-                target,
-                lambda old_path: _refuse_foreign(folder, old_path, layout, overwrite=overwrite),
-            )
+            _put_in_place(new_path, target, lambda old: _refuse_foreign(folder, old, layout, overwrite=overwrite))
 
 
 def _put_in_place(new_path: Path, target: Path, check: Callable[[Path], None]) -> None:
@@ -162,8 +158,7 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
         foreign = layout.find_foreign(target, known=True)
     if foreign is not None:
         raise InputError(
-            f"{prefix} holds {foreign!r}, which is not that of {layout.title} and would be replaced; name another "
-            "folder"
+            f"{prefix} holds another {foreign!r} than that of {layout.title}, which would be lost; name another folder"
         )
 
 

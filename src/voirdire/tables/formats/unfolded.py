@@ -20,7 +20,7 @@ _CONVERSATION_KEYS = (
     frozenset({"from", "value"}),
 )  # keys of turns
 _OUTPUT_COLUMN = re.compile(
-    "(?:gen|generat(?:ed|ions?)|hyps?|output|response|completion|summar(?:y|ie)|system|model|candidate)s?"
+    "(?:gen|generated|generation|hyp|output|response|completion|summary|summarie|system|model|candidate)s?"
 )
 
 

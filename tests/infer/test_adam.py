@@ -81,7 +81,7 @@ def test_maple_by_its_own_estimator() -> None:
     np.testing.assert_allclose(judges.sort_values("judge")["reliability"], [0.7, 0.8, 0.9, 0.95, 1.0], atol=0.05)
     assert judges[["reliability_low", "reliability_high"]].isna().all().all()
     assert fit.method == "adam"
-    assert any("5,000 epochs of Adam" in note and "no prior" in note for note in fit.notes)
+    assert any("5,000 epochs of Adam" in note and "adds priors" in note for note in fit.notes)
     assert "epochs" in convergence(fit)["message"]
     with pytest.raises(InputError, match="'adam' has no draws"):
         fit.idata  # noqa: B018

@@ -149,7 +149,7 @@ def test_the_default_is_without_contexts_where_people_cannot_be_told_with_them()
     cut = voirdire.fit(votes, anchors=said, anchor_mode="cut", method="map")
     assert cut.model.name == "learned-crowd-bt-position"
     assert any("anchor mode cut" in note for note in cut.notes)
-    with pytest.raises(InputError, match="no coin that they could teach by themselves"):
+    with pytest.raises(InputError, match="in model crowd-bt-contexts a judge is no coin"):
         voirdire.fit(votes, model="crowd-bt-contexts", anchors=said, anchor_mode="cut")
     twice = pd.concat([votes.assign(criterion=name) for name in ("clarity", "depth")])
     whole = voirdire.fit(twice, anchors=said, method="map")

@@ -97,7 +97,7 @@ def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(fitted
 def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_out() -> None:
     few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
     checks = few.checks().set_index("check")
-    assert "what one is worth in one context hardly" in checks.loc["contexts", "message"]
+    assert "not for the strength of one item in one context" in checks.loc["contexts", "message"]
     assert any("expectation propagation" in note for note in few.notes)
     # it did settle, and moves of its draws say that the approximation is too narrow all the same
     assert "did not converge" not in checks.loc["approximation", "message"]
@@ -111,10 +111,10 @@ def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
 ) -> None:
     table = panel(1.0, votes=8000)
     many = voirdire.fit(table, method="laplace")
-    assert not any("too large to try" in note for note in many.notes)
+    assert not any("too large to validate" in note for note in many.notes)
     assert "approximation" not in set(many.checks()["check"])
     monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.MAX_LAPLACE_VALIDATION_SECONDS", 0.0)
-    assert any("too large to try" in note for note in voirdire.fit(table, method="laplace").notes)
+    assert any("too large to validate" in note for note in voirdire.fit(table, method="laplace").notes)
 
 
 def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,11 +170,11 @@ def test_nuts_in_the_coordinates_of_the_search_is_where_chains_are(monkeypatch: 
 def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
     few = voirdire.fit(table, seconds=0.01)
     assert few.method == "laplace"
-    assert not any("too large to try" in note for note in few.notes)
+    assert not any("too large to validate" in note for note in few.notes)
     monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.MAX_VALIDATION_SECONDS", 0.0)
     none = voirdire.fit(table, seconds=0.01)
     assert none.method == "laplace"
-    assert any("too large to try" in note for note in none.notes)
+    assert any("too large to validate" in note for note in none.notes)
 
 
 def test_strengths_in_each_context(fitted: Any) -> None:

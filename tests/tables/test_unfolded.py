@@ -218,3 +218,18 @@ def test_keys_that_are_called_as_columns_of_ours_are_these(tmp_path: Path) -> No
     scores = as_proposed(written(tmp_path, records)).scores
     assert set(scores["system"]) == {"p", "q"}
     assert len(set(scores["item"])) == 6
+
+
+def test_objects_without_an_answer_are_not_asked_and_counted(tmp_path: Path) -> None:
+    members = [{"score": 3}, {"score": None}], [{"score": None}, {"score": 2}]
+    path = written(tmp_path, [{"id": f"i{n}", "ratings": cell} for n, cell in enumerate(members)])
+    imported = read(path, wide="lists")
+    assert imported.scores["score"].tolist() == [3, 2]
+    assert any("2 empty members of lists: not asked" in note for note in imported.notes)
+
+
+@pytest.mark.parametrize("column", ["ranking", "label", "scores", "trace"])
+def test_brackets_without_end_in_a_cell_are_no_traceback(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"judge,item,{column}\na,x,{'[' * 9000}{']' * 9000}\nb,y,good\n")
+    examine_file(path)

@@ -56,7 +56,7 @@ def list_in_text(text: str) -> list[str] | None:
         return None
     try:
         labels = json.loads(inner)
-    except ValueError:
+    except (ValueError, RecursionError):
         labels = [label or double_quoted for label, double_quoted in _QUOTED.findall(inner)] or None
     if not isinstance(labels, list) or any(isinstance(label, list | dict) for label in labels):
         return None

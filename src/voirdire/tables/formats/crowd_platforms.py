@@ -88,7 +88,7 @@ def _json_answers(cell: Any) -> dict[str, Any]:
         return {}
     try:
         parts = json.loads(cell) if isinstance(cell, str) else cell
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Odd(f"{_ANSWER_PREFIX}{_ALL_ANSWERS} is no JSON") from None
     answers: dict[str, Any] = {}
     for part in parts if isinstance(parts, list) else [parts]:

@@ -5,6 +5,7 @@ Bare ``NaN`` and ``Infinity`` are read, because tools write them; readers of num
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator
 from typing import IO, Any
@@ -42,6 +43,26 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(name for name in names if names.count(name) > 1)
         raise RepeatedKeyError(f"the key {repeated!r} occurs twice")
     return members
+
+
+def literal_in_cell(cell: str) -> list[Any] | dict[str, Any] | None:
+    """A list or an object that a cell holds as text, in JSON or Python notation; None for other cells.
+
+    Examples
+    --------
+    >>> literal_in_cell("[1, 2]"), literal_in_cell("['a', 'b']"), literal_in_cell("a, b"), literal_in_cell("[" * 9000)
+    ([1, 2], ['a', 'b'], None, None)
+    """
+    text = cell.strip()
+    if text[:1] not in ("[", "{"):
+        return None
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            value = parse(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return value if isinstance(value, list | dict) else None
+    return None
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repeated_keys)

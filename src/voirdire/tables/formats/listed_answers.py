@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +12,7 @@ from voirdire.tables.columns import ALIASES, find_roles, list_names, normalise_c
 from voirdire.tables.formats.column_samples import MAX_CLASSES, first_records, is_covariate_name, is_key
 from voirdire.tables.formats.example_table import answer_columns, judge_columns
 from voirdire.tables.formats.format import FormatOptions
+from voirdire.tables.formats.json_text import literal_in_cell
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
@@ -45,7 +44,7 @@ def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) ->
         has_text = any(isinstance(cell, str) for cell in cells)
         if len(lists) < max(len(cells), 1) or not 2 + has_text <= max(sizes) <= _MAX_LIST_LENGTH or not members:
             continue
-        numbers = all(_is_answer(member) for member in members)
+        numbers = all(map(_is_answer, members)) and not all(map(_is_missing, members))
         distinct = {str(member) for member in members}
         if numbers or (
             len(distinct) <= MAX_CLASSES
@@ -64,15 +63,10 @@ def answers_in(cell: Any) -> list[Any] | None:
     >>> answers_in([1, 2]), answers_in("4,2,2"), answers_in("['a', 'b']"), answers_in("a text, long")
     ([1, 2], [4, 2, 2], ['a', 'b'], None)
     """
-    if isinstance(cell, str) and cell[:1] == "[":
-        for parse in (json.loads, ast.literal_eval):
-            try:
-                cell = parse(cell)
-                break
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
-    elif isinstance(cell, str) and _NUMBER_LIST.fullmatch(cell.strip()):
-        return [number_or_none(part.strip()) for part in re.split("[,;|]", cell)]
+    if isinstance(cell, str):
+        if _NUMBER_LIST.fullmatch(cell.strip()):
+            return [number_or_none(part.strip()) for part in re.split("[,;|]", cell)]
+        cell = literal_in_cell(cell)
     if not isinstance(cell, list):
         return None
     objects = objects_in(cell)
@@ -81,10 +75,16 @@ def answers_in(cell: Any) -> list[Any] | None:
 
 
 def _is_answer(member: Any) -> bool:
-    """True for a number, a missing value, or an object with a number."""
+    """True for a number, an object with a number, and a missing answer."""
     if isinstance(member, dict):
-        return any(number_or_none(value) is not None for value in member.values())
+        return _is_missing(member) or any(number_or_none(value) is not None for value in member.values())
     return member is None or number_or_none(member) is not None
+
+
+def _is_missing(member: Any) -> bool:
+    """True for a member without an answer: nothing, or an object all of whose values are nothing."""
+    values = member.values() if isinstance(member, dict) else [member]
+    return all(value is None for value in values)
 
 
 def names_judges(name: str) -> bool:
@@ -167,7 +167,7 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     meaning = "repeated answers of a judge" if list_role == "run" else meaning
     criteria = ", under a criterion each" if are_criteria else ""
     source.notes.append(f"{source.name}: lists in {list_names(columns)} hold answers {meaning}{criteria}")
-    if empty := sum(member is None for member in members):
+    if empty := sum(map(_is_missing, members)):
         source.notes.append(f"{source.name}: {empty} empty members of lists: not asked")
     has_criteria = len(answers) > 1
     return replace(options, wide="criterion" if has_criteria else None, columns=answers if has_criteria else ())

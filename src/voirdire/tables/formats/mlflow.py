@@ -229,7 +229,7 @@ def _list_of_assessments(assessments: Any) -> list[Any] | None:
     if isinstance(assessments, str) and assessments:
         try:
             assessments = json.loads(assessments)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Odd("the assessments are no JSON; write the table with to_json or to_parquet") from None
     if is_missing(assessments):
         return None
@@ -244,7 +244,7 @@ def _trace_of(record: Record) -> Record:
     if isinstance(trace, str):
         try:
             trace = json.loads(trace)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
     return trace if isinstance(trace, dict) else {}
 

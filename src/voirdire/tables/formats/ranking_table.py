@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
 from voirdire.tables.formats.format import FormatOptions, read_records
+from voirdire.tables.formats.json_text import literal_in_cell
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -97,22 +96,8 @@ def _rank_or_none(cell: Any) -> int | None:
 
 def _is_chain(cell: Any) -> bool:
     return isinstance(cell, list | dict) or (
-        isinstance(cell, str) and (">" in cell or _literal_in_cell(cell) is not None)
+        isinstance(cell, str) and (">" in cell or literal_in_cell(cell) is not None)
     )
-
-
-def _literal_in_cell(cell: str) -> list[Any] | dict[str, Any] | None:
-    """A list or an object in a cell, in JSON or Python notation; None for other cells."""
-    if cell.lstrip()[:1] not in ("[", "{"):
-        return None
-    try:
-        value = json.loads(cell)
-    except ValueError:
-        try:
-            value = ast.literal_eval(cell.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return None
-    return value if isinstance(value, list | dict) else None
 
 
 def ranking_rows(
@@ -215,7 +200,7 @@ def _tiers_of_row(record: Record, layout: Mapping[str, Any]) -> list[list[str]]:
 def _tiers_of_chain(cell: Any) -> list[list[str]]:
     if cell is None or cell == "":
         raise Odd("no ranking")
-    chain = _literal_in_cell(cell) if isinstance(cell, str) else cell
+    chain = literal_in_cell(cell) if isinstance(cell, str) else cell
     if isinstance(chain, dict):
         return _tiers_by_rank(chain, {})
     if isinstance(chain, list):
@@ -253,7 +238,7 @@ def _best_worst(record: Record, layout: Mapping[str, Any]) -> list[list[str]]:
     shown: list[str] = []
     for name in layout["shown"]:
         cell = record.get(name)
-        value = _literal_in_cell(cell) if isinstance(cell, str) else cell
+        value = literal_in_cell(cell) if isinstance(cell, str) else cell
         listed = value if isinstance(value, list) else None
         if listed is None and isinstance(cell, str) and len(layout["shown"]) == 1:
             # the first separator that makes best and worst parts, because names may hold the others

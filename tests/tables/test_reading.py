@@ -15,6 +15,7 @@ from voirdire.notices import listen_for_notes
 from voirdire.tables import read_table
 from voirdire.tables.formats.folder import import_files
 from voirdire.tables.reading import OPTIONS_SUFFIX, Reading
+from voirdire.tables.run_folders import filter_rows
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -361,3 +362,21 @@ def test_a_file_beside_the_table_says_how_it_is_read(tmp_path: Path) -> None:
     beside.write_text('map = "m1"\n')
     with pytest.raises(InputError, match=r'write map = \{a = "b"\}'):
         read(path)
+
+
+def test_rows_may_be_left_out_by_what_they_hold(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("judge,first,second,winner\nann,a,b,first\nann,a,b,tie\nbob,a,b,second\n1.0,a,b,first\n")
+    assert read(path, where={"winner!": "tie"}).votes["judge"].tolist() == ["ann", "bob", "1.0"]
+    assert read(path, where={"judge!": "1", "winner": "first"}).votes["judge"].tolist() == ["ann"]
+    with pytest.raises(InputError, match="there is no column 'judg'"):
+        read(path, where={"judg!": "bob"})
+    with pytest.raises(InputError, match=r"no row has winner!=tie, winner=tie; the column 'winner' has"):
+        read(path, where={"winner!": "tie", "winner": "tie"})
+
+
+def test_rows_of_a_run_may_be_left_out_by_what_they_hold() -> None:
+    cells = {"judge": ["a", "b", "a"], "score": [1, 2, 3]}
+    assert filter_rows(cells, {"judge!": "a"}, "run") == {"judge": ["b"], "score": [2]}
+    with pytest.raises(InputError, match="there is no column 'topic'"):
+        filter_rows(cells, {"topic!": "x"}, "run")

@@ -52,14 +52,7 @@ def plain(density: Callable[[], Any], names: tuple[str, ...], draws: int) -> tup
 
 
 def race(
-    title: str,
-    density: Callable[[], Any],
-    names: tuple[str, ...],
-    *,
-    draws: int,
-    rows: str,
-    note: str,
-    **how: Any,
+    title: str, density: Callable[[], Any], names: tuple[str, ...], *, draws: int, rows: str, note: str, **how: Any
 ) -> None:
     """Sample by both, each in a process of its own, and print the benchmark's result.
 
@@ -89,11 +82,7 @@ def race(
     peer_seconds, peer_ess = json.loads(done.stdout.strip().splitlines()[-1])
     sides = {
         f"voirdire, {CHAINS} x ({OWN[0]} + {OWN[1]})": (seconds, ess, ess / seconds),
-        f"PyMC, one row per {rows}, {CHAINS} x ({draws} + {draws})": (
-            peer_seconds,
-            peer_ess,
-            peer_ess / peer_seconds,
-        ),
+        f"PyMC, one row per {rows}, {CHAINS} x ({draws} + {draws})": (peer_seconds, peer_ess, peer_ess / peer_seconds),
     }
     both = list(sides.values())
     sides["ratio"] = tuple(a / b for a, b in zip(*both, strict=True))

@@ -42,6 +42,6 @@ notes = [
     "tables "
     "that are there. Compilation is left out of both; the loop compiles anew whenever a table has other "
     "numbers of "
-    "distinct outcomes, which is where it loses most.",
+    "distinct outcomes, which is where it loses most."
 ]
 show("Fits of a simulation study", [row], notes)

@@ -58,10 +58,7 @@ def alpaca() -> tuple[Rows, str]:
     rows: Rows = [
         {"what": f"AlpacaEval 2, {what}", "value": round(float(value), 4)}
         for what, value in (
-            (
-                "length held fixed: Spearman with length-controlled win rates",
-                spearmanr(both["score"], rate)[0],
-            ),
+            ("length held fixed: Spearman with length-controlled win rates", spearmanr(both["score"], rate)[0]),
             ("unadjusted: Spearman with the same", spearmanr(both["unadjusted"], rate)[0]),
             ("published win rates: Spearman with the same", spearmanr(both["win_rate"], rate)[0]),
             ("effect of length, log-odds for each standard deviation", effect["effect"]),
@@ -168,11 +165,7 @@ def planted(tables: int = TABLES) -> tuple[Rows, str]:
 def main() -> None:
     """Print rows of both comparisons."""
     parts = [alpaca(), beside_arena(), planted()]
-    show(
-        "Leaderboards with covariates",
-        [row for rows, _ in parts for row in rows],
-        [note for _, note in parts],
-    )
+    show("Leaderboards with covariates", [row for rows, _ in parts for row in rows], [note for _, note in parts])
 
 
 if __name__ == "__main__":

@@ -23,12 +23,7 @@ second = (first + rng.integers(1, ITEMS, VOTES)) % ITEMS
 won = rng.random(VOTES) < 1 / (1 + np.exp(strength[second] - strength[first]))
 names = np.array([f"model-{i}" for i in range(ITEMS)])
 votes = pd.DataFrame(
-    {
-        "judge": "people",
-        "first": names[first],
-        "second": names[second],
-        "winner": np.where(won, "first", "second"),
-    }
+    {"judge": "people", "first": names[first], "second": names[second], "winner": np.where(won, "first", "second")}
 )
 WINNERS = {"first": evalica.Winner.X, "second": evalica.Winner.Y, "tie": evalica.Winner.Draw}
 

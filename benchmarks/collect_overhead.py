@@ -85,7 +85,7 @@ def main() -> None:
         [
             "The server is a process of its own on the same machine and answers at once, so the wall time holds its "
             ""
-            f"own time too. Medians of {RUNS} interleaved runs; a run is everything from the panel to the tables.",
+            f"own time too. Medians of {RUNS} interleaved runs; a run is everything from the panel to the tables."
         ],
     )
 

@@ -11,11 +11,7 @@ from common import shared, show, small
 import voirdire
 from voirdire.infer.posterior import thinned_draws
 from voirdire.kinds.answers import sample_categorical
-from voirdire.kinds.votes.response_probabilities import (
-    ComparisonCodes,
-    answer_probabilities,
-    sample_new_context,
-)
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities, sample_new_context
 from voirdire.model.terms.reliability import Values
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "crowd-bt")

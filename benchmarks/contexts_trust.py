@@ -80,10 +80,8 @@ columns = list(dict.fromkeys(key for row in rows for key in row))
 notes = [
     f"{TABLES} tables each of {JUDGES} judges on the same {VOTES // JUDGES} questions about {ITEMS} items under "
     f"{CONTEXTS} prompts; items with sd 1.5 and 1.5 more between prompts; a copy repeats {KEPT:.0%} of the answers. By "
-    "laplace.",
+    "laplace."
 ]
 show(
-    "Contexts: judges who are independent, copies, and width",
-    [{k: row.get(k) for k in columns} for row in rows],
-    notes,
+    "Contexts: judges who are independent, copies, and width", [{k: row.get(k) for k in columns} for row in rows], notes
 )

@@ -6,14 +6,7 @@ from common import shared, show
 
 from voirdire.fit.crossval import cross_validate
 
-MODELS = (
-    "bradley-terry",
-    "bradley-terry-judge-ties",
-    "crowd-bt",
-    "crowd-bt-position",
-    "bt-sigma",
-    "bt-sigma-position",
-)
+MODELS = ("bradley-terry", "bradley-terry-judge-ties", "crowd-bt", "crowd-bt-position", "bt-sigma", "bt-sigma-position")
 
 table = cross_validate(shared("llmfao_votes.csv"), MODELS, by=("pair", "context"), folds=5, seed=0)
 rows = [
@@ -28,6 +21,6 @@ rows = [
     for row in table.itertuples()
 ]
 notes = [
-    "13,209 votes, 5 folds of (pair, context) groups, MAP of the training folds; standard errors clustered by group.",
+    "13,209 votes, 5 folds of (pair, context) groups, MAP of the training folds; standard errors clustered by group."
 ]
 show("Held-out prediction (LLMFAO votes)", rows, notes)

@@ -27,24 +27,14 @@ BASE = {
 }
 #: What grows, and what of the smallest table is otherwise.
 GROWS: dict[str, dict[str, dict[str, int]]] = {
-    "votes": {
-        "rows": {},
-        "items": {},
-        "judges": {},
-        "contexts": {"contexts": 10},
-        "criteria": {"criteria": 2},
-    },
+    "votes": {"rows": {}, "items": {}, "judges": {}, "contexts": {"contexts": 10}, "criteria": {"criteria": 2}},
     "scores": {
         "rows and items": {},
         "judges and rows": {},
         "contexts and rows and items": {"contexts": 10},
         "criteria and rows": {"criteria": 2, "rows": 4_000},
     },
-    "labels": {
-        "rows and items": {},
-        "judges and rows": {},
-        "criteria and rows": {"criteria": 2, "rows": 40_000},
-    },
+    "labels": {"rows and items": {}, "judges and rows": {}, "criteria and rows": {"criteria": 2, "rows": 40_000}},
     "rankings": {
         "rows": {},
         "items": {},
@@ -97,10 +87,7 @@ def table(kind: str, size: dict[str, int]) -> pd.DataFrame:
         label = np.where(right, truth, rng.integers(0, 3, rows))
         return pd.DataFrame({**columns, "label": np.array(["cat", "dog", "fox"])[label]})
     if size["contexts"]:
-        columns |= {
-            "context": named("p", item % size["contexts"]),
-            "system": named("s", item // size["contexts"]),
-        }
+        columns |= {"context": named("p", item % size["contexts"]), "system": named("s", item // size["contexts"])}
         del columns["item"]
     seen = worth[criterion, item] - rng.normal(0, 0.7, judges)[judge] + rng.logistic(size=rows)
     return pd.DataFrame({**columns, "score": 1 + (seen[:, None] > np.array([-2.0, -0.7, 0.7, 2.0])).sum(axis=1)})

@@ -76,7 +76,7 @@ def main() -> None:
         [
             f"Of {DRAWS} random choices of known items: the mean share of the others that is accepted so that people "
             f"agree with 1 - error of them with probability {PROB}, how many of them people agree with, and the share "
-            "of choices in which that is as many as guaranteed (accepting none counts as such).",
+            "of choices in which that is as many as guaranteed (accepting none counts as such)."
         ],
     )
 

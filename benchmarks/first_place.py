@@ -46,25 +46,14 @@ def equal_items(items: int, draws: int, heavy: bool) -> Iterator[Floats]:
 
 def simulated() -> Iterator[dict[str, object]]:
     """How often any pair is called distinguishable where all items are equal."""
-    for items, draws, heavy in (
-        (2, 4000, False),
-        (3, 4000, False),
-        (8, 800, False),
-        (8, 4000, False),
-        (8, 4000, True),
-    ):
+    for items, draws, heavy in ((2, 4000, False), (3, 4000, False), (8, 800, False), (8, 4000, False), (8, 4000, True)):
         wrong = dict.fromkeys(RULES, 0)
         for found in equal_items(items, draws, heavy):
             for name, rule in RULES.items():
                 wrong[name] += bool(rule(found).any())
         what = f"{items} equal items, {draws:,} draws{', a heavy common factor' if heavy else ''}"
         for rule, count in wrong.items():
-            yield {
-                "what": what,
-                "tables": PANELS,
-                "rule": rule,
-                "tables with any pair": round(count / PANELS, 4),
-            }
+            yield {"what": what, "tables": PANELS, "rule": rule, "tables with any pair": round(count / PANELS, 4)}
 
 
 def of_halves(name: str, table: pd.DataFrame) -> Iterator[dict[str, object]]:

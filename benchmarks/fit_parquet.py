@@ -23,10 +23,7 @@ FIT = ["-m", "voirdire", "fit", "FILE", "--model", "bradley-terry", "--json"]
 
 def write(file: Path) -> None:
     """Votes of 20 judges on 100 models that are evenly spaced."""
-    first, second = (
-        "(hash(i + 1) % 100)::BIGINT",
-        "((hash(i + 1) % 100 + 1 + hash(i + 2) % 99) % 100)::BIGINT",
-    )
+    first, second = ("(hash(i + 1) % 100)::BIGINT", "((hash(i + 1) % 100 + 1 + hash(i + 2) % 99) % 100)::BIGINT")
     drawn = f"SELECT i, {first} AS a, {second} AS b FROM range({VOTES}) t(i)"
     winner = "CASE WHEN (hash(i + 3) % 1000000) / 1e6 < 1 / (1 + exp((b - a) / 30.0)) THEN 'first' ELSE 'second' END"
     with duckdb.connect() as connection:

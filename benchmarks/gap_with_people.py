@@ -67,7 +67,7 @@ def main() -> None:
         [
             "Pairs of other items that people see differently, the prior of the other sources, mean of "
             f"{TRIES} draws of items: the stated probability less the share that is right, the share of pairs at "
-            "P > .95 and how many of these are otherwise, and log loss.",
+            "P > .95 and how many of these are otherwise, and log loss."
         ],
     )
 

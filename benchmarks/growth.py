@@ -70,6 +70,6 @@ for size in [(5, 10, 500), (9, 20, 900)] if small() else SIZES:
     rows.append(json.loads(done.stdout.strip().splitlines()[-1]))
 notes = [
     "Single runs from a dataframe to the mode and its checks, with imports and compilation. "
-    "Memory before is that of the process with the dataframe.",
+    "Memory before is that of the process with the dataframe."
 ]
 show("Growth of a fit", rows, notes)

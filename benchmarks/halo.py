@@ -92,6 +92,6 @@ notes = [
     f"{TABLES} tables of {JUDGES} judges, {ITEMS} items and {CRITERIA} criteria on {LEVELS} levels, strengths with "
     "sd 1, half of their variance the same under all criteria; halves of the judges. Fits by laplace, "
     "intervals of 90%, scores over criteria. Between halves scores are what answers alone say: of scores that a prior "
-    "draws to zero by a share 1 - b, whose posterior knows it, z has the standard deviation sqrt(b): the last column.",
+    "draws to zero by a share 1 - b, whose posterior knows it, z has the standard deviation sqrt(b): the last column."
 ]
 show("Halo: scores under several criteria", [{name: row.get(name) for name in columns} for row in rows], notes)

@@ -21,10 +21,7 @@ def drawn(fit: Fit, table: pd.DataFrame, rng: np.random.Generator) -> tuple[pd.D
     density, votes = part.density, part.coded_votes
     draws = fit.posterior.draws.reshape(-1, density.size)
     values = dict(density.values(draws[rng.integers(len(draws))], np))
-    for name, spread in (
-        ("context_strength", "log_context_spread"),
-        ("tie_context", "log_tie_context_spread"),
-    ):
+    for name, spread in (("context_strength", "log_context_spread"), ("tie_context", "log_tie_context_spread")):
         values[name] = rng.normal(size=values[name].shape) * np.exp(values[spread].item())
     chances = cell_probabilities(part.model, density, [values], votes)[votes.row_cell]
     answer = (rng.random((len(chances), 1)) > np.cumsum(chances, axis=1)).sum(axis=1)
@@ -59,8 +56,4 @@ notes = [
     "Scores of halves are shrunk alike and share judges, so that they differ less than their intervals add up to, even "
     "where these cover the truth as they say.",
 ]
-show(
-    "Halves of the prompts (LLMFAO) by the default method, and of tables where the truth is known",
-    rows,
-    notes,
-)
+show("Halves of the prompts (LLMFAO) by the default method, and of tables where the truth is known", rows, notes)

@@ -17,6 +17,6 @@ notes = [
     f"{table['judge'].nunique()} judges, {table['context'].nunique()} prompts, "
     f"{pd.concat([table['first'], table['second']]).nunique()} systems, {len(table):,} votes; {SPLITS} random halves "
     "of the prompts, fitted apart. So few systems tell the standard deviation of z of a pair of halves roughly (to "
-    "a third), and halves of one table are no independent trials.",
+    "a third), and halves of one table are no independent trials."
 ]
 show("Halves of the prompts of a small panel by the default fit (mtrepro)", rows, notes)

@@ -88,6 +88,6 @@ for size in (20,) if small() else SIZES:
 notes = [
     f"{ITEMS} systems, {JUDGES} judges, {VOTES} votes in each context, without ties; strengths with sd 1.5 and "
     f"{SPREAD:g} more between contexts. From a dataframe to the spreads' maximum and the mode of all else, with "
-    "imports; then the standard error of every latent value. One run of each size, on two cores.",
+    "imports; then the standard error of every latent value. One run of each size, on two cores."
 ]
 show("Growth of a fit with contexts", rows, notes)

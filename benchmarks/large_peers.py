@@ -46,10 +46,7 @@ DawidSkene(n_iter=100).fit_predict(table)
 
 def write_votes(file: Path) -> None:
     """Votes of 20 judges on models that are evenly spaced."""
-    first, second = (
-        "(hash(i + 1) % 100)::BIGINT",
-        "((hash(i + 1) % 100 + 1 + hash(i + 2) % 99) % 100)::BIGINT",
-    )
+    first, second = ("(hash(i + 1) % 100)::BIGINT", "((hash(i + 1) % 100 + 1 + hash(i + 2) % 99) % 100)::BIGINT")
     winner = "CASE WHEN (hash(i + 3) % 1000000) / 1e6 < 1 / (1 + exp((b - a) / 30.0)) THEN 'first' ELSE 'second' END"
     with duckdb.connect() as connection:
         connection.execute(
@@ -94,13 +91,7 @@ with tempfile.TemporaryDirectory() as folder:
         (f"{VOTES:,} votes", "DuckDB counts"): [*python, COUNT, str(votes), distinct],
         (f"{VOTES:,} votes", "pandas counts"): [*python, PANDAS, str(votes), distinct],
         (f"{VOTES:,} votes", "choix, of DuckDB's count"): [*python, CHOIX, str(votes)],
-        (f"{VOTES:,} votes", "voirdire, Bradley-Terry"): [
-            *voirdire,
-            str(votes),
-            "--model",
-            "bradley-terry",
-            "--json",
-        ],
+        (f"{VOTES:,} votes", "voirdire, Bradley-Terry"): [*voirdire, str(votes), "--model", "bradley-terry", "--json"],
         (f"{LABELS:,} labels", "DuckDB counts"): [*python, COUNT, str(labels), "item, label"],
         (f"{LABELS:,} labels", "pandas counts"): [*python, PANDAS, str(labels), "item, label"],
         (f"{LABELS:,} labels", "crowd-kit, DawidSkene"): [PEERS, "-W", "ignore", "-c", CROWDKIT, str(labels)],
@@ -111,6 +102,6 @@ with tempfile.TemporaryDirectory() as folder:
 notes = [
     f"Votes of 20 judges on {MODELS} models; labels of {RATERS:,} people, {EACH} of each item, four classes. Whole "
     "processes from Parquet, one run of each. choix (ilsr_pairwise_dense) and crowd-kit (at most 100 iterations) give "
-    "estimates; voirdire intervals, checks and JSON, too.",
+    "estimates; voirdire intervals, checks and JSON, too."
 ]
 show("Large tables beside other packages", rows, notes)

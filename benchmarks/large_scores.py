@@ -19,10 +19,7 @@ def simulated() -> tuple[pd.DataFrame, np.ndarray]:
     seen = slope[:, None] * theta - severity[:, None] + rng.logistic(size=(JUDGES, ITEMS))
     score = 1 + (seen[:, :, None] > np.sort(cuts, axis=1)[:, None, :]).sum(axis=2)
     judge, item = np.indices((JUDGES, ITEMS))
-    names = {
-        "judge": np.char.add("j", judge.ravel().astype(str)),
-        "item": np.char.add("i", item.ravel().astype(str)),
-    }
+    names = {"judge": np.char.add("j", judge.ravel().astype(str)), "item": np.char.add("i", item.ravel().astype(str))}
     return pd.DataFrame({**names, "score": score.ravel()}), theta
 
 
@@ -38,8 +35,7 @@ for method in ("map", "laplace"):
         # on the panel's own scale: slopes have a root mean square of one
         scale = items["score"].std() / truth.std()
         inside = round(
-            float(((items["low"] <= truth.to_numpy() * scale) & (truth.to_numpy() * scale <= items["high"])).mean()),
-            3,
+            float(((items["low"] <= truth.to_numpy() * scale) & (truth.to_numpy() * scale <= items["high"])).mean()), 3
         )
     rows.append(
         {

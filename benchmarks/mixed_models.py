@@ -127,10 +127,7 @@ votes = pd.read_csv(shared("llmfao_votes.csv"), dtype=str)
 votes = votes[votes["winner"] != "tie"].reset_index(drop=True)
 scores = pd.read_csv(shared("newsroom_scores.csv"), dtype=str)
 rows: list[dict[str, object]] = []
-for name, table, script in (
-    ("llmfao_votes.csv, no ties", votes, GLMER),
-    ("newsroom_scores.csv", scores, CLMM),
-):
+for name, table, script in (("llmfao_votes.csv, no ties", votes, GLMER), ("newsroom_scores.csv", scores, CLMM)):
     ours, theirs = by_default(table)[1], by_r(table, script)[1]
     rows.append(
         {
@@ -154,13 +151,7 @@ for alike in (True, False):
     row = {f"{who}, intervals hold": float(np.mean(shares)) for who, shares in held.items()}
     name = f"simulated votes, judges {'alike' if alike else 'differ'}"
     rows.append(
-        {
-            "table": name,
-            "voirdire, s": ours,
-            "mixed model, s": theirs,
-            "mixed model / voirdire": theirs / ours,
-            **row,
-        }
+        {"table": name, "voirdire, s": ours, "mixed model, s": theirs, "mixed model / voirdire": theirs / ours, **row}
     )
 show(
     "Mixed models of R beside the defaults (tables of VOIRDIRE_SHARED)",

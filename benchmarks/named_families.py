@@ -84,6 +84,6 @@ show(
         f"The default model of each table by Laplace's method. Of {JUDGES} judges four are of one family and two of "
         f"another; what a family makes of an item in common has a standard deviation of {SHARED} log-odds, {ITEMS} "
         "items are worth -1.5 to 1.5. Not named: every judge is taken as independent (families={}). Error: root mean "
-        "square, in log-odds.",
+        "square, in log-odds."
     ],
 )

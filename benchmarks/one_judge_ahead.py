@@ -104,7 +104,7 @@ def main() -> None:
         rows,
         [
             "Pairs that people did not answer. stacking behind: accuracy of the judge that agrees with most answers, "
-            "less stacking's.",
+            "less stacking's."
         ],
     )
 

@@ -113,6 +113,6 @@ show(
     [*by_model(), *in_prompts()],
     [
         "Worths of eight items: normal, in two groups, evenly spaced, one far ahead; a judge that is right with the "
-        "logistic function of the difference, or in 85% of all pairs. Claimed: called distinguishable by decide().",
+        "logistic function of the difference, or in 85% of all pairs. Claimed: called distinguishable by decide()."
     ],
 )

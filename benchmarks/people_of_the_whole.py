@@ -66,10 +66,7 @@ def covered(sd: float, contexts: bool) -> list[dict[str, object]]:
             reliable = (judges["reliability_low"] <= right) & (right <= judges["reliability_high"])
             found.append((inside.mean(), reliable.mean(), error))
         table = np.array(found)
-        mean, noise = (
-            table.mean(axis=0),
-            table.std(axis=0, ddof=1) / np.sqrt(TABLES) if TABLES > 1 else [0] * 3,
-        )
+        mean, noise = (table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(TABLES) if TABLES > 1 else [0] * 3)
         measures = ("scores within 90%", "reliability within 90%", "error of scores")
         shown = {what: f"{m:.2f} ({n:.2f})" for what, m, n in zip(measures, mean, noise, strict=True)}
         panel = f"sd {sd:g}{', in contexts' if contexts else ''}"
@@ -111,11 +108,7 @@ def preferred(fit: Any, asked: pd.DataFrame, rng: np.random.Generator) -> Any:
 
 def left_out() -> list[dict[str, object]]:
     votes, people = dialogues()
-    contexts, losses, right = (
-        np.sort(votes["context"].unique()),
-        dict[str, list[float]](),
-        dict[str, list[float]](),
-    )
+    contexts, losses, right = (np.sort(votes["context"].unique()), dict[str, list[float]](), dict[str, list[float]]())
     for seed in range(SPLITS):
         rng = np.random.default_rng(seed)
         order = rng.permutation(contexts)

@@ -173,14 +173,7 @@ BOARDS: dict[str, Callable[[np.random.Generator], tuple[bool, bool]]] = {
     "drift": drift,
     "clean": clean,
 }
-STATES = (
-    "tie at the top",
-    "two groups",
-    "all equal",
-    "length",
-    "drift",
-    "clean",
-)  # a truth for every two items
+STATES = ("tie at the top", "two groups", "all equal", "length", "drift", "clean")  # a truth for every two items
 
 
 def kept(file: Path | None) -> dict[tuple[str, int], list[bool]]:

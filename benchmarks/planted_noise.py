@@ -67,6 +67,6 @@ show(
     [
         f"mtrepro_scores.csv by category, rounded to whole numbers, {SEEDS} draws each; {LEFT:.0%} of the scores are "
         "left out. The change is the default's log loss less that with all judges alike, where some judge is named; "
-        "elsewhere the two are one.",
+        "elsewhere the two are one."
     ],
 )

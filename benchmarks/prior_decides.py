@@ -61,6 +61,6 @@ notes = [
     f"{PANELS} panels each of {JUDGES} judges who are right in {RIGHT:.0%} of their votes, on {ITEMS} items under "
     f"{CRITERIA} criteria; by laplace. The check `prior` asks for both: weights move with their prior, and keep more "
     "than half of the variance that they had before any answer. `az.psens` (the largest of a panel's weights, to the "
-    "power of the prior of the weights) asks for the first alone. Monte Carlo error of a share near 0.95: 0.03.",
+    "power of the prior of the weights) asks for the first alone. Monte Carlo error of a share near 0.95: 0.03."
 ]
 show("What the prior decides: criterion weights that few votes are about", rows, notes)

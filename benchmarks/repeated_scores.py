@@ -66,6 +66,6 @@ show(
     [
         f"The default model of each table by Laplace's method. {JUDGES} judges score {ITEMS} items {RUNS} times under "
         "each criterion and in each context; what each makes of an item there has a standard deviation of 0.3 to 1.2 "
-        "log-odds, its taste for the item (of several criteria or contexts) 0.9, items 1.",
+        "log-odds, its taste for the item (of several criteria or contexts) 0.9, items 1."
     ],
 )

@@ -81,7 +81,7 @@ def main() -> None:
         )
     notes = [
         f"{RUNS} processes each, no compilation cache; the fit by Laplace with its checks, then its page as HTML."
-        " Both include the imports that they are the first to need.",
+        " Both include the imports that they are the first to need."
     ]
     show("Page of a fit", rows, notes)
 

@@ -67,10 +67,7 @@ def machine() -> dict[str, str]:
 
 def report() -> None:
     lines = ["# Benchmarks", ""]
-    lines += [
-        "Made by `make bench`. Every ratio is of two sides measured in the same run on the same machine;",
-        "",
-    ]
+    lines += ["Made by `make bench`. Every ratio is of two sides measured in the same run on the same machine;", ""]
     lines[-2] += " absolute times are of a shared 2-core machine and only show the order of size."
     for name in names():
         path = RESULTS / f"{name}.json"

@@ -104,6 +104,6 @@ noted("fit a tenth of the votes (one shard)", seconds, f"error of strengths {err
 notes = [
     f"{VOTES:,} votes of {JUDGES} judges on {ITEMS} items under {CRITERIA} criteria; model maple-fixed-weights, apart "
     "crowd-bt. Errors are root mean squares against the true strengths, whose standard deviation is 1.5. The first "
-    "fit compiles.",
+    "fit compiles."
 ]
 show("Ten million votes in shards", rows, notes)

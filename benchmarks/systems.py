@@ -81,6 +81,6 @@ notes = [
     "of systems() in standard deviations (root mean square; every system counts), and the share within 90% intervals. "
     "Left out in five folds; on continuous scales the log density per point, at an end the log probability. Topical-"
     "Chat: 60 dialogues, 6 systems, 6 criteria; Newsroom: 60 articles, 7 systems, 4 criteria; MT-bench: 80 prompts, 2 "
-    "turns (contexts of their own here), 6 models.",
+    "turns (contexts of their own here), 6 models."
 ]
 show("Systems over contexts", [{name: row.get(name) for name in columns} for row in rows], notes)

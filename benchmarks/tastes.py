@@ -112,6 +112,6 @@ for taste in TASTES:
 notes = [
     f"{TABLES} tables each of {JUDGES} judges, {ITEMS} items, {CRITERIA} criteria, {VOTES:,} votes and {ON_CRITERIA} "
     f"on criteria; items with sd {SPREAD:g}, half of their variance the same under all criteria; log-odds of coins "
-    f"with mean {COIN[0]:g} and sd {COIN[1]:g}. Default method, intervals of 90%.",
+    f"with mean {COIN[0]:g} and sd {COIN[1]:g}. Default method, intervals of 90%."
 ]
 show("Tastes: votes under several criteria", rows, notes)

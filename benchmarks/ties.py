@@ -109,6 +109,6 @@ show(
         f"{JUDGES} judges, {ITEMS} items at even distances from -2.2 to 2.2 log-odds. Davidson's: P(tie) by his model "
         f"with {DAVIDSON}; 5 to 30%: at random. Default model; 300 votes by the default method with 4 seconds, 3,000 "
         "by Laplace's. Without ties: the same tables without the votes that are ties. Real tables: a fifth of the "
-        "decided votes left out, and predicted given that they are decided.",
+        "decided votes left out, and predicted given that they are decided."
     ],
 )

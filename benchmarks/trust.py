@@ -110,13 +110,7 @@ def main() -> None:
             found.append(
                 one_draw(encode_votes(model, votes, anchors=people, answer_weight=answer_weight), truth, anchored)
             )
-            print(
-                size,
-                draw,
-                *(f"{name} {one[0]:.3f}" for name, one in found[-1].items()),
-                file=sys.stderr,
-                flush=True,
-            )
+            print(size, draw, *(f"{name} {one[0]:.3f}" for name, one in found[-1].items()), file=sys.stderr, flush=True)
         for name in found[0]:
             part = np.array([one[name] for one in found])
             mean, error = part.mean(axis=0), part.std(axis=0, ddof=1) / np.sqrt(draws)

@@ -15,6 +15,6 @@ rows: list[dict[str, object]] = [
 ]
 notes = [
     "LLMFAO: 13,209 votes of 126 judges on 59 models and 13 prompts, taken as votes of which nobody knows what was "
-    f"shown first; {SPLITS} random halves of the prompts. The first model is the default.",
+    f"shown first; {SPLITS} random halves of the prompts. The first model is the default."
 ]
 show("Votes without a known order: halves of the prompts (LLMFAO)", rows, notes)

@@ -62,13 +62,7 @@ with tempfile.TemporaryDirectory() as folder:
         in_python["update"].append(time.process_time() - middle)
         ways = {
             "new": ["fit", str(place / "all.csv"), "--out", str(place / f"whole{turn}"), "--json"],
-            "update": [
-                "update",
-                str(place / "run"),
-                str(place / "new.csv"),
-                "--out",
-                str(place / f"up{turn}"),
-            ],
+            "update": ["update", str(place / "run"), str(place / "new.csv"), "--out", str(place / f"up{turn}")],
         }
         for name, words in ways.items():
             commands[name].append(processor([*voirdire_command, *words]))

@@ -133,12 +133,7 @@ def main() -> None:
     for name, draw in KINDS.items():
         false = {"false alarms": false_alarms(draw, watches)} if draw is not noise else {}
         rows.append({"change": name, **planted(draw, PLANTED), **false})
-    rows.append(
-        {
-            "change": "labels: agreement with people falls",
-            **planted(labels, PLANTED, people=True),
-        }
-    )
+    rows.append({"change": "labels: agreement with people falls", **planted(labels, PLANTED, people=True)})
     show(
         "Watches of four judges, looked at after every batch",
         rows,
@@ -147,7 +142,7 @@ def main() -> None:
             f"the looks, after every {BATCH} questions from {2 * BATCH} on (alpha 0.05 over all judges, measures and "
             f"looks; standard error {(0.05 * 0.95 / watches) ** 0.5:.4f}). Changes come after {BEGIN} questions; "
             f"{PLANTED} watches each, looked at after every {EVERY} questions. Of people: they answer every second "
-            "question, and agree with the judge in 9 of 10, then in half.",
+            "question, and agree with the judge in 9 of 10, then in half."
         ],
     )
 

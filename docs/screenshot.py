@@ -23,13 +23,7 @@ def shoot(page: Path, target: Path) -> None:
     browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         raw = Path(folder) / "raw.png"
-        flags = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--hide-scrollbars",
-            f"--user-data-dir={folder}/p",
-        ]
+        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}/p"]
         size = f"--window-size={SIZE[0]},{SIZE[1]}"
         subprocess.run([browser, *flags, size, f"--screenshot={raw}", page.as_uri()], check=True, capture_output=True)
         with Image.open(raw) as shown:

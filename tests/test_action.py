@@ -58,12 +58,7 @@ def run(folder: Path, where: Path, **given: str) -> subprocess.CompletedProcess[
         "HOME": str(where),
     }
     return subprocess.run(
-        ["bash", str(folder / "gate.sh")],
-        cwd=where,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        ["bash", str(folder / "gate.sh")], cwd=where, env=environment, capture_output=True, text=True, check=False
     )
 
 

@@ -104,11 +104,7 @@ def test_quick_stops_at_the_first_answer_and_seconds_bound_the_chains(votes: Pat
     board = json.loads(run("board", votes, "--quick", "--json").stdout)
     assert board["items"] == json.loads(run("board", votes, "--seconds", "3", "--json").stdout)["items"]
     assert [row["score"] for row in board["items"]] == [row["score"] for row in quick["items"]]
-    for wrong in (
-        ("--quick", "--method", "map"),
-        ("--quick", "--seconds", "9"),
-        ("--method", "map", "--seconds", "9"),
-    ):
+    for wrong in (("--quick", "--method", "map"), ("--quick", "--seconds", "9"), ("--method", "map", "--seconds", "9")):
         assert run("fit", votes, *wrong).exit_code == 2
     none = run("fit", votes, "--seconds", "0")
     assert (none.exit_code, "seconds 0 is not positive and finite" in none.stderr) == (1, True)
@@ -402,12 +398,7 @@ def test_without_docstrings_verbs_have_the_same_options(tmp_path: Path) -> None:
     code = "from voirdire.cli import main; import sys; sys.argv = ['voirdire', 'export', '--help']; main()"
     environment = os.environ | {"PYTHONPATH": str(Path(voirdire.__file__).parents[1])}
     done = subprocess.run(
-        [sys.executable, "-OO", "-c", code],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-OO", "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     listed: Any = get_command(app)
     verb = listed.commands["export"].make_context("export", [], resilient_parsing=True).command
@@ -436,18 +427,7 @@ MODULES = "print(*sorted({name.split('.')[0] for name in sys.modules}))"
 
 def test_a_cold_fit_of_the_mode_imports_only_what_it_needs(votes: Path) -> None:
     done = command("fit", votes, *QUICK, "--method", "map", "--out", "run", cwd=votes.parent, code=MODULES)
-    heavy = {
-        "arviz",
-        "duckdb",
-        "jax",
-        "matplotlib",
-        "numpyro",
-        "pandas",
-        "pymc",
-        "pytensor",
-        "statsmodels",
-        "xarray",
-    }
+    heavy = {"arviz", "duckdb", "jax", "matplotlib", "numpyro", "pandas", "pymc", "pytensor", "statsmodels", "xarray"}
     found = imported(done)
     assert "numpy" in found
     assert found & heavy == set()
@@ -578,12 +558,7 @@ def test_the_majority_of_the_demo_is_counted_pair_by_pair() -> None:
     from voirdire.cli.demo_panel import Demo
 
     texts = pd.DataFrame({"item": ["a", "b", "c"], "grade": [2, 1, 0]})
-    rows = [
-        ("x", "a", "b", "first"),
-        ("y", "b", "a", "first"),
-        ("x", "a", "c", "second"),
-        ("x", "b", "c", "first"),
-    ]
+    rows = [("x", "a", "b", "first"), ("y", "b", "a", "first"), ("x", "a", "c", "second"), ("x", "b", "c", "first")]
     votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
     people = pd.DataFrame([("c", "b", "second")], columns=["first", "second", "winner"])
     found = voirdire.fit(votes, model="bradley-terry", method="map")

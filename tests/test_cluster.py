@@ -148,11 +148,7 @@ def ratings(kind: str) -> pd.DataFrame:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "models"),
-    [
-        ("label", ["dawid-skene"]),
-        ("score", ["rating-severity", "rating-learned"]),
-        ("rank", ["plackett-luce"]),
-    ],
+    [("label", ["dawid-skene"]), ("score", ["rating-severity", "rating-learned"]), ("rank", ["plackett-luce"])],
 )
 def test_folds_of_every_kind_are_shared(client: Any, kind: str, models: list[str]) -> None:
     table = ratings(kind).drop(columns=[] if kind == "rank" else "context")
@@ -163,12 +159,7 @@ def test_folds_of_every_kind_are_shared(client: Any, kind: str, models: list[str
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
-    [
-        {},
-        {"unit": "both"},
-        {"unit": "context", "interval": "bca"},
-        {"measures": "cohen_kappa", "against": "person"},
-    ],
+    [{}, {"unit": "both"}, {"unit": "context", "interval": "bca"}, {"measures": "cohen_kappa", "against": "person"}],
 )
 def test_agreement_is_the_same_on_a_cluster(client: Any, settings: dict[str, Any]) -> None:
     here = voirdire.agreement(ratings("label"), resamples=300, **settings)

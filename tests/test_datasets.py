@@ -165,8 +165,7 @@ def test_topical_chat_equals_the_published_scores(filled: Path, shared: Path) ->
     assert data.kind == "scores"
     # The comparison table has six decimals; ours keeps the digits of the upstream file.
     same_rows(
-        data.table.round({"score": 6}),
-        pd.read_csv(shared / "data" / "topicalchat_scores.csv").round({"score": 6}),
+        data.table.round({"score": 6}), pd.read_csv(shared / "data" / "topicalchat_scores.csv").round({"score": 6})
     )
 
 
@@ -357,25 +356,17 @@ def test_a_clone_of_the_repository_is_a_folder(tmp_path: Path, monkeypatch: pyte
         relative = path.relative_to(tmp_path / "clone").as_posix()
         files.append(RemoteFile(f"https://example.org/{relative}", digest, relative))
     entry = dataclasses.replace(
-        REGISTRY["llmbar"],
-        files=tuple(files),
-        convert=partial(gold.convert_llmbar, subsets=["Natural", "GPTOut"]),
+        REGISTRY["llmbar"], files=tuple(files), convert=partial(gold.convert_llmbar, subsets=["Natural", "GPTOut"])
     )
     monkeypatch.setitem(REGISTRY, "llmbar", entry)
     table = datasets.load("llmbar", folder=tmp_path).table
-    assert table[["first", "winner"]].values.tolist() == [
-        ["Natural-000/1", "first"],
-        ["GPTOut-000/1", "second"],
-    ]
+    assert table[["first", "winner"]].values.tolist() == [["Natural-000/1", "first"], ["GPTOut-000/1", "second"]]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            None,
-            r"has no file topical_chat_result\.json: put there what https://raw.*/topical_chat_result\.json sends",
-        ),
+        (None, r"has no file topical_chat_result\.json: put there what https://raw.*/topical_chat_result\.json sends"),
         ("[]", r"topical_chat_result\.json was refused, its SHA-256 is not e1c28f.*: take the file as https"),
     ],
 )
@@ -416,10 +407,7 @@ def test_labels_of_dices_have_the_published_names(tmp_path: Path, shared: Path) 
         said = table.groupby("item", sort=False)["label"].agg(list)
         return {
             "instances": [
-                {
-                    "id": int(item[-3:]),
-                    "annotations": {"safety": {"individual_human_scores": list(all_of_it)}},
-                }
+                {"id": int(item[-3:]), "annotations": {"safety": {"individual_human_scores": list(all_of_it)}}}
                 for item, all_of_it in said.items()
             ]
         }

@@ -137,10 +137,7 @@ STRANGERS: dict[str, Callable[[Path], object]] = {
     "no JSON": lambda run: (run / "run.json").write_text("years of work"),
     "nested deeply": lambda run: (run / "run.json").write_text("[" * 100_000),
     "a folder of that name": lambda run: ((run / "run.json").unlink(), (run / "run.json").mkdir()),
-    "a link": lambda run: (
-        (run / "run.json").rename(run.parent / "mine"),
-        (run / "run.json").symlink_to("../mine"),
-    ),
+    "a link": lambda run: ((run / "run.json").rename(run.parent / "mine"), (run / "run.json").symlink_to("../mine")),
     "another file": lambda run: (run / "thesis.tex").write_text("years of work"),
     "a hidden file": lambda run: (run / ".notes").write_text("years of work"),
 }
@@ -281,9 +278,7 @@ def read_json_of(folder: Path, content: dict[str, str]) -> dict[str, Any]:
     return read_json(folder / "other.json")
 
 
-def test_new_folders_and_files_have_the_permissions_of_the_umask_and_drafts_are_private(
-    tmp_path: Path,
-) -> None:
+def test_new_folders_and_files_have_the_permissions_of_the_umask_and_drafts_are_private(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         with new_folder(tmp_path / "run", NOTE) as place:

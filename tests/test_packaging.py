@@ -165,10 +165,7 @@ def test_the_command_is_installed(installed: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("install", ["installed", "editable"])
-@pytest.mark.parametrize(
-    ("verb", "said"),
-    [(("simulate",), "rq1: "), (("repro", "masa", "--offline"), "figures")],
-)
+@pytest.mark.parametrize(("verb", "said"), [(("simulate",), "rq1: "), (("repro", "masa", "--offline"), "figures")])
 def test_studies_and_published_numbers_come_with_the_package(
     request: pytest.FixtureRequest, tmp_path: Path, install: str, verb: tuple[str, ...], said: str
 ) -> None:

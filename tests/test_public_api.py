@@ -19,11 +19,7 @@ def fresh(code: str) -> str:
     source = str(Path(voirdire.__file__).parents[1])
     environment = os.environ | {"PYTHONPATH": source}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-W", "error", "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
 
@@ -71,8 +67,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "before",
-    ["import voirdire", "import voirdire.fit.store", "import voirdire.fit.verb", "import voirdire.cli"],
+    "before", ["import voirdire", "import voirdire.fit.store", "import voirdire.fit.verb", "import voirdire.cli"]
 )
 def test_fit_is_the_function_whatever_was_imported_before(before: str) -> None:
     assert fresh(f"{before}; import voirdire; print(type(voirdire.fit).__name__)") == "function"

@@ -10,20 +10,7 @@ import pytest
 
 SOURCES = ("src/voirdire", "simulations/src", "paper_repro/src")
 QUESTION = re.compile(r"(What|Whether|How|Which|Who|Where)\b")
-VAGUE_NAMES = {
-    "found",
-    "said",
-    "told",
-    "one",
-    "at",
-    "held",
-    "posed",
-    "chances",
-    "worth",
-    "pick",
-    "beside",
-    "doubt",
-}
+VAGUE_NAMES = {"found", "said", "told", "one", "at", "held", "posed", "chances", "worth", "pick", "beside", "doubt"}
 VAGUE_MODULES = {
     "apart", "bearing", "betting", "chosen", "details", "exchange", "field", "forms", "given", "held", "kept", "known",
     "nested", "rated", "revealed", "taken", "telling", "trial",

@@ -221,13 +221,7 @@ def draw(verdicts: pd.DataFrame, tables: Sequence[Table], path: Path) -> None:
             part = verdicts[verdicts["table"] == table.name]
             part = part[part["known"] == pick(part["known"])]
             for one in part.itertuples():
-                ax.plot(
-                    min(-one.difference, 1.0),
-                    -y,
-                    marks.get(one.method, "o"),
-                    color=colours.get(one.method),
-                    ms=6,
-                )
+                ax.plot(min(-one.difference, 1.0), -y, marks.get(one.method, "o"), color=colours.get(one.method), ms=6)
         ax.axvline(0, color="black", lw=1)
         ax.set_title(title, fontsize=10)
         ax.set_xlabel("log loss above voirdire's (at 1: or more)")

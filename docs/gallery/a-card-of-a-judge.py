@@ -43,11 +43,7 @@ for verdict, group in judges.groupby("verdict"):
     axes.plot(group["swap"], group["agreement_information"], "o", label=verdict)
 for name, row in judges.iterrows():
     axes.annotate(
-        name,
-        (row["swap"], row["agreement_information"]),
-        xytext=(4, 4),
-        textcoords="offset points",
-        fontsize=8,
+        name, (row["swap"], row["agreement_information"]), xytext=(4, 4), textcoords="offset points", fontsize=8
     )
 axes.set_xlabel("share of answers that change with the order shown")
 axes.set_ylabel("nats that an answer tells")

@@ -23,11 +23,7 @@ import matplotlib.pyplot as plt
 figure, axes = plt.subplots(figsize=(6, 2.2), layout="constrained")
 for place, row in enumerate(found.itertuples()):
     axes.errorbar(
-        row.difference,
-        place,
-        xerr=[[row.difference - row.low], [row.high - row.difference]],
-        fmt="o",
-        color="C0",
+        row.difference, place, xerr=[[row.difference - row.low], [row.high - row.difference]], fmt="o", color="C0"
     )
 axes.axvline(-0.05, color="grey", linestyle=":")
 axes.axvline(0, color="grey", linewidth=0.5)

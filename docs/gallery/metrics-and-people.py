@@ -28,11 +28,7 @@ figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 for shift, (of, rows) in zip((-0.1, 0.1), found.groupby("of", sort=False), strict=True):
     place = [n + shift for n in range(len(rows))]
     axes.errorbar(
-        rows["value"],
-        place,
-        xerr=[rows["value"] - rows["low"], rows["high"] - rows["value"]],
-        fmt="o",
-        label=of,
+        rows["value"], place, xerr=[rows["value"] - rows["low"], rows["high"] - rows["value"]], fmt="o", label=of
     )
 axes.set_yticks(range(len(rows)), rows["criterion"])
 axes.set_xlabel("Spearman's correlation with people, 90% interval")

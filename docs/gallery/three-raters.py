@@ -24,11 +24,7 @@ order = list(scores["criterion"].unique())
 for shift, (measure, rows) in zip((-0.1, 0.1), found.groupby("measure", sort=False), strict=True):
     place = [order.index(criterion) + shift for criterion in rows["criterion"]]
     axes.errorbar(
-        rows["value"],
-        place,
-        xerr=[rows["value"] - rows["low"], rows["high"] - rows["value"]],
-        fmt="o",
-        label=measure,
+        rows["value"], place, xerr=[rows["value"] - rows["low"], rows["high"] - rows["value"]], fmt="o", label=measure
     )
 axes.axvline(0, color="grey", linewidth=0.5)
 axes.set_yticks(range(len(order)), order)
@@ -45,10 +41,5 @@ plt.show()
 # check
 value = found.pivot(index="criterion", columns="measure", values="value")
 alpha = value["krippendorff_alpha_ordinal"]
-assert alpha.round(3).to_dict() == {
-    "coherence": 0.065,
-    "fluency": -0.016,
-    "informativeness": 0.285,
-    "relevance": 0.115,
-}
+assert alpha.round(3).to_dict() == {"coherence": 0.065, "fluency": -0.016, "informativeness": 0.285, "relevance": 0.115}
 assert (value["gwet_ac2"] > alpha).all()

@@ -32,10 +32,7 @@ ELSEWHERE = {
     "contributing.md": "CONTRIBUTING.md",
     "architecture.md": "ARCHITECTURE.md",
 }
-HOMES = {place: page for page, place in ELSEWHERE.items()} | {
-    "README.md": "index.md",
-    "CITATION.cff": "cite.md",
-}
+HOMES = {place: page for page, place in ELSEWHERE.items()} | {"README.md": "index.md", "CITATION.cff": "cite.md"}
 # what a search finds there comes behind what it finds on pages for readers
 BEHIND = "---\nsearch:\n  boost: 0.1\n---\n\n"
 FOLDERS = {"models": "models.md", "simulations": "simulations.md", "paper_repro": "paper_repro.md"}

@@ -19,11 +19,7 @@ PANELS = {
     "persona of the critic": ("plain", "weakly negative", "moderately negative", "strictly negative"),
     "debating style": ("plain", "tie-breaker", "devil's advocate", "both"),
 }
-PRINTED = {
-    "plain": "MultiAgent",
-    "strictly negative": "DEBATE",
-    "devil's advocate": "DEBATE",
-}
+PRINTED = {"plain": "MultiAgent", "strictly negative": "DEBATE", "devil's advocate": "DEBATE"}
 
 
 def draw(system: System, folder: Path, results: Path | None = None) -> None:

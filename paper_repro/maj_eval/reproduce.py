@@ -34,13 +34,7 @@ def by_dimension(path: Path, system: System) -> None:
         dimensions = list(dict.fromkeys(cell.by["dimension"] for cell in table.cells))
         series = {
             label: column(
-                table,
-                "dimension",
-                dimensions,
-                method=method,
-                model=model,
-                group="all",
-                coefficient="spearman",
+                table, "dimension", dimensions, method=method, model=model, group="all", coefficient="spearman"
             )
             for label, (method, model) in METHODS.items()
         }
@@ -64,10 +58,7 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
         grouped_bars(
             axes[place],
             groups,
-            {
-                "before the debate (not printed)": [None] * len(groups),
-                "after": column(table, "group", groups, **keys),
-            },
+            {"before the debate (not printed)": [None] * len(groups), "after": column(table, "group", groups, **keys)},
             "Spearman, overall",
         )
         axes[place].set_title(f"{data}, {model} (after Figure {number})", fontsize=9)

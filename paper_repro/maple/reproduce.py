@@ -167,11 +167,7 @@ def first_picks(path: Path) -> None:
     axis.set_ylabel("share of first picks", fontsize=8)
     axis.set_ylim(0, 1)
     axis.set_title("Position 1 chosen (after Figure 6)", fontsize=9)
-    save(
-        figure,
-        path,
-        "Our run: one synthetic panel (paper_repro/maple/runs/synthetic), random order of showing.",
-    )
+    save(figure, path, "Our run: one synthetic panel (paper_repro/maple/runs/synthetic), random order of showing.")
 
 
 def draw(system: System, folder: Path, results: Path | None = None) -> None:

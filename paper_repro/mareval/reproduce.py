@@ -26,11 +26,7 @@ def draw(system: System, folder: Path, results: Path | None = None) -> None:
     """
     two = {claim.id: claim.figures[0].value for claim in system.claims if claim.id.startswith("figure3-two")}
     four = column(
-        system.tables["table1"],
-        "coefficient",
-        ["pearson", "kendall"],
-        framework="MAREval",
-        criterion="overall",
+        system.tables["table1"], "coefficient", ["pearson", "kendall"], framework="MAREval", criterion="overall"
     )
     figure, axes = canvas(1, 2, width=8)
     for axis in axes:

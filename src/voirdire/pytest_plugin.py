@@ -23,9 +23,7 @@ INCONCLUSIVE_CHOICES = ("fail", "skip", "pass")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the setting for inconclusive verdicts."""
     parser.addini(
-        INCONCLUSIVE_OPTION,
-        f"What an inconclusive gate does: {', '.join(INCONCLUSIVE_CHOICES)}.",
-        default="fail",
+        INCONCLUSIVE_OPTION, f"What an inconclusive gate does: {', '.join(INCONCLUSIVE_CHOICES)}.", default="fail"
     )
 
 

@@ -315,10 +315,7 @@ def rule_from_annotation(hint: Any) -> Rule:
             return ANY
         rule = inner_rules[0]
         return dataclasses.replace(
-            rule,
-            words=f"{rule.words}, or leave it out",
-            holds=lambda v: v is None or rule.holds(v),
-            convert=None,
+            rule, words=f"{rule.words}, or leave it out", holds=lambda v: v is None or rule.holds(v), convert=None
         )
     if origin is tuple:
         entry_rule = rule_from_annotation(parts[0])

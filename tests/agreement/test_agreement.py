@@ -136,14 +136,7 @@ def test_against_a_judge_and_against_the_majority() -> None:
 
 
 def test_majority_of_forced_choices_can_be_a_tie() -> None:
-    forced = pd.DataFrame(
-        {
-            "judge": ["p", "q", "r"],
-            "first": "x",
-            "second": "y",
-            "winner": ["x", "y", "x"],
-        }
-    )
+    forced = pd.DataFrame({"judge": ["p", "q", "r"], "first": "x", "second": "y", "winner": ["x", "y", "x"]})
     found = agreement(forced, measures="agreement_rate", against="majority", resamples=10)
     # The others of p and of r are divided, a tie that nobody said; the others of q both say x.
     assert found["value"].tolist() == [0.0, 0.0, 0.0]
@@ -243,11 +236,7 @@ def test_resampling_judges_leaves_named_pairs_without_interval() -> None:
         (LABELS, {"against": "z"}, "judge to compare with 'z' is not in the table"),
         (LABELS, {"against": "majority", "judges": ["a", "b"]}, "needs 3 judges or more; there are 2"),
         (LABELS, {"measures": "pearson"}, "pearson needs numbers, and the answers are 'x', 'y'"),
-        (
-            LABELS,
-            {"measures": "spearman"},
-            "spearman needs the order of the answers 'x', 'y'; declare it by levels",
-        ),
+        (LABELS, {"measures": "spearman"}, "spearman needs the order of the answers 'x', 'y'; declare it by levels"),
         (LABELS, {"measures": "krippendorff_alpha_ordinal"}, "needs the order of the answers"),
         (LABELS, {"measures": "kappa"}, "measure 'kappa' is not known; did you mean"),
         (LABELS, {"measures": []}, "measures is empty"),
@@ -262,22 +251,14 @@ def test_resampling_judges_leaves_named_pairs_without_interval() -> None:
         (SCORES, {"levels": ["low", "high"]}, "of scores must be numbers"),
         (SCORES, {"levels": [2, 1]}, "in ascending order"),
         (SCORES, {"repeats": "majority"}, "repeats 'majority' does not fit scores"),
-        (
-            SCORES,
-            {"measures": "all_agree", "against": "a"},
-            "all_agree is about a whole panel; leave out against",
-        ),
+        (SCORES, {"measures": "all_agree", "against": "a"}, "all_agree is about a whole panel; leave out against"),
         (VOTES, {"measures": "spearman"}, "spearman compares scores, and these are votes"),
         (VOTES, {"orientation": "shown"}, "orientation 'shown' is not known"),
         (LABELS.drop(columns="label"), {}, "lack one of answers"),
         (LABELS.assign(score=1), {}, "the columns are those of scores and labels"),
         (LABELS.iloc[:0], {}, "there are no labels"),
         (SCORES.assign(score="good"), {}, "score 'good' is not a number"),
-        (
-            LABELS.assign(judge=["majority"] * 6 + ["b"] * 6 + ["c"] * 6),
-            {"against": "majority"},
-            "rename the judge",
-        ),
+        (LABELS.assign(judge=["majority"] * 6 + ["b"] * 6 + ["c"] * 6), {"against": "majority"}, "rename the judge"),
     ],
 )
 def test_wrong_input(table: pd.DataFrame, settings: dict[str, object], message: str) -> None:
@@ -318,10 +299,7 @@ def test_no_end_of_an_interval_lies_where_no_value_can(interval: str) -> None:
     assert found["high"].max() == 1.0
     assert found["low"][found["measure"] == "agreement_rate"].min() >= 0.0
     if interval != "analytic":
-        for metric in (
-            metaeval(table, "a", resamples=500, prob=0.99, interval=interval),
-            detected(table, interval),
-        ):
+        for metric in (metaeval(table, "a", resamples=500, prob=0.99, interval=interval), detected(table, interval)):
             assert metric["high"].max() == 1.0
             assert metric["low"].min() >= -1.0
 

@@ -227,11 +227,7 @@ def test_every_question_has_a_door_on_the_command_line(
         ("labels", ["--leave-one-out"], "--leave-one-out is for --experts"),
         ("labels", ["--reference", "e1"], "--reference is for --swap"),
         ("labels", ["--truth", "e1", "--measures", "cohen_kappa"], "--measures is not for --truth"),
-        (
-            "labels",
-            ["--compare", "e1", "--measures", "a", "--measure", "b"],
-            "--compare takes one of --measures",
-        ),
+        ("labels", ["--compare", "e1", "--measures", "a", "--measure", "b"], "--compare takes one of --measures"),
         ("labels", ["--permutations", "9"], "--permutations is not for this"),
         ("systems", ["--between", "a", "b", "--runs"], "--runs and --between are two questions"),
         ("scores", ["--gate", "3"], "--gate '3' is not CRITERION=SCORE"),

@@ -173,11 +173,7 @@ def test_scores_without_items_are_refused() -> None:
     metric = pd.DataFrame({"judge": "m", "item": ["x", "y"], "score": [1, 2]})
     for tables, people, said in (
         (metric, metric.drop(columns="item"), "people's scores have no column 'item', nor both"),
-        (
-            metric.drop(columns="item"),
-            metric.drop(columns="judge"),
-            "a table of metrics has no column 'item', nor",
-        ),
+        (metric.drop(columns="item"), metric.drop(columns="judge"), "a table of metrics has no column 'item', nor"),
     ):
         with pytest.raises(InputError, match=said):
             combine_score_tables([tables], people)

@@ -87,13 +87,7 @@ def test_one_common_item_has_a_value_and_no_interval(cases: Path) -> None:
     # of this kind: test_one_unit.py
     names = "krippendorff_alpha_nominal,agreement_rate"
     alpha, rate = asked("agree", cases / "k05.csv", "--measures", names)
-    assert (alpha["value"], alpha["low"], alpha["high"], alpha["n"], alpha["note"]) == (
-        0,
-        None,
-        None,
-        1,
-        SINGLE,
-    )
+    assert (alpha["value"], alpha["low"], alpha["high"], alpha["n"], alpha["note"]) == (0, None, None, 1, SINGLE)
     assert (rate["value"], rate["low"], rate["high"]) == (0, None, None)
     alpha, rate = asked("agree", cases / "k05b.csv", "--measures", names)
     assert (alpha["value"], alpha["low"], "undefined" in alpha["note"]) == (None, None, True)
@@ -145,8 +139,7 @@ def test_alpha_of_counts_with_zeros_is_krippendorffs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = np.maximum(rng.poisson(1.0, 12) + rng.integers(-1, 2, (3, 12)), 0)
     table = pd.DataFrame(
-        [(f"r{j}", i, int(scores[j, i])) for j in range(3) for i in range(12)],
-        columns=["judge", "item", "score"],
+        [(f"r{j}", i, int(scores[j, i])) for j in range(3) for i in range(12)], columns=["judge", "item", "score"]
     )
     for metric in ("ratio", "interval"):
         row = voirdire.agreement(table, measures=f"krippendorff_alpha_{metric}", pairs=False, resamples=20).iloc[0]

@@ -64,14 +64,7 @@ def test_items_of_a_list_keep_their_ranks_among_those_that_both_ranked() -> None
 
 
 def test_several_rankings_of_a_list_are_one_by_their_mean_ranks() -> None:
-    rows = [
-        ("a", 1, "x", 1),
-        ("a", 1, "y", 2),
-        ("a", 1, "z", 3),
-        ("a", 2, "x", 2),
-        ("a", 2, "y", 1),
-        ("a", 2, "z", 3),
-    ]
+    rows = [("a", 1, "x", 1), ("a", 1, "y", 2), ("a", 1, "z", 3), ("a", 2, "x", 2), ("a", 2, "y", 1), ("a", 2, "z", 3)]
     rows += [("b", 1, "x", 1), ("b", 1, "y", 1), ("b", 1, "z", 3)]
     table = pd.DataFrame(rows, columns=["judge", "run", "item", "rank"])
     found = voirdire.agreement(table, measures="kendall_tau_b", resamples=200)

@@ -43,10 +43,7 @@ def test_the_votes_of_a_judge_are_no_majority() -> None:
     found = by_item(voirdire.agreement(votes("A" * 60 + "B" * 40), measures="win_rate", resamples=20_000))
     assert (found["A"]["value"], found["B"]["value"]) == (0.6, 0.4)
     low, high = binom.ppf([0.05, 0.95], 100, 0.6) / 100
-    assert (found["A"]["low"], found["A"]["high"]) == (
-        pytest.approx(low, abs=0.011),
-        pytest.approx(high, abs=0.011),
-    )
+    assert (found["A"]["low"], found["A"]["high"]) == (pytest.approx(low, abs=0.011), pytest.approx(high, abs=0.011))
     # of several judges each has its own
     both = pd.concat([votes("AAB", "s"), votes("ABBB", "t")])
     found = voirdire.agreement(both, measures=["win_rate", "win_rate_of_all"], resamples=50)

@@ -21,17 +21,7 @@ HOSTS = (
     f"127.0.0.1:{PORT}@evil.example", f"2130706433:{PORT}",
     f"127.1:{PORT}", f"LOCALHOST.:{PORT}", "",
 )  # fmt: skip
-TOKENS = (
-    "",
-    "x",
-    TOKEN[:-1],
-    f"{TOKEN}x",
-    TOKEN.upper(),
-    f" {TOKEN}",
-    f"{TOKEN}%00",
-    "%F0%9F%94%91",
-    "../" + TOKEN,
-)
+TOKENS = ("", "x", TOKEN[:-1], f"{TOKEN}x", TOKEN.upper(), f" {TOKEN}", f"{TOKEN}%00", "%F0%9F%94%91", "../" + TOKEN)
 COOKIES = (
     "", "voirdire-8123=", f"voirdire-8123={TOKEN[:-1]}", f"voirdire-8124={TOKEN}",
     f"VOIRDIRE-8123={TOKEN}x", f"token={TOKEN}",
@@ -208,13 +198,7 @@ def test_a_giant_form_is_refused(client: Any, window: str) -> None:
 
 @pytest.mark.parametrize(
     "csv",
-    [
-        "",
-        "person,first,second,winner\n",
-        "me,x\n",
-        "person,first,second,winner\nme,x,y,first\n",
-        quote("\x00" * 100),
-    ],
+    ["", "person,first,second,winner\n", "me,x\n", "person,first,second,winner\nme,x,y,first\n", quote("\x00" * 100)],
 )
 def test_answers_to_what_was_not_asked_are_refused(
     client: Any, window: str, drop: Callable[..., Any], folder: Path, csv: str

@@ -13,15 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-METHODS = [
-    "majority",
-    "weighted majority",
-    "best judge by known items",
-    "mean",
-    "L2 stacking",
-    "choix",
-    "voirdire",
-]
+METHODS = ["majority", "weighted majority", "best judge by known items", "mean", "L2 stacking", "choix", "voirdire"]
 
 
 @pytest.fixture
@@ -88,10 +80,7 @@ def test_a_table_outside_the_repository_needs_no_code(run: ModuleType, tmp_path:
         ('kind = "ranks"\nfile = "x"\ngold = {}', "kind must be labels, votes or scores"),
         ('kind = "labels"\ngold = {}', "name a file, or a dataset"),
         ('kind = "labels"\nfile = "labels.csv"', r"say what is true, by \[gold\] or by \[held_out\]"),
-        (
-            'kind = "labels"\nfile = "none.csv"\ngold = { file = "people.csv" }',
-            "no file none.csv in .*VOIRDIRE_SHARED",
-        ),
+        ('kind = "labels"\nfile = "none.csv"\ngold = { file = "people.csv" }', "no file none.csv in .*VOIRDIRE_SHARED"),
         (
             'kind = "labels"\nfile = "labels.csv"\ncolumns = { item = "thing" }\ngold = { file = "people.csv" }',
             "no column 'thing'; there are id, who, label",

@@ -24,11 +24,7 @@ class Absent:
 
 @pytest.mark.parametrize(
     ("words", "package"),
-    [
-        (["simulate"], "voirdire_studies"),
-        (["simulate", "--page"], "voirdire_studies"),
-        (["repro"], "voirdire_repro"),
-    ],
+    [(["simulate"], "voirdire_studies"), (["simulate", "--page"], "voirdire_studies"), (["repro"], "voirdire_repro")],
 )
 def test_a_missing_package_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, words: list[str], package: str) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:

@@ -44,13 +44,7 @@ VERBS = {
 }
 SCRIPT_AND_MODULE = ("script", "module")
 ANNOTATIONS = [
-    {
-        "instruction": f"q{n}",
-        "generator_1": "a",
-        "generator_2": "b",
-        "annotator": "j",
-        "preference": 1 + n % 2,
-    }
+    {"instruction": f"q{n}", "generator_1": "a", "generator_2": "b", "annotator": "j", "preference": 1 + n % 2}
     for n in range(4)
 ]
 

@@ -102,8 +102,7 @@ NAMED = ["--map", "judge=grader,first=A,second=B,winner=chosen", "--winners", "1
 
 @pytest.mark.parametrize("verb", ["fit", "board", "agree"])
 @pytest.mark.parametrize(
-    ("text", "options", "judges"),
-    [(WIDE, ["--wide", "judge"], {"ann", "bob", "cy"}), (PAIRS, NAMED, {"g0", "g1"})],
+    ("text", "options", "judges"), [(WIDE, ["--wide", "judge"], {"ann", "bob", "cy"}), (PAIRS, NAMED, {"g0", "g1"})]
 )
 def test_verbs_take_tables_whose_columns_are_told(
     tmp_path: Path, verb: str, text: str, options: list[str], judges: set[str]

@@ -16,11 +16,7 @@ def test_long_tables_are_written_as_short_ones(
     rows: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "_JSON_BLOCK_ROWS", 3)
-    result = {
-        "name": 'a "b"',
-        "items": [{"item": f"i{n}", "score": n / 7} for n in range(rows)],
-        "nothing": None,
-    }
+    result = {"name": 'a "b"', "items": [{"item": f"i{n}", "score": n / 7} for n in range(rows)], "nothing": None}
     console.print_json(result)
     assert capsys.readouterr().out == json.dumps(result) + "\n"
     console.print_json({})

@@ -22,10 +22,7 @@ COMMON = {
 }  # fmt: skip
 VERBS = ("fit", "board", "agree", "replace", "next", "ask", "simulate", "metaeval", "import", "doctor")
 #: Options that say nothing to a verb, or something else.
-WITHOUT = {
-    "metaeval": {"--table", "--positive", "--levels"},
-    "import": {"--positive", "--levels", "--people"},
-}
+WITHOUT = {"metaeval": {"--table", "--positive", "--levels"}, "import": {"--positive", "--levels", "--people"}}
 
 
 def ran(*arguments: object, code: int = 0) -> Any:
@@ -209,12 +206,7 @@ def test_doctor_says_what_every_verb_would_refuse(tmp_path: Path, text: str, opt
         ("judge,item1,item2,best,worst\na,x,y,x,y\n", [], ["judge", *["rankings"] * 4], "fit"),
         ("item,no,yes\ni,2,1\n", ["--wide", "counts"], ["item", "a count", "a count"], "fit"),
         ("judge,item,label\na,x,p\nb,x,p\n", [], ["judge", "item", "label"], "agree"),
-        (
-            "judge,item,score\na,x,1\nb,x,2\na,y,2\nb,y,1\n",
-            ["--people", "a"],
-            ["judge", "item", "score"],
-            "fit",
-        ),
+        ("judge,item,score\na,x,1\nb,x,2\na,y,2\nb,y,1\n", ["--people", "a"], ["judge", "item", "score"], "fit"),
         (
             "judge,item,score,criterion\na,x,1,c\na,y,2,c\na,x,3,d\nb,x,3,d\nb,x,2,c\n",
             [],
@@ -287,11 +279,7 @@ def test_a_question_that_is_no_row_of_cells_is_named(votes: Path, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("word", "hint"),
-    [
-        ("rank", "did you mean 'board'?"),
-        ("bord", "did you mean 'board'?"),
-        ("qqq", "there are demo, datasets,"),
-    ],
+    [("rank", "did you mean 'board'?"), ("bord", "did you mean 'board'?"), ("qqq", "there are demo, datasets,")],
 )
 def test_a_word_that_is_no_verb_is_told_which_is_meant(word: str, hint: str) -> None:
     said = " ".join(ran(word, code=2).stderr.replace("│", " ").split())

@@ -48,10 +48,7 @@ name = "one"
 judges = [{ name = "a", kind = "accuracy", accuracy = 0.9 }]
 """
 # the second, once a study has begun
-KEPT = (
-    "nothing is left half written",
-    "finished batches are kept in sim; the same command goes on from there",
-)
+KEPT = ("nothing is left half written", "finished batches are kept in sim; the same command goes on from there")
 # every verb that computes for long; none of these ends by itself before the last signal, but fit and next
 COMMANDS = {
     "fit": ["fit", "votes.csv", "--out", "run", "--overwrite"],

@@ -105,11 +105,7 @@ def completion(
                 "logprobs": shown,
             }
         ],
-        "usage": {
-            "prompt_tokens": usage[0],
-            "completion_tokens": usage[1],
-            "total_tokens": usage[0] + usage[1],
-        },
+        "usage": {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": usage[0] + usage[1]},
     }
 
 
@@ -186,15 +182,8 @@ class ScriptedServer:
                     writer.transport.abort()
                     return
                 sent = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-                fields = {
-                    "Content-Type": "application/json",
-                    "Content-Length": str(len(sent)),
-                    **reply.headers,
-                }
-                lines = [
-                    f"HTTP/1.1 {reply.status} Scripted",
-                    *(f"{name}: {value}" for name, value in fields.items()),
-                ]
+                fields = {"Content-Type": "application/json", "Content-Length": str(len(sent)), **reply.headers}
+                lines = [f"HTTP/1.1 {reply.status} Scripted", *(f"{name}: {value}" for name, value in fields.items())]
                 writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + sent)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):

@@ -54,11 +54,7 @@ def test_what_is_no_single_object_is_refused(text: str, reason: str) -> None:
         ({"enum": [1, "x"]}, [1, "x"], [True, "1", 2]),
         ({"const": False}, [False], [0, None]),
         ({"type": "boolean"}, [True], [1, "true"]),
-        (
-            {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2},
-            [[1]],
-            [[], ["a"], [1, 2, 3]],
-        ),
+        ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2}, [[1]], [[], ["a"], [1, 2, 3]]),
         ({"type": "array", "uniqueItems": True}, [[1, True]], [[1, 1.0]]),
         ({"anyOf": [{"type": "null"}, {"type": "object", "required": ["a"]}]}, [None, {"a": 1}], [{}, 3]),
         (
@@ -83,9 +79,6 @@ def test_what_is_not_understood_in_a_schema_is_said() -> None:
 
 @pytest.mark.parametrize("said", ["12", -1, 1.5, True, None, {}])
 def test_a_server_that_counts_tokens_in_its_own_way_does_not_count(said: object) -> None:
-    answer = {
-        "choices": [{"message": {"content": "yes"}}],
-        "usage": {"prompt_tokens": said, "completion_tokens": 3},
-    }
+    answer = {"choices": [{"message": {"content": "yes"}}], "usage": {"prompt_tokens": said, "completion_tokens": 3}}
     reply = read_reply(json.dumps(answer).encode())
     assert (reply.text, reply.tokens_in, reply.tokens_out) == ("yes", None, 3)

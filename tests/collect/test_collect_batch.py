@@ -65,11 +65,7 @@ def test_one_batch_a_judge_the_same_tables_half_the_price(tmp_path: Path, start:
     prices = {"price_in": 2.0, "price_out": 10.0, "seed": 3}
     found = collect(panel(server, "ann", "bob", **prices), ITEMS, "toy", tmp_path / "b", options={"rounds": 3})
     alone = collect(
-        panel(server, "ann", "bob", **prices, batch=False),
-        ITEMS,
-        "toy",
-        tmp_path / "d",
-        options={"rounds": 3},
+        panel(server, "ann", "bob", **prices, batch=False), ITEMS, "toy", tmp_path / "d", options={"rounds": 3}
     )
     # both are sent at once, so either may arrive first
     assert sorted(one["requests"][0]["model"] for one in server.batches) == ["ann", "bob"]

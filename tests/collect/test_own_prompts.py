@@ -22,12 +22,7 @@ PANEL = {
     "judges": [{"name": name, "model": "m", "base_url": "http://localhost:1/v1"} for name in ("ann", "bob", "cem")]
 }
 ITEMS = pd.DataFrame(
-    {
-        "id": ["a", "b", "c"],
-        "text": ["one", "two", "three"],
-        "source": ["about"] * 3,
-        "reference": ["one"] * 3,
-    }
+    {"id": ["a", "b", "c"], "text": ["one", "two", "three"], "source": ["about"] * 3, "reference": ["one"] * 3}
 )
 #: Options with which a protocol asks every step that it has, and steps that other options ask.
 STEPS: dict[str, tuple[dict[str, Any], set[str]]] = {
@@ -121,10 +116,6 @@ def test_a_template_without_a_block_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_name_that_a_step_does_not_give_is_found_before_a_request(tmp_path: Path) -> None:
-    own(
-        tmp_path,
-        "self-refine/revise",
-        "{{ text }} {{ criterion }} {{ feedback }} {{ evaluation }} {{ txet }}",
-    )
+    own(tmp_path, "self-refine/revise", "{{ text }} {{ criterion }} {{ feedback }} {{ evaluation }} {{ txet }}")
     with pytest.raises(InputError, match="prompt self-refine/revise: 'txet' is undefined"):
         make_plan(PANEL, ITEMS, "self-refine", prompts=tmp_path)

@@ -184,17 +184,7 @@ def test_a_key_broken_over_a_whole_text_is_found() -> None:
 def test_values_names_and_digits() -> None:
     hide = Redactor([KEY, "81726354901827"])
     value = {
-        mixed_case(KEY): [
-            each("\\{:03o}")(KEY),
-            {"a": base64_of(base64_of(KEY))},
-            81726354901827,
-            True,
-            None,
-            1.5,
-        ],
+        mixed_case(KEY): [each("\\{:03o}")(KEY), {"a": base64_of(base64_of(KEY))}, 81726354901827, True, None, 1.5],
         "b": "ordinary",
     }
-    assert hide.value(value) == {
-        KEY_MASK: [KEY_MASK, {"a": KEY_MASK}, KEY_MASK, True, None, 1.5],
-        "b": "ordinary",
-    }
+    assert hide.value(value) == {KEY_MASK: [KEY_MASK, {"a": KEY_MASK}, KEY_MASK, True, None, 1.5], "b": "ordinary"}

@@ -54,12 +54,7 @@ def whole(tmp_path: Path, serve: Callable[..., Any]) -> dict[str, Any]:
     listed = [("1", -0.7, [("1", -0.7), ("2", -0.8)])]
     server = serve(lambda _: Reply(completion(json.dumps({"winner": 1}), logprobs=listed)))
     judge = {"name": "ann", "model": "m", "base_url": server.url}
-    run = {
-        "panel": {"judges": [judge], "backoff": 0.0},
-        "items": ITEMS,
-        "protocol": "toy",
-        "options": OPTIONS,
-    }
+    run = {"panel": {"judges": [judge], "backoff": 0.0}, "items": ITEMS, "protocol": "toy", "options": OPTIONS}
     collect(**run, out=tmp_path / "whole")
     return run
 

@@ -100,13 +100,7 @@ def test_nothing_is_sent_before_a_key_is_allowed(tmp_path: Path, monkeypatch: py
 def test_a_server_is_sent_nothing_else_of_the_users(
     tmp_path: Path, serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (
-        "OPENAI_ORG_ID",
-        "OPENAI_PROJECT_ID",
-        "OPENAI_API_KEY",
-        "OPENAI_ADMIN_KEY",
-        "OPENAI_WEBHOOK_SECRET",
-    ):
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_WEBHOOK_SECRET"):
         monkeypatch.setenv(name, "mine-0123456789")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Mine: mine-0123456789")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
@@ -162,14 +156,7 @@ def test_a_panel_reads_files_of_its_own_folder_alone(tmp_path: Path, serve: Call
         assert "PRIVATE" not in str(caught.value)
         return str(caught.value)
 
-    for name in (
-        "../private.txt",
-        str(mine),
-        "link.txt",
-        "up/private.txt",
-        "texts/../../private.txt",
-        "~/.netrc/../x",
-    ):
+    for name in ("../private.txt", str(mine), "link.txt", "up/private.txt", "texts/../../private.txt", "~/.netrc/../x"):
         if name.startswith("~"):
             assert "cannot be read" in says(name)
         else:

@@ -207,22 +207,7 @@ def test_an_answer_is_unpacked_up_to_a_bound(packed: Callable[[bytes], bytes]) -
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
-    [
-        "{",
-        "[",
-        '{"',
-        '{"a":',
-        '{"a":[',
-        '{"a":1,',
-        '{"a": 1} ',
-        "```json\n",
-        "```",
-        "<think>",
-        "{ ",
-        '{"\\',
-        "{}",
-        " ",
-    ],
+    ["{", "[", '{"', '{"a":', '{"a":[', '{"a":1,', '{"a": 1} ', "```json\n", "```", "<think>", "{ ", '{"\\', "{}", " "],
 )
 def test_reading_an_answer_takes_time_that_grows_as_its_length(unit: str) -> None:
     schema = {"type": "object", "properties": {"winner": {"enum": [1, 2]}}, "required": ["winner"]}

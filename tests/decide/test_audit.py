@@ -82,11 +82,7 @@ def labels(right: dict[str, float], seed: int = 0, items: int = 200) -> tuple[pd
     truth = rng.random(items) < 0.5
     frames = [
         pd.DataFrame(
-            {
-                "judge": name,
-                "item": range(items),
-                "label": np.where((rng.random(items) < p) == truth, "yes", "no"),
-            }
+            {"judge": name, "item": range(items), "label": np.where((rng.random(items) < p) == truth, "yes", "no")}
         )
         for name, p in right.items()
     ]
@@ -103,12 +99,7 @@ def test_one_judge_beside_people_has_a_card_and_alone_people_are_asked() -> None
     assert measures["people_agreement_rate"]["value"] == pytest.approx(0.9, abs=0.06)
     found = voirdire.audit(table)
     assert found["judges"][0]["verdict"] == "ask people"
-    assert {row["measure"] for row in found["needs"]} >= {
-        "agreement with people",
-        "length",
-        "own family",
-        "flips",
-    }
+    assert {row["measure"] for row in found["needs"]} >= {"agreement with people", "length", "own family", "flips"}
 
 
 def test_stated_confidence_beyond_what_is_right_is_found() -> None:
@@ -236,10 +227,7 @@ def test_judges_with_a_bias_and_copies_are_no_measure_of_the_others(planted: str
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        (
-            pd.DataFrame({"item": ["x", "y"], "label": ["yes", "no"]}),
-            "nothing in common: people 'x', judges '0'",
-        ),
+        (pd.DataFrame({"item": ["x", "y"], "label": ["yes", "no"]}), "nothing in common: people 'x', judges '0'"),
         (pd.DataFrame({"item": [1, 2], "score": [1, 2]}), "answers of one kind"),
         (pd.DataFrame({"judge": "gpt", "item": [1, 2], "label": "yes"}), "is a judge of the table, too"),
     ],
@@ -264,12 +252,7 @@ def test_the_judges_of_a_fit_have_verdicts() -> None:
 
 
 def test_judges_of_a_fit_without_intervals_are_kept_by_what_an_answer_tells() -> None:
-    table = {
-        "judge": "a",
-        "first": ["x", "y"] * 10,
-        "second": ["y", "x"] * 10,
-        "winner": ["first", "second"] * 10,
-    }
+    table = {"judge": "a", "first": ["x", "y"] * 10, "second": ["y", "x"] * 10, "winner": ["first", "second"] * 10}
     (found,) = verdicts(voirdire.fit(pd.DataFrame(table), method="map"))
     assert (found["verdict"], found["information"] > 0.2) == ("keep", True)
     assert "at most" not in found["why"]

@@ -73,10 +73,7 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
             "levels": [1, 2, 3, 4, 5],
         }
     is_right = np.r_[True, noisy[1:-1] > 0, False]  # so that there are two classes
-    return table.assign(label=np.where(is_right, "right", "wrong")), {
-        "method": "laplace",
-        "positive": "right",
-    }
+    return table.assign(label=np.where(is_right, "right", "wrong")), {"method": "laplace", "positive": "right"}
 
 
 def texts(sections: Any) -> str:
@@ -271,12 +268,7 @@ def test_wrong_prices_are_refused_all_at_once() -> None:
     fit = voirdire.fit(answers("votes", np.random.default_rng(1))[0], method="laplace")
     with pytest.raises(InputError) as caught:
         fit.decide({"item 0": -1, "item 00": 2}, 0.0)
-    for said in (
-        "price -1; give 0 or more",
-        "'item 00' is none of the",
-        "no price of 'item 1'",
-        "margin above 0",
-    ):
+    for said in ("price -1; give 0 or more", "'item 00' is none of the", "no price of 'item 1'", "margin above 0"):
         assert said in str(caught.value)
     with pytest.raises(InputError, match="price 'cheap'"):
         fit.decide(dict.fromkeys(fit.problem.items, "cheap"), 1.0)

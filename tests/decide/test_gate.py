@@ -123,10 +123,7 @@ def test_units_come_in_the_order_of_the_table_or_of_its_times_or_by_lot() -> Non
 
 def test_grades_are_labels_in_their_order() -> None:
     new = pd.DataFrame({"judge": "a", "item": range(40), "label": ["poor", "fair", "great", "fair"] * 10})
-    with pytest.raises(
-        InputError,
-        match=r"--positive fair, if .*; or that they are grades, lowest first: --levels",
-    ):
+    with pytest.raises(InputError, match=r"--positive fair, if .*; or that they are grades, lowest first: --levels"):
         voirdire.gate(new, new)
     found = voirdire.gate(new, new.assign(label="poor"), levels=["poor", "fair", "great"])
     assert (found["difference"], found["scale"], found["what"]) == (1.0, [0.0, 2.0], "mean grade")
@@ -232,11 +229,7 @@ def test_people_correct_a_panel_that_likes_the_new_version() -> None:
     assert "is not seen without people" in alone["note"]
     said = people[people["item"] < 120]
     found = voirdire.gate(judged, versions=versions, levels=[1, 5], humans=said)
-    assert (found["verdict"], found["estimator"], found["humans"]) == (
-        "inconclusive",
-        "prediction-powered",
-        120,
-    )
+    assert (found["verdict"], found["estimator"], found["humans"]) == ("inconclusive", "prediction-powered", 120)
     truth = people.pivot(index="item", columns="system", values="score")
     assert found["difference"] == pytest.approx((truth["new"] - truth["old"]).mean(), abs=0.15)
     margin = voirdire.gate(judged, versions=versions, levels=[1, 5], humans=said, margin=0.5)

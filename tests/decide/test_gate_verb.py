@@ -144,14 +144,7 @@ def test_names_are_data_on_the_screen_and_in_markdown(tables: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "span"),
-    [
-        ("a", "`a`"),
-        ("a`b", "``a`b``"),
-        ("`a`", "`` `a` ``"),
-        ("a\nb", "`a b`"),
-        ("", "` `"),
-        ("``", "``` `` ```"),
-    ],
+    [("a", "`a`"), ("a`b", "``a`b``"), ("`a`", "`` `a` ``"), ("a\nb", "`a b`"), ("", "` `"), ("``", "``` `` ```")],
 )
 def test_a_name_as_code_shows_as_it_is(name: str, span: str) -> None:
     assert as_code(name) == span

@@ -127,10 +127,7 @@ def test_where_no_model_can_be_fitted_the_card_says_why_nothing_was_measured() -
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [
-        ("votes", "votes on a pair, in either order, the first in the table"),
-        ("scores", "repeated answers the first"),
-    ],
+    [("votes", "votes on a pair, in either order, the first in the table"), ("scores", "repeated answers the first")],
 )
 def test_which_of_several_answers_to_a_question_counts_is_said(kind: str, said: str) -> None:
     table = panel(kind, 0.0, judges=3, items=40)

@@ -75,12 +75,7 @@ def scored(rng: np.random.Generator) -> pd.DataFrame:
         for prompt in range(12):
             seen = worth * (prompt % 2) + rng.normal(0, 0.7, 8) + 0.5 * judge
             rows += [
-                {
-                    "judge": f"j{judge}",
-                    "context": f"p{prompt}",
-                    "system": f"s{at}",
-                    "score": round(float(x), 2),
-                }
+                {"judge": f"j{judge}", "context": f"p{prompt}", "system": f"s{at}", "score": round(float(x), 2)}
                 for at, x in enumerate(seen)
             ]
     return pd.DataFrame(rows)

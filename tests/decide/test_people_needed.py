@@ -94,11 +94,7 @@ def promise(seed: int) -> list[bool]:
     total, reached = 0, []
     for other in decision.first[1:]:
         place = decision.items.index(leader), decision.items.index(other)
-        m, s, t = (
-            decision.pairs.median[place],
-            decision.pairs.deviation[place],
-            decision.pairs.t,
-        )
+        m, s, t = (decision.pairs.median[place], decision.pairs.deviation[place], decision.pairs.t)
         answers = people_preference(fit, (leader, other))
         assert answers is not None
         count = int(np.ceil(people_needed(m, s, t, answers) or 0))

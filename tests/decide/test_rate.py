@@ -24,11 +24,7 @@ def truth_of(share: float, rng: np.random.Generator, items: int = N) -> np.ndarr
 
 
 def judged(
-    truth: np.ndarray[Any, Any],
-    sensitivity: float,
-    specificity: float,
-    rng: np.random.Generator,
-    judge: str = "gpt",
+    truth: np.ndarray[Any, Any], sensitivity: float, specificity: float, rng: np.random.Generator, judge: str = "gpt"
 ) -> pd.DataFrame:
     said = np.where(truth, rng.random(len(truth)) < sensitivity, rng.random(len(truth)) >= specificity)
     return pd.DataFrame({"judge": judge, "item": range(len(truth)), "label": np.where(said, "pass", "fail")})
@@ -133,10 +129,7 @@ def test_scores_of_judges_are_levels() -> None:
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        (
-            pd.DataFrame({"item": ["x", "y"], "label": "pass"}),
-            "no item in common: people answered 'x', judges '0'",
-        ),
+        (pd.DataFrame({"item": ["x", "y"], "label": "pass"}), "no item in common: people answered 'x', judges '0'"),
         (pd.DataFrame({"item": [0, 1, 7777], "label": "pass"}), "row 3: no judge answered this item"),
         (pd.DataFrame({"item": [0], "label": ["pass"]}), "only one item with an answer"),
         (pd.DataFrame({"item": [0, 0], "label": ["pass", "fail"]}), "row 2: contradicts another answer"),

@@ -26,12 +26,7 @@ def against_reference(contexts: int, judges: int = 1, seed: int = 0) -> pd.DataF
     for item, share in SHARES.items():
         won = rng.random(contexts) < share
         rows += [
-            (
-                f"j{judge}",
-                f"p{at}",
-                *(("base", item) if at % 2 else (item, "base")),
-                item if won[at] else "base",
-            )
+            (f"j{judge}", f"p{at}", *(("base", item) if at % 2 else (item, "base")), item if won[at] else "base")
             for at in range(contexts)
             for judge in range(judges)
         ]

@@ -169,11 +169,7 @@ def test_votes_are_predicted_with_the_help_of_scores() -> None:
         (["crowd-bt"], {}, "model crowd-bt is for votes, but the table has scores"),
         (["rating-severity"], {"by": ("pair",)}, "'pair' is none of answer, item, context, criterion, judge"),
         (["rating-severity"], {"by": ("context",)}, "the table has no context column"),
-        (
-            ["rating-severity"],
-            {"folds": 25},
-            "folds 25: must be a whole number between 2 and the number of groups, 24",
-        ),
+        (["rating-severity"], {"folds": 25}, "folds 25: must be a whole number between 2 and the number of groups, 24"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(models: list[str], how: dict[str, Any], message: str) -> None:

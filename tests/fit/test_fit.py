@@ -260,12 +260,7 @@ def test_changed_priors_are_used_and_recorded(votes: pd.DataFrame) -> None:
 def test_the_dictionary_holds_what_the_tables_hold(votes: pd.DataFrame, result: Fit) -> None:
     made = result.as_dict()
     assert made["votes"] == len(votes) == by_judge(result)["votes"].sum()
-    assert (made["model"], made["method"], made["prob"], made["seed"]) == (
-        "crowd-bt-position",
-        "laplace",
-        0.9,
-        1,
-    )
+    assert (made["model"], made["method"], made["prob"], made["seed"]) == ("crowd-bt-position", "laplace", 0.9, 1)
     assert [row["item"] for row in made["items"]] == result.ranking()["item"].tolist()
     assert {row["judge"] for row in made["judges"]} == set("abc")
     assert [row["check"] for row in made["checks"]] == result.checks()["check"].tolist()

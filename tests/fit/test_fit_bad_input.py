@@ -96,10 +96,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "votes: row 1: second is 'NaN', which stands for a missing value; fill it in, or rename it if it is a name",
         ),
         (b"\x00\x01\x02judge,first", "votes: file 'bad.csv' is not text: it has zero bytes"),
-        (
-            b"\x93\xfa\x96{,\xff",
-            "votes: file 'bad.csv' is not UTF-8: line 1 has the byte 0x93; save it as UTF-8",
-        ),
+        (b"\x93\xfa\x96{,\xff", "votes: file 'bad.csv' is not UTF-8: line 1 has the byte 0x93; save it as UTF-8"),
     ],
 )
 def test_a_bad_table(folder: Path, content: str | bytes, message: str) -> None:
@@ -229,10 +226,7 @@ def test_a_probability_that_the_draws_cannot_show(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        (
-            "nonsense",
-            "--prior 'nonsense' is not section.key=number; voirdire models MODEL lists those of a model",
-        ),
+        ("nonsense", "--prior 'nonsense' is not section.key=number; voirdire models MODEL lists those of a model"),
         (
             "reliability.a",
             "--prior 'reliability.a' is not section.key=number; voirdire models MODEL lists those of a model",
@@ -249,14 +243,8 @@ def test_a_probability_that_the_draws_cannot_show(folder: Path) -> None:
         ),
         ("reliability.c=1", "priors: reliability has no key 'c'; two-coin takes a, b, reversed"),
         ("reliability.reversed=0.5", "priors: reliability reversed must be from 0 to below 0.5, not 0.5"),
-        (
-            "weights.sd=1",
-            f"priors: model crowd-bt-position has no section 'weights'; it has {SECTIONS}",
-        ),
-        (
-            "weight.sd=1",
-            f"priors: model crowd-bt-position has no section 'weight'; it has {SECTIONS}",
-        ),
+        ("weights.sd=1", f"priors: model crowd-bt-position has no section 'weights'; it has {SECTIONS}"),
+        ("weight.sd=1", f"priors: model crowd-bt-position has no section 'weight'; it has {SECTIONS}"),
     ],
 )
 def test_a_prior_that_is_none(folder: Path, prior: str, message: str) -> None:

@@ -66,9 +66,7 @@ def test_names_do_not_matter(model: str, numbers: list[int], items: list[int], j
     new_item = {name: f"item {items[place]}" for place, name in enumerate(ITEMS)}
     new_judge = {name: f"judge {judges[place]}" for place, name in enumerate(JUDGES)}
     renamed = votes.assign(
-        judge=votes["judge"].map(new_judge),
-        first=votes["first"].map(new_item),
-        second=votes["second"].map(new_item),
+        judge=votes["judge"].map(new_judge), first=votes["first"].map(new_item), second=votes["second"].map(new_item)
     )
     back_items, back_judges = [items.index(place) for place in range(3)], [judges.index(k) for k in range(2)]
     expected = reordered(values(fitted(votes, model)), back_items, back_judges)

@@ -83,13 +83,7 @@ def test_nuts_converges_and_agrees_with_laplace(by_laplace: Fit, votes: Votes) -
 
 @pytest.mark.slow
 def test_held_out_votes_prefer_judges_who_differ(votes: Votes) -> None:
-    order = [
-        "bt-sigma-position",
-        "crowd-bt-position",
-        "crowd-bt",
-        "bradley-terry-judge-ties",
-        "bradley-terry",
-    ]
+    order = ["bt-sigma-position", "crowd-bt-position", "crowd-bt", "bradley-terry-judge-ties", "bradley-terry"]
     found = cross_validate(votes, list(reversed(order)), by=("pair", "context"), folds=5)
     assert found["model"].tolist() == order
     assert found["log_loss"][0] <= 0.857

@@ -15,13 +15,7 @@ JUDGES, ITEMS = [f"j{k}" for k in range(6)], [f"i{n}" for n in range(12)]
 WORTH, TASTE = RNG.normal(0, 1, 12), RNG.normal(0, 1.2, (6, 12))
 SCORES = pd.DataFrame(
     [
-        (
-            judge,
-            item,
-            criterion,
-            int(np.clip(round(3 + WORTH[n] + TASTE[k, n] + 0.5 * RNG.normal()), 1, 5)),
-            n % 3,
-        )
+        (judge, item, criterion, int(np.clip(round(3 + WORTH[n] + TASTE[k, n] + 0.5 * RNG.normal()), 1, 5)), n % 3)
         for k, judge in enumerate(JUDGES)
         for n, item in enumerate(ITEMS)
         for criterion in "pqr"

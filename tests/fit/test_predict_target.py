@@ -40,9 +40,7 @@ RANKINGS = pd.DataFrame(
         (f"j{k}", item, int(rank) + 1)
         for k in range(8)
         for item, rank in zip(
-            ITEMS,
-            np.argsort(np.argsort([-WORTH[item] - RNG.gumbel() for item in ITEMS])),
-            strict=True,
+            ITEMS, np.argsort(np.argsort([-WORTH[item] - RNG.gumbel() for item in ITEMS])), strict=True
         )
     ],
     columns=["judge", "item", "rank"],

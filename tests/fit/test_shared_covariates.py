@@ -35,12 +35,7 @@ def votes(seen: np.ndarray, length: np.ndarray, seed: int = 0) -> pd.DataFrame:
 def scores(seen: np.ndarray, length: np.ndarray, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     rows = [
-        (
-            f"j{k}",
-            NAMES[i],
-            int(np.clip(np.round(3 + seen[i] + rng.normal(0, 0.7)), 1, 5)),
-            "x" * int(length[i]),
-        )
+        (f"j{k}", NAMES[i], int(np.clip(np.round(3 + seen[i] + rng.normal(0, 0.7)), 1, 5)), "x" * int(length[i]))
         for k in range(5)
         for i in range(ITEMS)
     ]
@@ -92,9 +87,7 @@ def test_covariates_that_are_held_fixed_and_columns_of_something_else_are_not_na
     assert not said(table.drop(columns="length_second"))
 
 
-def test_tables_that_are_counted_where_they_are_are_not_read_once_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tables_that_are_counted_where_they_are_are_not_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     import polars as pl
 
     table = pl.from_pandas(votes(*drawn(0, pull=1.0)))

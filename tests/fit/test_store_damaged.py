@@ -18,17 +18,7 @@ from voirdire.report.sources import SavedRows, read_run, save_rows
 
 VOTES = pd.DataFrame({"judge": ["a", "b"] * 3, "first": ["x"] * 6, "second": "y", "winner": ["x", "x", "y"] * 2})
 LABELS = pd.DataFrame({"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyyynnny")})
-CONTENT = [
-    b"",
-    b"[" * 100_000,
-    b'"\\ud800"',
-    b"\xff\xfe",
-    b"null",
-    b"1e999",
-    b"-1",
-    b'{"format": 1}',
-    b"\0" * 100,
-]
+CONTENT = [b"", b"[" * 100_000, b'"\\ud800"', b"\xff\xfe", b"null", b"1e999", b"-1", b'{"format": 1}', b"\0" * 100]
 
 
 def mutated(rng: np.random.Generator, content: bytes) -> bytes:
@@ -109,11 +99,7 @@ def test_a_tampered_number_is_noticed(tmp_path: Path) -> None:
 CHANGES: list[tuple[str, Any, str]] = [
     ("votes_first", lambda a: a + 999, "votes_first holds codes from 999 to 999, of 2 items"),
     ("votes_judge", lambda a: a - 5, "votes_judge holds codes from -5 to -4, of 2 judges"),
-    (
-        "votes_row_cell",
-        lambda a: a + 0.5,
-        r"votes_row_cell is not a column of codes \(float64, shape \(6,\)\)",
-    ),
+    ("votes_row_cell", lambda a: a + 0.5, r"votes_row_cell is not a column of codes \(float64, shape \(6,\)\)"),
     ("votes_second", lambda a: a[:-1], "votes_judge and what goes with it have different lengths"),
     ("votes_counts", lambda a: -a, "votes_counts are not numbers of answers"),
     ("votes_criterion", None, "votes_criterion is missing"),

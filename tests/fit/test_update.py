@@ -118,8 +118,7 @@ def test_new_scores_must_fit_the_old() -> None:
     table = scored(5, seed=5)
     old = fit(table, method="map")
     with pytest.raises(
-        InputError,
-        match=r"^new scores: row 1: judge 'j0' has answered for item 'i0' in run '0' already; keep one",
+        InputError, match=r"^new scores: row 1: judge 'j0' has answered for item 'i0' in run '0' already; keep one"
     ):
         old.update(table[:1])
     with pytest.raises(InputError, match="the old scores have runs, the new ones have no; give both the same"):

@@ -32,11 +32,7 @@ def compiled(**variables: str) -> tuple[int, int, str | None]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("JAX_", "VOIRDIRE_"))}
     clean["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
     done = subprocess.run(
-        [sys.executable, "-c", COMPILE],
-        env={**clean, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", COMPILE], env={**clean, **variables}, capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
     hits, misses, folder = json.loads(done.stdout)

@@ -136,9 +136,7 @@ def test_devices_are_for_chains() -> None:
         voirdire.fit(panel(), device="jax", method="map")
 
 
-def test_a_device_is_used_unasked_where_one_is_there_and_the_table_large(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_device_is_used_unasked_where_one_is_there_and_the_table_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model = placed(MANY).search.model
     monkeypatch.setattr(choice, "GPU_PLUGINS", ("numpy",))
     monkeypatch.setattr(jax, "devices", lambda kind=None: [f"{kind}:0"])

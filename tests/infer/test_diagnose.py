@@ -127,13 +127,7 @@ def test_thresholds_are_those_of_the_literature() -> None:
     fine = {"rhat": 1.01, "ess_bulk": 400.0, "ess_tail": 400.0, "divergences": 0.0, "ebfmi": 0.3}
     names = {f"{key}_of": "strength" for key in ("rhat", "ess_bulk", "ess_tail")}
     assert {check.level for check in checks.check_sampling(fine | names)} == {"ok"}
-    for key, value in {
-        "rhat": 1.0101,
-        "ess_bulk": 399,
-        "ess_tail": 399,
-        "divergences": 1,
-        "ebfmi": 0.29,
-    }.items():
+    for key, value in {"rhat": 1.0101, "ess_bulk": 399, "ess_tail": 399, "divergences": 1, "ebfmi": 0.29}.items():
         bad = {check.check: check.level for check in checks.check_sampling(fine | names | {key: value})}
         assert bad.pop(key) == ("fail" if key in ("rhat", "divergences") else "warn")
         assert set(bad.values()) == {"ok"}
@@ -159,10 +153,7 @@ def test_the_container_of_arviz_1_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> 
     from types import SimpleNamespace
 
     monkeypatch.setattr("voirdire.infer.diagnose._import_arviz", lambda: SimpleNamespace(__version__="1.2.0"))
-    groups = {
-        "posterior": {"x": (("judge",), np.zeros((2, 3, 2)))},
-        "observed_data": {"y": (("row",), np.ones(4))},
-    }
+    groups = {"posterior": {"x": (("judge",), np.zeros((2, 3, 2)))}, "observed_data": {"y": (("row",), np.ones(4))}}
     tree = to_arviz(groups, {"judge": ["ann", "bob"]}, {"seed": 1}, lambda group, name: {"units": group})
     assert set(tree.children) == {"posterior", "observed_data"}
     assert tree.posterior["x"].dims == ("chain", "draw", "judge")

@@ -28,8 +28,7 @@ def labels() -> Problem:
         ("j4", "i0", "a")
     ]
     return encode_labels(
-        load_model("hierarchical-dawid-skene"),
-        read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])),
+        load_model("hierarchical-dawid-skene"), read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
     )
 
 

@@ -108,12 +108,7 @@ def test_a_prior_that_expects_contrarians_turns_the_panel_over() -> None:
     """The coins' prior with a and b exchanged: the posterior is the mirror image, and so is its mode."""
     problem = ten_to_hundred()
     model = problem.model.with_priors(
-        {
-            "reliability": {
-                "a": problem.model.reliability.numbers["b"],
-                "b": problem.model.reliability.numbers["a"],
-            }
-        }
+        {"reliability": {"a": problem.model.reliability.numbers["b"], "b": problem.model.reliability.numbers["a"]}}
     )
     contrary = replace(problem, density=replace(problem.density, model=model))
     ours, theirs = find_mode(problem), find_mode(contrary)

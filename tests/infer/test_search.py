@@ -68,9 +68,7 @@ def test_the_minimum_of_a_quadratic_is_the_solution_of_its_equations(seed: int, 
     root = rng.normal(size=(size, size))
     matrix, target = root @ root.T + np.eye(size), rng.normal(size=size)
     found = search_minimum(
-        lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target),
-        rng.normal(size=size),
-        tolerance=1e-9,
+        lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target), rng.normal(size=size), tolerance=1e-9
     )
     np.testing.assert_allclose(found.x, np.linalg.solve(matrix, target), atol=1e-6)
 
@@ -83,9 +81,7 @@ def test_scales_far_apart_take_few_evaluations() -> None:
     matrix = scale[:, None] * (np.eye(120) + root @ root.T) * scale
     target = matrix @ rng.normal(size=120)
     found = search_minimum(
-        lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target),
-        np.zeros(120),
-        tolerance=1e-6,
+        lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target), np.zeros(120), tolerance=1e-6
     )
     assert np.abs(found.gradient).max() <= 1e-6
     np.testing.assert_allclose(found.value, -0.5 * target @ np.linalg.solve(matrix, target), rtol=1e-10)

@@ -18,10 +18,6 @@ print(max(found))
 
 def test_the_limit_reaches_libraries_that_are_loaded_after_it() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"OPENBLAS_NUM_THREADS": "2"},
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env={"OPENBLAS_NUM_THREADS": "2"}
     )
     assert done.stdout.strip() == "1"

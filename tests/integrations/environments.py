@@ -16,11 +16,7 @@ import voirdire
 def _done(python: str, *words: object) -> subprocess.CompletedProcess[str]:
     source = str(Path(voirdire.__file__).parents[1])
     return subprocess.run(
-        [python, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": source},
+        [python, *map(str, words)], capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": source}
     )
 
 

@@ -182,12 +182,7 @@ def test_promptfoo_itself_takes_the_grade(tmp_path: Path) -> None:
 def test_promptfoo_itself_asks_the_provider(tmp_path: Path) -> None:
     sure = {"type": "javascript", "value": "output.panel > 0.5 && output.pass"}
     provider = {"id": "file://panel.py", "config": {"threshold": 0.5}}
-    config = {
-        "prompts": ["{{q}}"],
-        "providers": [provider],
-        "defaultTest": {"assert": [sure]},
-        "tests": TESTS,
-    }
+    config = {"prompts": ["{{q}}"], "providers": [provider], "defaultTest": {"assert": [sure]}, "tests": TESTS}
     results = {one["vars"]["q"]: one for one in evaluated(tmp_path, config)}
     assert [results["a"]["success"], results["b"]["success"]] == [True, False]
     assert results["a"]["response"]["output"]["panel"] == pytest.approx(verdict(["pass", "pass"])["value"])

@@ -111,8 +111,7 @@ def test_labels_are_predicted_without_an_answer(labelled: Fit) -> None:
     assert list(found.columns) == ["judge", "item", "p_no", "p_yes"]
     assert (found["p_no"] + found["p_yes"]).tolist() == pytest.approx([1.0] * 3)
     mode = voirdire.fit(
-        pd.DataFrame({"judge": list("abab"), "item": list("xxyy"), "label": ["no", "no", "yes", "no"]}),
-        method="map",
+        pd.DataFrame({"judge": list("abab"), "item": list("xxyy"), "label": ["no", "no", "yes", "no"]}), method="map"
     )
     rates = mode.confusion().set_index(["judge", "class", "label"])["probability"]
     assert set(rates.index.get_level_values("judge")) == {"a", "b"}
@@ -130,11 +129,7 @@ def test_scores_and_votes_are_predicted_without_an_answer(fitted: Fit) -> None:
     row = fitted.predict(pd.DataFrame({"judge": ["a"], "first": ["w"], "second": ["z"]})).iloc[0]
     assert row["p_first"] > 0.8
     scores = pd.DataFrame(
-        {
-            "judge": list("abc") * 4,
-            "item": np.repeat(list("wxyz"), 3),
-            "score": [1, 2, 1, 3, 3, 4, 2, 2, 3, 5, 4, 5],
-        }
+        {"judge": list("abc") * 4, "item": np.repeat(list("wxyz"), 3), "score": [1, 2, 1, 3, 3, 4, 2, 2, 3, 5, 4, 5]}
     )
     expected = voirdire.fit(scores, method="map").predict(pd.DataFrame({"judge": ["a", "a"], "item": ["w", "z"]}))[
         "expected"

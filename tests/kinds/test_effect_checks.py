@@ -19,12 +19,7 @@ OF_ITEMS = {item: "xy"[n % 2] for n, item in enumerate(ITEMS)}
 def scores(favour: float = 0.0) -> pd.DataFrame:
     rng = np.random.default_rng(3)
     rows = [
-        (
-            j,
-            c,
-            i,
-            float(1 + np.searchsorted([-1.5, 0, 1.5], favour * (OF_JUDGES[j] == OF_ITEMS[i]) + rng.logistic())),
-        )
+        (j, c, i, float(1 + np.searchsorted([-1.5, 0, 1.5], favour * (OF_JUDGES[j] == OF_ITEMS[i]) + rng.logistic())))
         for j in JUDGES
         for c in range(12)
         for i in ITEMS

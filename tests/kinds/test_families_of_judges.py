@@ -122,11 +122,7 @@ def test_chains_of_scores_of_families() -> None:
     assert np.corrcoef(found.loc[truth.index], near.loc[truth.index])[0, 1] > 0.99
 
 
-PLAIN = {
-    "rankings": "plackett-luce-tastes",
-    "scores": "rating-continuous-contexts",
-    "votes": "crowd-bt-contexts",
-}
+PLAIN = {"rankings": "plackett-luce-tastes", "scores": "rating-continuous-contexts", "votes": "crowd-bt-contexts"}
 
 
 @pytest.mark.slow

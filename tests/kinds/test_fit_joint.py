@@ -270,10 +270,7 @@ BAD: list[tuple[Callable[[Any, Any], list[Any]], str]] = [
     (lambda v, s: [v, s, s], "3 tables were given"),
     (lambda v, s: [v, s.rename(columns={"score": "label"})], "table 2 has labels"),
     (lambda v, s: [v, s.assign(item="new " + s["item"])], "no item has both votes and scores"),
-    (
-        lambda v, s: [v.assign(criterion="c"), s],
-        "the votes have a column 'criterion' and the scores have none",
-    ),
+    (lambda v, s: [v.assign(criterion="c"), s], "the votes have a column 'criterion' and the scores have none"),
     (lambda v, s: [v, s.assign(score=s["score"] + 0.5)], "is not a whole number"),
     (lambda v, s: [v, s.assign(score=9)], "score 9 is outside the scale"),
 ]
@@ -291,10 +288,7 @@ def test_requests_that_do_not_fit_are_refused(fitted: voirdire.Fit, panel: Any) 
     for how, message in (
         ({"model": "bt-sigma"}, "is for votes, but the tables have votes and scores; take joint-"),
         ({"classes": ["1"]}, "classes= is not for tables of votes and scores"),
-        (
-            {"anchors": votes.drop(columns="judge").head(1), "anchor_mode": "cut"},
-            "anchor_mode='cut' is not for",
-        ),
+        ({"anchors": votes.drop(columns="judge").head(1), "anchor_mode": "cut"}, "anchor_mode='cut' is not for"),
     ):
         with pytest.raises(voirdire.InputError, match=message):
             voirdire.fit([votes, scores], **how)

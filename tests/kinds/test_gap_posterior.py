@@ -258,9 +258,7 @@ def test_one_answer_of_people_is_said_in_the_singular() -> None:
     assert any(note.startswith("People answered once about 2 items") for note in notes)
 
 
-def test_of_very_many_items_those_are_taken_that_people_answered_most(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_very_many_items_those_are_taken_that_people_answered_most(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["voirdire.fit.human"], "MAX_ITEMS", 5)
     judges, people, _, _ = panel()
     fit = voirdire.fit(judges, anchors=people, about="target", method="laplace")
@@ -269,10 +267,7 @@ def test_of_very_many_items_those_are_taken_that_people_answered_most(
 
 
 def test_answers_are_read_again_as_they_were() -> None:
-    for known in (
-        ComparedByPeople(("x",), ("y",), (1.0,), (0.5,)),
-        ScoredByPeople(("x", "y"), (1.0, 2.0)),
-    ):
+    for known in (ComparedByPeople(("x",), ("y",), (1.0,), (0.5,)), ScoredByPeople(("x", "y"), (1.0, 2.0))):
         again = read_target_answers(known.as_dict())
         assert type(again) is type(known)
         assert again.as_dict() == known.as_dict()

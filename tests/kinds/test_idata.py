@@ -21,22 +21,13 @@ def votes(names: list[str] = ITEMS, count: int = 160, ties: float = 0.1) -> pd.D
     second = (first + RNG.integers(1, len(names), count)) % len(names)
     better = RNG.random(count) < 1 / (1 + np.exp(-(second - first) * -0.7))
     winner = np.where(better, np.array(names)[first], np.array(names)[second])
-    rows = {
-        "judge": RNG.choice(JUDGES, count),
-        "first": np.array(names)[first],
-        "second": np.array(names)[second],
-    }
+    rows = {"judge": RNG.choice(JUDGES, count), "first": np.array(names)[first], "second": np.array(names)[second]}
     return pd.DataFrame(rows | {"winner": np.where(RNG.random(count) < ties, "tie", winner)})
 
 
 def rated(answer: str, values: list[Any], criteria: list[str], runs: int = 1) -> pd.DataFrame:
     rows = [
-        (
-            judge,
-            criterion,
-            item,
-            values[int(np.clip(round(WORTH[item] + 1.5 + RNG.normal()), 0, len(values) - 1))],
-        )
+        (judge, criterion, item, values[int(np.clip(round(WORTH[item] + 1.5 + RNG.normal()), 0, len(values) - 1))])
         for judge in JUDGES
         for criterion in criteria
         for item in ITEMS

@@ -67,11 +67,7 @@ def widths(fit: Any, more: str = "") -> np.ndarray:
 
 @pytest.mark.parametrize(
     "table",
-    [
-        votes()[0],
-        pytest.param(scored(), marks=pytest.mark.slow),
-        pytest.param(ranked(), marks=pytest.mark.slow),
-    ],
+    [votes()[0], pytest.param(scored(), marks=pytest.mark.slow), pytest.param(ranked(), marks=pytest.mark.slow)],
     ids=["votes", "scores", "rankings"],
 )
 def test_both_answers_stand_beside_each_other(table: pd.DataFrame) -> None:

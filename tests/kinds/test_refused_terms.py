@@ -40,15 +40,9 @@ ALONE = {"a": "one", "b": "two", "c": "three"}
         ({"terms": "Item + judge"}, "no term item; did you mean 'item'"),
         ({"terms": "item - length"}, r"write \+ between terms and ':' between the names of a term"),
         ({"by": ["context"]}, r"by=\['context'\] is no name of a column"),
-        (
-            {"by": "context"},
-            r"by= \(--by\): contexts\(\) \(--contexts --json\) has the results of items in each",
-        ),
+        ({"by": "context"}, r"by= \(--by\): contexts\(\) \(--contexts --json\) has the results of items in each"),
         ({"by": "nope"}, r"by= \(--by\): the \w+ have no column 'nope'; further columns are"),
-        (
-            {"terms": "item + item:context", "by": "context"},
-            r"contexts\(\) \(--contexts --json\)|no column context",
-        ),
+        ({"terms": "item + item:context", "by": "context"}, r"contexts\(\) \(--contexts --json\)|no column context"),
     ],
 )
 def test_what_is_no_sum_of_terms(table: pd.DataFrame, asked: dict[str, Any], said: str) -> None:
@@ -111,10 +105,7 @@ def test_numbers_alike_for_all_items_of_each_ranking() -> None:
         (SCORES.assign(time=range(len(SCORES)), group="g"), "judge, item, context, run, time, group, length"),
         (RANKINGS, "judge, item, context, length"),
         (VOTES, "judge, item"),
-        (
-            VOTES.assign(chars_first=1.0, chars_second=range(len(VOTES)), topic="t"),
-            "judge, item, chars, topic",
-        ),
+        (VOTES.assign(chars_first=1.0, chars_second=range(len(VOTES)), topic="t"), "judge, item, chars, topic"),
     ],
     ids=["scores", "scores with time", "rankings", "votes", "votes with columns"],
 )

@@ -203,10 +203,7 @@ def test_judges_that_favour_their_family_do_so_in_votes_and_scores(tables: list[
     own = [tables[0]["judge"].map(OF_JUDGES) == tables[0][side].map(OF_ITEMS) for side in ("first", "second")]
     for what in (f"{(own[0] | own[1]).sum()} of 120 votes are", "20 of 40 scores are"):
         assert any(f"{what} of a judge on an item of its family: left out." in note for note in left.notes)
-    one_family: dict[str, Any] = {
-        "families": dict.fromkeys(OF_JUDGES, "x"),
-        "item_families": dict.fromkeys(ITEMS, "x"),
-    }
+    one_family: dict[str, Any] = {"families": dict.fromkeys(OF_JUDGES, "x"), "item_families": dict.fromkeys(ITEMS, "x")}
     with pytest.raises(InputError, match=r"nothing is left: check the families .*--without-own-family\) out"):
         voirdire.fit(tables, **one_family, without_own_family=True, **HOW)
     with pytest.raises(InputError, match=r"no judge compared .* or answered about an item of its own family"):

@@ -205,13 +205,7 @@ class RankingCase(Case):
 
 
 def made(name: str, ties: bool, **more: bool) -> Case:
-    kinds = {
-        "votes": Case,
-        "labels": LabelCase,
-        "scores": ScoreCase,
-        "joint": JointCase,
-        "rankings": RankingCase,
-    }
+    kinds = {"votes": Case, "labels": LabelCase, "scores": ScoreCase, "joint": JointCase, "rankings": RankingCase}
     return kinds[load_model(name).data](name, ties, **more)
 
 

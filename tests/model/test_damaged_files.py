@@ -31,14 +31,7 @@ VALUES = (
     "{}",
     "1979-05-27",
 )
-DEEP = (
-    "[" * 3000,
-    "a = " + "[" * 3000 + "]" * 3000,
-    "a" + ".b" * 3000 + " = 1",
-    '"\\ud800" = 1',
-    "\x00",
-    "\udcff",
-)
+DEEP = ("[" * 3000, "a = " + "[" * 3000 + "]" * 3000, "a" + ".b" * 3000 + " = 1", '"\\ud800" = 1', "\x00", "\udcff")
 
 
 def damaged(text: str, rng: random.Random) -> bytes:
@@ -67,8 +60,7 @@ def damaged(text: str, rng: random.Random) -> bytes:
 
 @pytest.mark.parametrize("count", [40, pytest.param(250, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    ("kind", "pattern", "load"),
-    [("models", "*.toml", load_model), ("simulations", "*/study.toml", load_study)],
+    ("kind", "pattern", "load"), [("models", "*.toml", load_model), ("simulations", "*/study.toml", load_study)]
 )
 def test_a_damaged_file_is_read_or_refused(
     kind: str, pattern: str, load: Callable[[Path], Any], count: int, tmp_path: Path

@@ -64,10 +64,7 @@ TABLES: dict[str, dict[str, tuple[pd.DataFrame, dict[str, Any]]]] = {
         "one criterion": (scores(1), {}),
         "criteria": (scores(3), {}),
         "families": (scores(1), {"families": {"j0": "f", "j1": "f"}}),
-        "people": (
-            scores(3),
-            {"anchors": pd.DataFrame({"item": ["i0", "i1"], "criterion": "k0", "score": [2, 5]})},
-        ),
+        "people": (scores(3), {"anchors": pd.DataFrame({"item": ["i0", "i1"], "criterion": "k0", "score": [2, 5]})}),
     },
 }
 TABLES["rankings"] = {

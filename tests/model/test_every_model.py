@@ -908,11 +908,7 @@ def test_many_points_at_once_are_as_each_alone(case: Any) -> None:
 def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
     if case.model.data != "votes":
         return  # the rates of labels are tested with their terms
-    known = {
-        "judges": case.problem.judges,
-        "criteria": case.problem.votes.criteria,
-        "items": case.problem.items,
-    }
+    known = {"judges": case.problem.judges, "criteria": case.problem.votes.criteria, "items": case.problem.items}
     votes = read_votes(case.new_votes, **known, keep=covariate_columns(COVARIATES))
     if case.covariates:
         votes, model, _ = with_terms(votes, case.model, Request(covariates=COVARIATES))

@@ -135,10 +135,7 @@ def crowd_bt_position(card: dict[str, Any], table: pd.DataFrame) -> Values:
         v = named(x)
         e1, e2 = s(v["coin_first"]), s(v["coin_second"])
         total = log_votes(
-            table,
-            v["strength"],
-            v["tie"] + v["tie_judge"],
-            lambda k, d: e1[k] * s(d) + (1 - e2[k]) * s(-d),
+            table, v["strength"], v["tie"] + v["tie_judge"], lambda k, d: e1[k] * s(d) + (1 - e2[k]) * s(-d)
         )
         total += normal(x[:4], 0, strength["sd"]) + normal(v["tie"], ties["mean"], ties["sd"])
         total += normal(v["tie_judge"], 0, ties["judge_sd"])
@@ -205,8 +202,7 @@ def bt_sigma_position(card: dict[str, Any], table: pd.DataFrame) -> Values:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("written", "table"),
-    [(crowd_bt_position, votes), (hierarchical_dawid_skene, labels), (bt_sigma_position, votes)],
+    ("written", "table"), [(crowd_bt_position, votes), (hierarchical_dawid_skene, labels), (bt_sigma_position, votes)]
 )
 def test_a_model_written_from_its_card_has_the_mode_of_the_package(
     written: Callable[[dict[str, Any], pd.DataFrame], Values], table: Callable[[], pd.DataFrame]

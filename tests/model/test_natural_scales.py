@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from voirdire.kinds import kind_of
-from voirdire.model.natural_scales import (
-    LOG_PARAMETERS,
-    LOGIT_PARAMETERS,
-    QUANTITY_FACTS,
-    estimated_name,
-    natural_name,
-)
+from voirdire.model.natural_scales import LOG_PARAMETERS, LOGIT_PARAMETERS, QUANTITY_FACTS, estimated_name, natural_name
 
 
 def draws(case: Any) -> dict[str, np.ndarray]:

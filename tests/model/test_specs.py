@@ -133,10 +133,7 @@ def test_overrides_change_one_number_and_are_recorded() -> None:
     ("priors", "expected"),
     [
         ({"strenght": {"sd": 1}}, "no section 'strenght'"),
-        (
-            {"weights": {"sd": 1}},
-            "model crowd-bt has no section 'weights'; it has strength, reliability, ties",
-        ),
+        ({"weights": {"sd": 1}}, "model crowd-bt has no section 'weights'; it has strength, reliability, ties"),
         ({"strength": {"sdd": 1}}, "no key 'sdd' (did you mean 'sd'?)"),
         ({"strength": {"sd": 0}}, "sd must be positive, not 0"),
         ({"strength": {"sd": float("nan")}}, "sd must be a number, not nan"),
@@ -185,15 +182,9 @@ def test_both_forms_stand_in_one_mapping() -> None:
 @pytest.mark.parametrize(
     ("priors", "expected"),
     [
-        (
-            {"strenght.sd": 1},
-            "no section 'strenght' (did you mean 'strength'?); it has strength, reliability",
-        ),
+        ({"strenght.sd": 1}, "no section 'strenght' (did you mean 'strength'?); it has strength, reliability"),
         ({"strength.sdd": 1}, "strength has no key 'sdd' (did you mean 'sd'?)"),
-        (
-            {"reliability_a": 1},
-            "no number 'reliability_a' (did you mean 'reliability.a'?); it has strength.sd, rel",
-        ),
+        ({"reliability_a": 1}, "no number 'reliability_a' (did you mean 'reliability.a'?); it has strength.sd, rel"),
         ({"strength.sd": {"sd": 1}}, "strength.sd must be a number, not {'sd': 1}"),
         ({"strength.sd": 1, "strength": {"sd": 2}}, "strength.sd is given twice; give it once"),
         ({"strength.sd": -1}, "strength sd must be positive, not -1"),

@@ -100,15 +100,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 def test_on_the_command_line(tmp_path: Path) -> None:
     panel(3, 4).to_csv(tmp_path / "votes.csv", index=False)
-    command = [
-        "simulate",
-        "--votes",
-        str(tmp_path / "votes.csv"),
-        "--replicates",
-        "1",
-        "--models",
-        "majority-vote",
-    ]
+    command = ["simulate", "--votes", str(tmp_path / "votes.csv"), "--replicates", "1", "--models", "majority-vote"]
     run = CliRunner().invoke(app, [*command, "--add", "random:1..2", "--json"])
     found = json.loads(run.stdout)
     assert [row["count"] for row in found["results"]] == [1, 2]

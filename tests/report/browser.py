@@ -94,22 +94,12 @@ class Browser:
         return dict(json.loads(message))
 
     def open(
-        self,
-        path: Path | str,
-        *,
-        width: int = 1280,
-        height: int = 900,
-        dark: bool = False,
-        script: bool = True,
+        self, path: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True
     ) -> None:
         """Open a file, or an address, at a width, in light or dark mode, with or without scripts."""
         self.events.clear()
         self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])

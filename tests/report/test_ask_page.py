@@ -28,11 +28,7 @@ HOSTILE = (
 )
 NAMES = [f"item-{at}" for at in range(7)]
 ITEMS = pd.DataFrame(
-    {
-        "id": NAMES,
-        "text": [f"{HOSTILE[at % len(HOSTILE)]} ({at})" for at in range(7)],
-        "context": "Say <b>hello</b>.",
-    }
+    {"id": NAMES, "text": [f"{HOSTILE[at % len(HOSTILE)]} ({at})" for at in range(7)], "context": "Say <b>hello</b>."}
 )
 PAIRS = pd.DataFrame(
     [
@@ -290,10 +286,7 @@ def test_labels_and_scores_of_several_people(tmp_path: Path) -> None:
     found: Any = as_anchors([tmp_path / "answers-ann.csv", tmp_path / "answers-bob.csv"])
     assert list(found["score"].astype(int)) == [1, 4, 3, 4]
     scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 4, 2, 3]})
-    for score, message in (
-        ("good", "anchors: row 2: score 'good' is not a number"),
-        (None, "row 2: score is empty"),
-    ):
+    for score, message in (("good", "anchors: row 2: score 'good' is not a number"), (None, "row 2: score is empty")):
         with pytest.raises(InputError, match=message):
             voirdire.fit(scores, anchors=one.assign(person="ann", score=[1, score]))
     with pytest.raises(InputError, match="'answers-ann' answers 'x' twice"):

@@ -29,12 +29,7 @@ def votes() -> Fit:
 @pytest.fixture(scope="module")
 def grades() -> Fit:
     rows = [
-        {
-            "judge": judge,
-            "item": f"s{at}/org/model/{epoch}",
-            "label": "CI"[(at + epoch) % 2],
-            "context": f"s{at}",
-        }
+        {"judge": judge, "item": f"s{at}/org/model/{epoch}", "label": "CI"[(at + epoch) % 2], "context": f"s{at}"}
         for judge in "abc"
         for at in range(4)
         for epoch in (1, 2)

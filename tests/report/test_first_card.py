@@ -44,9 +44,7 @@ def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
     assert page.tiles[0][0] == "Checks"
     assert page.title == "Report of a judge panel: \u2068u\u2069, \u2068v\u2069, \u2068w\u2069 and 2 more items"
     object.__setattr__(
-        fit,
-        "method_checks",
-        (*fit.method_checks, Check("orientation", "fail", 0.5, "It may be turned round.")),
+        fit, "method_checks", (*fit.method_checks, Check("orientation", "fail", 0.5, "It may be turned round."))
     )
     fit.__dict__.pop("all_checks")
     page = fit_page(fit)
@@ -58,10 +56,7 @@ def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
 
 @pytest.mark.parametrize(
     ("table", "doubt"),
-    [
-        (VOTES, "the panel may be wrong as a whole"),
-        (LABELS, "the names of classes may be exchanged"),
-    ],
+    [(VOTES, "the panel may be wrong as a whole"), (LABELS, "the names of classes may be exchanged")],
 )
 def test_what_may_be_turned_round_is_said_where_it_is_claimed(table: pd.DataFrame, doubt: str) -> None:
     fit = voirdire.fit(table, method="map")
@@ -113,12 +108,7 @@ def test_no_position_bias_is_claimed_where_one_item_is_always_first() -> None:
 
 
 def test_a_judge_who_is_swayed_by_position_is_said_to_be() -> None:
-    good = {
-        "reliability_low": 0.6,
-        "reliability_high": 0.8,
-        "position_bias_low": -0.05,
-        "position_bias_high": 0.08,
-    }
+    good = {"reliability_low": 0.6, "reliability_high": 0.8, "position_bias_low": -0.05, "position_bias_high": 0.08}
     swayed = good | {"position_bias_low": 0.3, "position_bias_high": 0.44}
     assert better_than_chance_sentence([good, swayed]) == "2 better than chance, 1 swayed by position"
     assert better_than_chance_sentence([good, swayed], full_sentence=True) == (

@@ -26,12 +26,7 @@ def scores() -> pd.DataFrame:
     truth = rng.normal(size=(2, 40))
     return pd.DataFrame(
         [
-            {
-                "judge": judge,
-                "item": item,
-                "criterion": f"<c_{c}>",
-                "score": truth[c, item] + noise * rng.normal(),
-            }
+            {"judge": judge, "item": item, "criterion": f"<c_{c}>", "score": truth[c, item] + noise * rng.normal()}
             for judge, noise in (("human", 0.0), ("good_50%", 0.3), ("fair", 2.0), ("<poor>", 9.0))
             for c in range(2)
             for item in range(40)

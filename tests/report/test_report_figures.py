@@ -124,12 +124,7 @@ def points(ax: plt.Axes) -> np.ndarray:
 def test_forests_show_the_tables(small: Fit) -> None:
     for kind, table, value, low in (
         ("ranking", small.ranking(), "score", "low"),
-        (
-            "judges",
-            small.judges().sort_values("reliability", ascending=False),
-            "reliability",
-            "reliability_low",
-        ),
+        ("judges", small.judges().sort_values("reliability", ascending=False), "reliability", "reliability_low"),
     ):
         _, ax = plt.subplots()
         small.plot(kind, ax=ax)
@@ -289,14 +284,7 @@ def test_a_trace_names_the_value_that_mixes_worst(small: Fit) -> None:
 
 def test_bars_of_two_phases_stand_side_by_side() -> None:
     rows = [
-        {
-            "judges": [who],
-            "criterion": None,
-            "level": phase,
-            "value": value,
-            "low": value - 0.1,
-            "high": value + 0.1,
-        }
+        {"judges": [who], "criterion": None, "level": phase, "value": value, "low": value - 0.1, "high": value + 0.1}
         for who, before, after in (("doctors", 0.2, 0.5), ("patients", 0.3, 0.4))
         for phase, value in (("before", before), ("after", after), ("after - before", after - before))
     ]

@@ -87,10 +87,7 @@ def test_a_column_without_a_value_is_left_out_and_named() -> None:
 
 def test_unknown_columns_appear_by_themselves() -> None:
     made = make_table("t", "A", [{"judge": "a", "new_thing": 0.5, "new_thing_low": 0.4, "new_thing_high": 0.6}])
-    assert [(column.head, column.low) for column in made.columns] == [
-        ("judge", None),
-        ("new thing", "new_thing_low"),
-    ]
+    assert [(column.head, column.low) for column in made.columns] == [("judge", None), ("new thing", "new_thing_low")]
 
 
 @given(st.text(max_size=60))

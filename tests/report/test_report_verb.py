@@ -45,14 +45,7 @@ def test_the_page_answers_in_the_order_that_matters(small: Fit) -> None:
 
 def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
     page = report_page(labelled)
-    assert [section.name for section in page.sections] == [
-        "classes",
-        "trust",
-        "judges",
-        "shares",
-        "people",
-        "made",
-    ]
+    assert [section.name for section in page.sections] == ["classes", "trust", "judges", "shares", "people", "made"]
     text = render_page(page, "md")
     assert "| judge | answers | reliability | accuracy | sensitivity | specificity |" in text
     assert "not safe → \\<unsure\\>" in text
@@ -92,16 +85,8 @@ def test_the_page_of_scores_has_severity_and_groups(scored: Fit) -> None:
     [
         (None, "All criteria count the same.", False),
         ({"weight": [1, 1]}, "All criteria count the same.", False),
-        (
-            {"weight": [3, 1]},
-            "The weights of the criteria are given: a counts most, with 75% of the weight",
-            False,
-        ),
-        (
-            {"judge": "j0", "first": "a", "second": "b", "winner": ["a", "a"]},
-            "That it counts most has prob",
-            True,
-        ),
+        ({"weight": [3, 1]}, "The weights of the criteria are given: a counts most, with 75% of the weight", False),
+        ({"judge": "j0", "first": "a", "second": "b", "winner": ["a", "a"]}, "That it counts most has prob", True),
     ],
 )
 def test_the_page_says_how_criteria_count(criteria: Any, said: str, figure: bool) -> None:
@@ -119,10 +104,7 @@ def test_what_is_new_in_a_result_appears_by_itself(small: Fit, monkeypatch: pyte
     more = {"pairs": [{"first": "x", "second": "y", "p_first": 0.8, "note": "new"}]}
     result = small.as_dict() | more
     result["judges"] = [row | {"family": "gpt"} for row in result["judges"]]
-    result["checks"] = [
-        *result["checks"],
-        {"check": "new", "level": "fail", "value": 1.0, "message": "Look here."},
-    ]
+    result["checks"] = [*result["checks"], {"check": "new", "level": "fail", "value": 1.0, "message": "Look here."}]
     monkeypatch.setattr(Fit, "as_dict", lambda self, leave_out=(): result)
     text = render_page(report_page(small), "md")
     assert "| first | second | p first | note |" in text
@@ -179,10 +161,7 @@ def test_agreement_with_a_person_of_the_table(small: Fit, tmp_path: Path) -> Non
         ({"run.json": "{"}, "run.json is damaged"),
         ({"run.json": "[]"}, "holds no object"),
         ({"run.json": '{"format": 2}'}, r"arrays.npz is missing"),
-        (
-            {"run.json": '{"format": 99, "kind": "agree"}'},
-            "written in format 99, this version reads 2; upgrade",
-        ),
+        ({"run.json": '{"format": 99, "kind": "agree"}'}, "written in format 99, this version reads 2; upgrade"),
         ({"run.json": '{"format": 2, "kind": "agree"}'}, "rows.json is missing"),
         ({"run.json": '{"format": 2, "kind": "agree"}', "rows.json": '{"rows": [{}]}'}, "rows are damaged"),
         ({"run.json": '{"study": "rq3"}'}, "results.csv is missing"),

@@ -60,10 +60,7 @@ def test_answers_that_are_no_votes_are_called_answers(marks: Path, tmp_path: Pat
     ).to_csv(labels, index=False)
     stars = pd.read_csv(marks).assign(score=lambda rows: (rows["score"] // 10).astype(int))
     stars.to_csv(tmp_path / "stars.csv", index=False)
-    for table, model in (
-        (tmp_path / "stars.csv", "rating-discrimination"),
-        (labels, "hierarchical-dawid-skene"),
-    ):
+    for table, model in ((tmp_path / "stars.csv", "rating-discrimination"), (labels, "hierarchical-dawid-skene")):
         done = CliRunner().invoke(app, ["fit", str(table), "--model", model, "--method", "map"])
         assert re.search(r"^ *judge +answers ", done.stdout, re.M), done.stdout
         assert "votes" not in done.stdout

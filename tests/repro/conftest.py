@@ -11,12 +11,7 @@ from voirdire_repro.checks import public
 
 
 def forget() -> None:
-    for one in (
-        public._loaded_table,
-        public._computed_table,
-        public._loaded_texts,
-        public._criterion_correlations,
-    ):
+    for one in (public._loaded_table, public._computed_table, public._loaded_texts, public._criterion_correlations):
         one.cache_clear()
 
 

@@ -85,11 +85,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "a figure of MAREval": ("mareval", table("mareval", "table2"), "table2.csv, "),
     "a figure that is not available": ("masa", table("masa", "table4"), "table4.csv, "),
     "a row gone": ("debate", lost_row, "table1.csv is not what was transcribed"),
-    "a figure of the text": (
-        "maple",
-        claims("maple", "published = 71.4", "published = 74.1"),
-        "table4-first",
-    ),
+    "a figure of the text": ("maple", claims("maple", "published = 71.4", "published = 74.1"), "table4-first"),
     "a claim's cell": (
         "maple",
         claims("maple", 'quantity = ["reliability", "criteria"]', 'quantity = ["reliability"]'),

@@ -33,21 +33,11 @@ def test_a_file_without_fault_is_read(own: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        (
-            'kind = "rederive"',
-            'kind = "rederived"',
-            9,
-            "kind 'rederived' is unknown (did you mean 'rederive'?)",
-        ),
+        ('kind = "rederive"', 'kind = "rederived"', 9, "kind 'rederived' is unknown (did you mean 'rederive'?)"),
         ("tolerance = 0.05\n", "", 9, "tolerance is missing"),
         ("tolerance = 0.05", "tolerance = -1", 12, "must be a number from 0 up"),
         ("tolerance = 0.05", 'tolerance = "low"', 12, "is not what it must be"),
-        (
-            "tolerance = 0.05",
-            "tolerance = { item = 1 }",
-            12,
-            "must be one of { items = NUMBER }, { correlation",
-        ),
+        ("tolerance = 0.05", "tolerance = { item = 1 }", 12, "must be one of { items = NUMBER }, { correlation"),
         ('judge = "average"', 'judge = "avarage"', 10, "no judge 'avarage' (did you mean 'average'?)"),
         ('judge = "average"', 'juge = "average"', 10, "no column 'juge' (did you mean 'judge'?)"),
         ('"table1", judge', '"table2", judge', 10, "table 'table2' is unknown"),
@@ -55,12 +45,7 @@ def test_a_file_without_fault_is_read(own: Path) -> None:
         (', over = "judge"', "", 11, "check 'mean' needs 'over'"),
         ('over = "judge"', 'over = "judge", under = 1', 11, "takes no 'under'"),
         ('because = "Rounded."', "", 5, "'because' is missing"),
-        (
-            'because = "Rounded."',
-            'becuase = "Rounded."',
-            13,
-            "unknown key 'becuase' (did you mean 'because'?)",
-        ),
+        ('because = "Rounded."', 'becuase = "Rounded."', 13, "unknown key 'becuase' (did you mean 'because'?)"),
         ('id = "rest"', 'id = "mean"', 16, "stands in line 6 too"),
         ('check = { kind = "mean", over = "judge" }', "", 9, "needs a check"),
         ('run = "small"', 'run = "small"\npublished = 3', 20, "one of the two"),

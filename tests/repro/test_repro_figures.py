@@ -53,19 +53,10 @@ def test_figures_are_drawn(system: str, project: Path, tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize(
     ("system", "run", "claim", "axis"),
-    [
-        ("debate", "summeval", "figure2-rounds", "most rounds"),
-        ("mareval", "topical-chat", "figure3-runs", "Monte"),
-    ],
+    [("debate", "summeval", "figure2-rounds", "most rounds"), ("mareval", "topical-chat", "figure3-runs", "Monte")],
 )
 def test_a_run_of_ours_draws_its_curve(
-    system: str,
-    run: str,
-    claim: str,
-    axis: str,
-    project: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    system: str, run: str, claim: str, axis: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The iterations or runs that were tried, and what the correlation came to, stand in the paper's figure."""
     kept = tmp_path / system / run
@@ -116,10 +107,7 @@ def test_bars_show_the_typed_figures(project: Path) -> None:
     figure, (axis,) = draw.canvas()
     table = load_system("maple").tables["table3"]
     themes = list(dict.fromkeys(cell.by["theme"] for cell in table.cells))
-    series = {
-        "MAPLE": draw.column(table, "theme", themes, method="MAPLE", statistic="mean"),
-        "none": [None] * 7,
-    }
+    series = {"MAPLE": draw.column(table, "theme", themes, method="MAPLE", statistic="mean"), "none": [None] * 7}
     draw.grouped_bars(axis, themes, series, "concordance")
     assert [bar.get_height() for bar in axis.patches] == [0.794, 0.832, 0.880, 0.833, 0.840, 0.876, 0.810]
     assert [text.get_text() for text in axis.get_xticklabels()] == themes

@@ -117,12 +117,7 @@ def test_kappa_of_scores_rounded_to_labels(tmp_path: Path, monkeypatch: pytest.M
 def test_stages_of_a_debate_and_the_best_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong, right = [6 - s for s in PEOPLE], PEOPLE
     rows = []
-    for phase, said in (
-        ("initial", wrong),
-        ("iteration-1", right),
-        ("iteration-2", right),
-        ("iteration-3", wrong),
-    ):
+    for phase, said in (("initial", wrong), ("iteration-1", right), ("iteration-2", right), ("iteration-3", wrong)):
         # the debate on the last item ended after the first iteration
         rows += [
             ("m", f"i{k}", "overall", "1", phase, s) for k, s in enumerate(said) if k < 5 or phase != "iteration-3"
@@ -177,10 +172,7 @@ def test_groups_alphas_and_gains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for k, s in enumerate(PEOPLE):
         for agent, before in (("x", 6 - s), ("y", 3.0)):
             columns = (f"m/Readers/{agent}", f"i{k}", "overall", "1")
-            rows += [
-                (*columns, "initial", before, "agent", "Readers"),
-                (*columns, "final", s, "agent", "Readers"),
-            ]
+            rows += [(*columns, "initial", before, "agent", "Readers"), (*columns, "final", s, "agent", "Readers")]
         rows.append(("m/Readers", f"i{k}", "overall", "1", "final", s, "group", "Readers"))
         rows.append(("m", f"i{k}", "overall", "1", "final", 6 - s, "overall", ""))
     answers(monkeypatch, {"part": scores(rows, "level", "group")})
@@ -191,13 +183,7 @@ def test_groups_alphas_and_gains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "groups": ["table1"],
         "alpha": {"table": "table8", "keys": {"dataset": "D"}},
     }
-    text = {
-        "claim": "gains",
-        "kind": "gains",
-        "part": "part",
-        "criterion": "overall",
-        "coefficient": "spearman",
-    }
+    text = {"claim": "gains", "kind": "gains", "part": "part", "criterion": "overall", "coefficient": "spearman"}
     filled = STATISTICS["correlation"](job(tmp_path, [part], texts=[text]))
     found = {(row["group"], row["coefficient"], row["aspect"]): row["value"] for row in filled.tables["table1"]}
     assert found["all", "spearman", "overall"] == pytest.approx(-1)
@@ -315,13 +301,7 @@ def test_shares_against_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
-        {
-            "essay_id": f"e{k}",
-            "full_text": "x",
-            "assignment": "Why?",
-            "prompt_name": "Car-free cities",
-            "score": k,
-        }
+        {"essay_id": f"e{k}", "full_text": "x", "assignment": "Why?", "prompt_name": "Car-free cities", "score": k}
         for k in range(5)
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "essays.csv", index=False)

@@ -19,14 +19,7 @@ def test_summeval(tmp_path: Path) -> None:
     path.write_text(json.dumps({**row, "expert_annotations": experts}) + "\n")
     items, human = summeval(path)
     assert items.to_dict("records") == [
-        {
-            "id": "doc-1/M0",
-            "text": "Short.",
-            "context": "doc-1",
-            "system": "M0",
-            "source": "Long.",
-            "reference": "Ref.",
-        }
+        {"id": "doc-1/M0", "text": "Short.", "context": "doc-1", "system": "M0", "source": "Long.", "reference": "Ref."}
     ]
     assert human[["criterion", "score"]].values.tolist() == [["coherence", 4.5], ["fluency", 5.0]]
 

@@ -113,11 +113,7 @@ def group_text(one: Asked) -> list[str]:
 
 def aspect(one: Asked) -> list[str]:
     name = str(one.key[-2])
-    return [
-        name,
-        one.options["criteria"][name],
-        f"from {one.options['low']} (worst) to {one.options['high']}",
-    ]
+    return [name, one.options["criteria"][name], f"from {one.options['low']} (worst) to {one.options['high']}"]
 
 
 def aspects(one: Asked) -> list[str]:
@@ -389,10 +385,7 @@ def options_of(protocol: str, given: Mapping[str, Any]) -> dict[str, Any]:
 def smaller(spec: dict[str, Any]) -> dict[str, Any]:
     """The run with fewer repetitions of the same."""
     parts = [
-        {
-            **part,
-            "options": {k: min(v, FEWER[k]) if k in FEWER else v for k, v in part.get("options", {}).items()},
-        }
+        {**part, "options": {k: min(v, FEWER[k]) if k in FEWER else v for k, v in part.get("options", {}).items()}}
         for part in spec["parts"]
         if "column" not in part and part["protocol"] not in ("rouge-l", "bert-score")
     ]

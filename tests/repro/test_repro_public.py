@@ -124,14 +124,7 @@ def test_bytes_of_a_commit_are_noted_and_must_stay(served: tuple[str, Path, list
 
 
 def test_annotated_summaries_of_medical_studies(tmp_path: Path) -> None:
-    marks = {
-        "fluency": 2,
-        "population": 2,
-        "intervention": 1,
-        "outcome": 0,
-        "ed_agree": True,
-        "strength_agree": False,
-    }
+    marks = {"fluency": 2, "population": 2, "intervention": 1, "outcome": 0, "ed_agree": True, "strength_agree": False}
     scores = {"bertscore_f": 0.9, "rougeL_f": 0.25}
     reviews = [
         {"subtask": "Cochrane", "review_id": "r1", "predictions": [

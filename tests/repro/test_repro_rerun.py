@@ -110,9 +110,7 @@ FRESH = [
     "fresh",
     [
         pytest.param(
-            one,
-            marks=[pytest.mark.slow] * one.slow + [pytest.mark.long] * one.long,
-            id=f"{one.study}-{one.seed}",
+            one, marks=[pytest.mark.slow] * one.slow + [pytest.mark.long] * one.long, id=f"{one.study}-{one.seed}"
         )
         for one in FRESH
     ],
@@ -137,9 +135,7 @@ def test_kept_results_again(fresh: Fresh) -> None:
             assert found[key][0] == pytest.approx(cell.value, abs=0.01 + 2 * 0.003 / np.sqrt(found[key][1]))
 
 
-def test_what_is_reproduced_by_simulation_is_what_these_tests_recompute(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_reproduced_by_simulation_is_what_these_tests_recompute(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[tuple[str, Mapping[str, str]]] = []
     matches, rows_of = studies._row_matches, studies.rows_of
     asked: list[str] = []

@@ -74,9 +74,7 @@ def test_a_claim_in_the_text_with_a_run_is_computed_by_it() -> None:
                     assert claim.id in {text["claim"] for text in texts}, (name, claim.id, one)
 
 
-def test_in_what_every_run_differs_is_on_the_page_and_beside_the_verdicts(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_in_what_every_run_differs_is_on_the_page_and_beside_the_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     page = repro_page()
     for name in system_names():
         system = load_system(name)
@@ -192,11 +190,7 @@ def system_with_a_run(own: Path) -> Path:
             'criterion = "c"\npeople = "avarage"\nkeys = {}',
             "[example]: fills table1, which has no judge 'avarage' (did you mean 'average'?)",
         ),
-        (
-            'keys = { judge = "a" } }]',
-            'keys = { judge = "a" } }]\n[[texts]]\nclaim = "men"',
-            "claim 'men' is none",
-        ),
+        ('keys = { judge = "a" } }]', 'keys = { judge = "a" } }]\n[[texts]]\nclaim = "men"', "claim 'men' is none"),
         ('title = "A run"', 'title = "A run"\ntexts = ["men"]', "texts is ['men']; give a list of tables"),
         ('title = "A run"', "title = A run", "not valid TOML"),
     ],
@@ -340,14 +334,7 @@ def test_a_smoke_test_goes_through_everything(
         seen.append((protocol, panel, options))
         out.mkdir(parents=True)
         rows = [
-            {
-                "judge": options["judges"][0],
-                "item": item,
-                "criterion": name,
-                "run": 1,
-                "phase": "final",
-                "score": k,
-            }
+            {"judge": options["judges"][0], "item": item, "criterion": name, "run": 1, "phase": "final", "score": k}
             for name in options["criteria"]
             for k, item in enumerate(items["id"])
         ]

@@ -66,11 +66,7 @@ def test_intervals_of_masa_are_within_one_item() -> None:
     of = [row for row in rows if row.claim in ("table3-intervals", "table7-intervals", "table7-intervals-experts")]
     assert len(of) == 88
     assert {row.verdict for row in of} == {"reproduced"}
-    assert {round(row.tolerance or 0, 2) for row in of} == {
-        2.18,
-        2.09,
-        2.05,
-    }  # one of 47, 49, 50; and rounding
+    assert {round(row.tolerance or 0, 2) for row in of} == {2.18, 2.09, 2.05}  # one of 47, 49, 50; and rounding
 
 
 def test_unieval_on_topical_chat_to_three_digits(public_data: Path) -> None:

@@ -56,19 +56,13 @@ CLOSED_FORMS = {
     "bradley-terry": (BradleyTerry(), lambda q: _no_ties(expit(q.gap))),
     "bradley-terry, scale": (BradleyTerry(scale=3.0), lambda q: _no_ties(expit(3 * q.gap))),
     "one-coin": (OneCoin(0.8), lambda q: _no_ties(0.8 * expit(q.gap) + 0.2 * expit(-q.gap))),
-    "one-coin, scale": (
-        OneCoin(0.1, 0.5),
-        lambda q: _no_ties(_mix(0.1, expit(q.gap / 2), expit(-q.gap / 2))),
-    ),
+    "one-coin, scale": (OneCoin(0.1, 0.5), lambda q: _no_ties(_mix(0.1, expit(q.gap / 2), expit(-q.gap / 2)))),
     "two-coin": (TwoCoin(0.9, 0.4), lambda q: _no_ties(0.9 * expit(q.gap) + 0.6 * expit(-q.gap))),
     "discrimination": (Discrimination(-0.7, 1.2), lambda q: _no_ties(expit(-0.7 * q.gap + 1.2))),
     "random": (Random(), lambda q: _no_ties(np.full(len(q), 0.5))),
     "always-first": (AlwaysFirst(), lambda q: _no_ties(np.ones(len(q)))),
     "always-second": (AlwaysSecond(), lambda q: _no_ties(np.zeros(len(q)))),
-    "accuracy, independent": (
-        Accuracy(0.7, exact=False),
-        lambda q: _no_ties(np.where(q.gap > 0, 0.7, 0.3)),
-    ),
+    "accuracy, independent": (Accuracy(0.7, exact=False), lambda q: _no_ties(np.where(q.gap > 0, 0.7, 0.3))),
     "accuracy, exact": (Accuracy(0.7), lambda q: _no_ties(np.where(q.gap > 0, 0.7, 0.3))),
     "accuracy, flips": (Accuracy(flips=50_000), lambda q: _no_ties(np.where(q.gap > 0, 0.75, 0.25))),
     "adversarial": (Adversarial(), lambda q: _no_ties(np.where(q.gap > 0, 0.0, 1.0))),
@@ -110,10 +104,7 @@ CLOSED_FORMS = {
         Lazy(0.5, of=TieProne(1.0)),
         lambda q: 0.5 * _davidson(q.gap, 1.0) + 0.5 * np.array([[0.5], [0.5], [0.0]]),
     ),
-    "tie-prone on lazy, skipping": (
-        TieProne(1.0, of=Lazy(0.5, skips=True)),
-        lambda q: 0.5 * _davidson(q.gap, 1.0),
-    ),
+    "tie-prone on lazy, skipping": (TieProne(1.0, of=Lazy(0.5, skips=True)), lambda q: 0.5 * _davidson(q.gap, 1.0)),
 }
 
 

@@ -97,12 +97,7 @@ def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "places",
-    [
-        None,
-        pytest.param((1, 2, 1), marks=pytest.mark.long),
-        pytest.param((1, 1, 2), marks=pytest.mark.long),
-    ],
+    "places", [None, pytest.param((1, 2, 1), marks=pytest.mark.long), pytest.param((1, 1, 2), marks=pytest.mark.long)]
 )
 def test_what_was_planted_comes_back(places: Any) -> None:
     """Of 12 tables of ten items: 90% intervals of items, and the spreads that were planted."""

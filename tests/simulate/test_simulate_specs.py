@@ -168,10 +168,7 @@ def test_truths_survive_the_way_through_a_table():
         ({"kind": "discrimination", "a": float("inf")}, ["a is inf; give a finite number"]),
         ({"kind": "tie-prone", "nu": -1}, ["nu is -1; give a number of at least 0"]),
         ({"kind": "copycat", "copies": " "}, ["copies is ' '; give a name"]),
-        (
-            {"kind": "lazy", "share": 0.5, "of": {"kind": "one-coin", "eta": 7}},
-            ["judge, of: one-coin judge: eta is 7"],
-        ),
+        ({"kind": "lazy", "share": 0.5, "of": {"kind": "one-coin", "eta": 7}}, ["judge, of: one-coin judge: eta is 7"]),
         ({"kind": "lazy", "share": 0.5, "of": 3}, ["judge, of: 3 is neither a kind nor a table"]),
     ],
 )
@@ -207,10 +204,7 @@ def test_bad_judges(spec, expected):
         ),
         (
             {"a": {"kind": "acuracy"}, "b": {"kind": "one-coin", "eta": 3}},
-            [
-                "judge 'a': unknown kind 'acuracy'; did you mean 'accuracy'?",
-                "judge 'b': one-coin judge: eta is 3",
-            ],
+            ["judge 'a': unknown kind 'acuracy'; did you mean 'accuracy'?", "judge 'b': one-coin judge: eta is 3"],
         ),
     ],
 )
@@ -232,22 +226,13 @@ def test_a_bad_table_behind_count_is_named_once_for_each_judge():
         ("all_pairs", "design: unknown kind 'all_pairs'; did you mean 'all-pairs'?"),
         ({"kind": "share", "share": 0}, "share is 0; give a number above 0 and at most 1"),
         ({"kind": "share", "share": 1.5}, "share is 1.5;"),
-        (
-            {"kind": "all-pairs", "order": "swapped"},
-            "order is 'swapped'; give one of 'fixed', 'swap', 'random'",
-        ),
+        ({"kind": "all-pairs", "order": "swapped"}, "order is 'swapped'; give one of 'fixed', 'swap', 'random'"),
         ({"kind": "all-pairs", "repeats": 0}, "repeats is 0; give a whole number of at least 1"),
         ({"kind": "round-robin", "contexts": 0}, "contexts is 0; give a whole number of at least 1"),
         ({"kind": "round-robin", "contexts": 46}, "design: 46 contexts for 45 pairs"),
-        (
-            {"kind": "share", "share": 0.1},
-            "is 5 pairs, which leaves items unconnected; at least 9 pairs are needed",
-        ),
+        ({"kind": "share", "share": 0.1}, "is 5 pairs, which leaves items unconnected; at least 9 pairs are needed"),
         ({"kind": "referenced", "reference": 10}, "there is no item 10; give an index from 0 to 9"),
-        (
-            {"kind": "referenced", "reference": "item-1"},
-            "no item 'item-1'; give an index from 0 to 9 or a name from",
-        ),
+        ({"kind": "referenced", "reference": "item-1"}, "no item 'item-1'; give an index from 0 to 9 or a name from"),
         ({"kind": "pairs", "listed": []}, "listed is []; give a list of pairs of items"),
         ({"kind": "pairs", "listed": [[0, 1, 2]]}, "listed is [[0, 1, 2]]; give a list of pairs of items"),
         ({"kind": "pairs", "listed": [[0, 1], [1, 1]]}, "pair 2 compares 'item-02' with itself"),
@@ -274,16 +259,10 @@ def test_bad_designs(design, expected):
         ({"kind": "normal", "sd": -1}, "sd is -1; give a number of at least 0"),
         ({"kind": "ranks", "correlation": 2}, "correlation is 2; give a number from 0 to 1"),
         ({"kind": "given", "strengths": [[1, 2], [3]]}, "give a list of finite numbers for each criterion"),
-        (
-            {"kind": "given", "strengths": [[1, float("nan")]]},
-            "give a list of finite numbers for each criterion",
-        ),
+        ({"kind": "given", "strengths": [[1, float("nan")]]}, "give a list of finite numbers for each criterion"),
         ({"kind": "given", "strengths": [[1, 2]], "weights": [1, 2]}, "2 weights for 1 criteria"),
         ({"kind": "given", "strengths": [[1, 2]], "length": [1]}, "1 lengths for 2 items"),
-        (
-            {"kind": "given", "strengths": [[1, 2]], "length": "long"},
-            "length is 'long'; give a list of finite",
-        ),
+        ({"kind": "given", "strengths": [[1, 2]], "length": "long"}, "length is 'long'; give a list of finite"),
     ],
 )
 def test_bad_truths(truth, expected):
@@ -323,13 +302,7 @@ def test_more_flips_than_votes():
 
 def test_everything_wrong_is_said_at_once():
     problems = _problems(
-        simulate_votes,
-        {"a": {"kind": "acuracy"}},
-        items=1,
-        criteria=0,
-        design="al-pairs",
-        truth="rank",
-        seed=-3,
+        simulate_votes, {"a": {"kind": "acuracy"}}, items=1, criteria=0, design="al-pairs", truth="rank", seed=-3
     )
     assert len(problems) == 6
 

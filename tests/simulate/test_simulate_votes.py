@@ -336,12 +336,4 @@ def test_undefined_reliability_is_nan():
 def test_a_panel_that_answers_nothing_gives_empty_tables():
     simulation = simulate_votes({"a": Lazy(1.0, skips=True)}, items=3, design=RoundRobin(2, repeats=2))
     assert simulation.votes.empty
-    assert simulation.votes.columns.tolist() == [
-        "judge",
-        "criterion",
-        "first",
-        "second",
-        "winner",
-        "context",
-        "run",
-    ]
+    assert simulation.votes.columns.tolist() == ["judge", "criterion", "first", "second", "winner", "context", "run"]

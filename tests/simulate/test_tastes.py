@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.simulate import (
-    Accuracy,
-    AllPairs,
-    Copycat,
-    InContexts,
-    NormalTruth,
-    simulate_counts,
-    simulate_votes,
-)
+from voirdire.simulate import Accuracy, AllPairs, Copycat, InContexts, NormalTruth, simulate_counts, simulate_votes
 
 PERFECT = {name: Accuracy(1.0) for name in ("ada", "bob", "cem")}
 

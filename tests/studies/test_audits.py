@@ -25,12 +25,7 @@ seed = 5
 replicates = 1
 tables = ["labels"]
 """
-NAMES = {
-    "votes": "votes",
-    "orders": "votes in both orders",
-    "scores": "scores",
-    "labels": "labels",
-}
+NAMES = {"votes": "votes", "orders": "votes in both orders", "scores": "scores", "labels": "labels"}
 EACH = [(table, planted) for table, (_, planted) in TABLES.items() for planted in planted]
 
 

@@ -255,11 +255,7 @@ def test_prior_draws_of_a_learned_population_are_skewed() -> None:
         ("[methods.laplace]", "[methods.nuts]", "methods.nuts: 'warmup' is missing"),
         ("items = 4", "items = 1", "shape: items is 1; must be a whole number from 2"),
         ("items = 4", "item = 4", "shape: unknown key 'item'"),
-        (
-            "criteria = 2",
-            "criteria = 2, contexts = 3",
-            "models: bradley-terry has no contexts, which the shape has",
-        ),
+        ("criteria = 2", "criteria = 2, contexts = 3", "models: bradley-terry has no contexts, which the shape has"),
         ('"bradley-terry"', '"majority-vote"', "majority-vote says nothing of how votes arise"),
         ("replicates = 120", "replicates = 0", "replicates is 0; must be at least 1"),
     ],

@@ -66,15 +66,7 @@ def test_a_panel_may_have_several_tables_in_each_replicate(tmp_path: Path) -> No
 
 
 def test_panels_are_what_the_study_says() -> None:
-    panel = {
-        "judges": 4,
-        "items": 50,
-        "votes": 20_000,
-        "sd": 2.0,
-        "right": 0.9,
-        "first": 0.4,
-        "first_share": 0.7,
-    }
+    panel = {"judges": 4, "items": 50, "votes": 20_000, "sd": 2.0, "right": 0.9, "first": 0.4, "first_share": 0.7}
     made = simulate_panel(load_model("crowd-bt-position"), panel, np.random.default_rng(0))
     assert made["right"] == pytest.approx({"j000": 0.4, "j001": 0.9, "j002": 0.9, "j003": 0.9})
     strength = np.array(list(made["strength"].values()))

@@ -172,10 +172,7 @@ def test_what_the_defaults_survive_is_what_is_said() -> None:
         f"cover {min(sets):.2f} to {max(sets):.2f}, and have a log loss of {min(losses):.2f} to {max(losses):.2f}"
         in text
     )
-    drawn, alike = (
-        found["labels-as-drawn", "panel", "log_loss"],
-        found["labels-look-alike", "panel", "log_loss"],
-    )
+    drawn, alike = (found["labels-as-drawn", "panel", "log_loss"], found["labels-look-alike", "panel", "log_loss"])
     wrong = found["labels-look-alike", "panel", "wrong claims"]
     assert f"it is {drawn:.2f} where judges are as drawn, and {alike:.2f} with {wrong:.0%} wrong claims" in text
 

@@ -59,15 +59,7 @@ def test_what_is_wrong_with_a_file_is_named_at_once(tmp_path: Path) -> None:
 
 
 def test_panels_are_what_the_study_says() -> None:
-    panel = {
-        "items": 20_000,
-        "classes": 3,
-        "honest": 2,
-        "low": 0.6,
-        "high": 0.8,
-        "copies": 1,
-        "repeated": 0.9,
-    }
+    panel = {"items": 20_000, "classes": 3, "honest": 2, "low": 0.6, "high": 0.8, "copies": 1, "repeated": 0.9}
     more = {"family": 2, "families": 2, "together": 0.2, "biased": 0.25}
     made = simulate_labels(panel | more, np.random.default_rng(0))
     hit = made.labels == made.truth

@@ -44,11 +44,7 @@ def tool_files() -> dict[str, list[tuple[str, str]]]:
         "annotations": [scale, classes],
         "instances": [{"id": 1, "instance": "text", "annotations": {"quality": rated, "safe": said}}],
     }
-    completion = {
-        "model": "m1",
-        "response": "r",
-        "annotations": {"honesty": {"Rating": "4", "Rationale": "."}},
-    }
+    completion = {"model": "m1", "response": "r", "annotations": {"honesty": {"Rating": "4", "Rationale": "."}}}
     options = [{"id": "GOOD", "text": "good"}, {"id": "BAD", "text": "bad"}]
     assessment = {
         "assessment_id": "a-1",
@@ -118,14 +114,7 @@ def tool_files() -> dict[str, list[tuple[str, str]]]:
                 "batch.csv",
                 table(
                     [
-                        [
-                            "HITId",
-                            "AssignmentId",
-                            "WorkerId",
-                            "AssignmentStatus",
-                            "Input.text",
-                            "Answer.tone.label",
-                        ],
+                        ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Input.text", "Answer.tone.label"],
                         ["H1", "A1", "W1", "Approved", "hello", "warm"],
                     ]
                 ),
@@ -133,22 +122,11 @@ def tool_files() -> dict[str, list[tuple[str, str]]]:
         ],
         "toloka": [("pool.tsv", table([TOLOKA, ["i.png", "cat", "cat", "", "", "a1", "w1", "APPROVED", ""]], "\t"))],
         "mlflow": [
-            (
-                "table.json",
-                json.dumps({"columns": ["inputs", "outputs", "tone/v1/score"], "data": [["q", "a", 4]]}),
-            ),
-            (
-                "traces.jsonl",
-                lines([{"info": {"trace_id": "tr-1", "assessments": [assessment]}, "data": {}}]),
-            ),
+            ("table.json", json.dumps({"columns": ["inputs", "outputs", "tone/v1/score"], "data": [["q", "a", 4]]})),
+            ("traces.jsonl", lines([{"info": {"trace_id": "tr-1", "assessments": [assessment]}, "data": {}}])),
         ],
         "every-eval-ever": [("r.json", json.dumps(results)), ("r.jsonl", lines([sample]))],
         "openai-evals": [("log.jsonl", lines([{"spec": spec}, event | {"type": "metrics", "data": {"choice": "A"}}]))],
         "openai-platform": [("items.jsonl", lines([output_item]))],
-        "mqm": [
-            (
-                "mqm.tsv",
-                table([errors, ["S1", "d", "1", "10", "r1", "a", "b", "Fluency/Grammar", "Minor"]], "\t"),
-            )
-        ],
+        "mqm": [("mqm.tsv", table([errors, ["S1", "d", "1", "10", "r1", "a", "b", "Fluency/Grammar", "Minor"]], "\t"))],
     }

@@ -95,15 +95,9 @@ def test_what_a_board_lacks_is_said(tmp_path: Path) -> None:
     tables = {
         "apart.csv": ("judge,first,second,winner\na,x,y,x\na,v,w,w\n", "stands by itself"),
         "joined.csv": ("judge,first,second,winner\na,x,y,x\na,y,w,w\nb,x,y,y\n", None),
-        "one.csv": (
-            "judge,context,system,label\na,p,x,yes\na,q,x,no\nb,p,x,yes\n",
-            "a second system: only 'x' occurs",
-        ),
+        "one.csv": ("judge,context,system,label\na,p,x,yes\na,q,x,no\nb,p,x,yes\n", "a second system: only 'x' occurs"),
         "two.csv": ("judge,context,system,label\na,p,x,yes\na,q,x,no\na,p,y,yes\na,q,y,yes\n", None),
-        "here.csv": (
-            "judge,context,system,label\na,p,x,yes\na,p,y,no\n",
-            "a second context: only 'p' occurs",
-        ),
+        "here.csv": ("judge,context,system,label\na,p,x,yes\na,p,y,no\n", "a second context: only 'p' occurs"),
     }
     for name, (text, lack) in tables.items():
         path = tmp_path / name

@@ -236,11 +236,7 @@ def test_repeated_judgements_are_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mark", [";", "\t", "|", ","])
 def test_tables_with_other_names_and_separators(tmp_path: Path, mark: str) -> None:
-    rows = [
-        ["Judge", "model_a", "model_b", "winner"],
-        ["ann", "x", "y", "tie (bothbad)"],
-        ["bob", "y", "x", "model_b"],
-    ]
+    rows = [["Judge", "model_a", "model_b", "winner"], ["ann", "x", "y", "tie (bothbad)"], ["bob", "y", "x", "model_b"]]
     path = tmp_path / "votes.txt"
     path.write_text("\n".join(mark.join(row) for row in rows))
     found = read(path)
@@ -365,10 +361,7 @@ def test_a_word_for_no_answer_among_labels_is_refused_where_it_stands(tmp_path: 
     path.write_text("item,ann,bob\nx,pass,fail\ny,fail,N/A\n")
     found = read(path, wide="judge")
     assert found.refused.values.tolist() == [
-        [
-            "t.csv:3: bob",
-            "label 'N/A' stands for a missing value; leave a cell empty where there is no answer",
-        ]
+        ["t.csv:3: bob", "label 'N/A' stands for a missing value; leave a cell empty where there is no answer"]
     ]
     assert found.counts["labels"] == 3
 

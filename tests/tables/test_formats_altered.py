@@ -113,10 +113,7 @@ def test_an_answer_that_is_none_is_refused_and_nothing_else_changes(shared: Path
     about = json.loads((folder / "case.json").read_text())
     files = [folder / name for name in about["files"]]
     whole = read(files, **reading_of(about))
-    before, refused = (
-        answers(whole),
-        Counter(map(tuple, whole.refused[["place", "reason"]].to_numpy().tolist())),
-    )
+    before, refused = (answers(whole), Counter(map(tuple, whole.refused[["place", "reason"]].to_numpy().tolist())))
     told = 0
     for key, new in ALTERED[case]:
         for at in range(PLACES):
@@ -154,27 +151,14 @@ def _odd_in_the_middle() -> dict[str, tuple[Any, list[str]]]:
     choice = {"type": "choices", "from_name": "c", "value": {"choices": ["x"]}}
     rating = {"type": "rating", "from_name": "r", "value": {}}
     study = [{"id": 7, "annotations": [{"id": 1, "completed_by": 3, "result": [choice, rating, choice]}]}]
-    answers = {
-        "a": [{"value": 1, "user_id": "u"}],
-        "b": [{"user_id": "u"}],
-        "c": [{"value": 2, "user_id": "u"}],
-    }
+    answers = {"a": [{"value": 1, "user_id": "u"}], "b": [{"user_id": "u"}], "c": [{"value": 2, "user_id": "u"}]}
     argilla = [{"id": "r", "fields": {}, "responses": answers, "_server_id": "s"}]
     scores = {"a": {"value": 1}, "b": {}, "c": {"value": 2}}
-    inspect = {
-        "status": "success",
-        "eval": {"task": "t", "model": "m"},
-        "samples": [{"id": 1, "scores": scores}],
-    }
+    inspect = {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "scores": scores}]}
     metrics = [{"name": "a", "score": 1}, {"score": 1}, {"name": "b", "score": 1}]
     deepeval = {"testCases": [{"name": "case", "metricsData": metrics}]}
     assertions = [{"assertion": {"type": "pi"}} | ({"score": 1} if good else {}) for good in (True, False, True)]
-    result = {
-        "testIdx": 0,
-        "promptIdx": 0,
-        "provider": "m",
-        "gradingResult": {"componentResults": assertions},
-    }
+    result = {"testIdx": 0, "promptIdx": 0, "provider": "m", "gradingResult": {"componentResults": assertions}}
     games = [{"decision": "A>B", "judgment": {"judge_model": "g"}}, {"decision": "A>B"}, None]
     games[2] = games[0]
     judgebench = [{"pair_id": "p", "judge_name": "j", "judgments": games}]

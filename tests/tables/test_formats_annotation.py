@@ -73,11 +73,7 @@ class TestProdigy:
     def test_a_label_that_is_accepted_or_rejected(self, tmp_path: Path) -> None:
         path = jsonl(
             tmp_path / "db.jsonl",
-            [
-                task(1, label="SPORT"),
-                task(1, "ben", "reject", label="SPORT"),
-                task(2, "ben", "ignore", label="SPORT"),
-            ],
+            [task(1, label="SPORT"), task(1, "ben", "reject", label="SPORT"), task(2, "ben", "ignore", label="SPORT")],
         )
         assert read(path).labels.to_dict("records") == [
             {"judge": "ann", "item": "1", "label": "accept", "criterion": "SPORT"},
@@ -112,10 +108,7 @@ class TestDoccano:
         two = jsonl(tmp_path / "ben.x.jsonl", [{"id": 1, "text": "a", "label": ["good"], "Comments": []}])
         found = read([one, two])
         assert rows(found.labels) == [["ann", "1", "good"], ["ann", "2", "bad"], ["ben.x", "1", "good"]]
-        assert [note.split(";")[0][:20] for note in found.notes] == [
-            "ann.csv: the file na",
-            "ben.x.jsonl: the fil",
-        ]
+        assert [note.split(";")[0][:20] for note in found.notes] == ["ann.csv: the file na", "ben.x.jsonl: the fil"]
         alone = read(one)
         assert "several files become one table by voirdire import FILE FILE --out FOLDER" in alone.notes[0]
         assert "one table" not in found.notes[0]
@@ -235,16 +228,8 @@ class TestMechanicalTurk:
         found = read(path)
         labels = [row for row in rows(found.labels) if row[3] == "ok"]
         assert labels == [["W1", "x", "yes", "ok"], ["W2", "x", "no", "ok"]]
-        assert [row[2] for row in rows(found.labels) if row[3] == "sure.on"] == [
-            "true",
-            "false",
-            "false",
-            "false",
-        ]
-        assert rows(found.refused) == [
-            ["batch.csv:4 ok", "2 labels: yes, no"],
-            ["batch.csv:5 ok", "no answer"],
-        ]
+        assert [row[2] for row in rows(found.labels) if row[3] == "sure.on"] == ["true", "false", "false", "false"]
+        assert rows(found.refused) == [["batch.csv:4 ok", "2 labels: yes, no"], ["batch.csv:5 ok", "no answer"]]
         assert any("--set questions=a,b" in note for note in found.notes)
         assert {row[2] for row in rows(read(path, set={"questions": ["ok"]}).labels)} == {"yes", "no"}
 
@@ -275,11 +260,7 @@ class TestMechanicalTurk:
     def test_one_question_has_no_criterion_and_repeats_are_runs(self, tmp_path: Path) -> None:
         path = table(
             tmp_path / "batch.csv",
-            [
-                ["HITId", "WorkerId", "Input.text", "Answer.rating"],
-                ["H1", "W1", "hi", "4"],
-                ["H9", "W1", "hi", "5"],
-            ],
+            [["HITId", "WorkerId", "Input.text", "Answer.rating"], ["H1", "W1", "hi", "4"], ["H9", "W1", "hi", "5"]],
         )
         found = read(path)
         assert found.scores.to_dict("records") == [
@@ -363,13 +344,7 @@ class TestToloka:
     def test_known_answers_are_anchors_of_a_fit(self, tmp_path: Path) -> None:
         kinds = ("cat", "dog")
         body = [
-            [
-                f"i{n}",
-                kinds[(n + (w == 2 and n % 3 == 0)) % 2],
-                kinds[n % 2] if n < 6 else "",
-                f"w{w}",
-                "APPROVED",
-            ]
+            [f"i{n}", kinds[(n + (w == 2 and n % 3 == 0)) % 2], kinds[n % 2] if n < 6 else "", f"w{w}", "APPROVED"]
             for n in range(18)
             for w in range(3)
         ]
@@ -380,16 +355,7 @@ class TestToloka:
         assert json.loads(done.stdout)["rows"] == {"labels": 54, "anchors": 6}
         assert (out / "anchors.csv").read_text().splitlines()[:2] == ["item,label", "i0,cat"]
         done = RUN.invoke(
-            app,
-            [
-                "fit",
-                str(out / "labels.csv"),
-                "--anchors",
-                str(out / "anchors.csv"),
-                "--method",
-                "map",
-                "--json",
-            ],
+            app, ["fit", str(out / "labels.csv"), "--anchors", str(out / "anchors.csv"), "--method", "map", "--json"]
         )
         assert done.exit_code == 0, done.output
         found = read(path)
@@ -399,14 +365,7 @@ class TestToloka:
         assert again.exit_code == 0, again.output
 
     def test_known_answers_of_each_kind(self, tmp_path: Path) -> None:
-        head = [
-            "INPUT:id",
-            "OUTPUT:tone",
-            "OUTPUT:grade",
-            "GOLDEN:tone",
-            "GOLDEN:grade",
-            "ASSIGNMENT:worker_id",
-        ]
+        head = ["INPUT:id", "OUTPUT:tone", "OUTPUT:grade", "GOLDEN:tone", "GOLDEN:grade", "ASSIGNMENT:worker_id"]
         path = table(tmp_path / "pool.tsv", [head, ["a", "warm", "3", "cold", "4", "w1"]], "\t")
         found = read(path)
         assert found.counts == {"labels": 1, "scores": 1, "anchors_labels": 1, "anchors_scores": 1}
@@ -437,10 +396,7 @@ class TestPeopleOfJudgeBench:
         answers = [
             {"quality": {"individual_human_scores": [4, "5", None, "good"], "mean_human": 4.5}},
             {"quality": {"mean_human": 3.0}, "safe": {"individual_human_scores": []}},
-            {
-                "safe": {"individual_human_scores": [1, ["a", "b"], True]},
-                "new": {"individual_human_scores": ["ja", 2]},
-            },
+            {"safe": {"individual_human_scores": [1, ["a", "b"], True]}, "new": {"individual_human_scores": ["ja", 2]}},
         ]
         whole: dict[str, Any] = {"annotations": metrics}
         whole["instances"] = [{"id": n, "instance": "", "annotations": one} for n, one in enumerate(answers)]
@@ -533,11 +489,7 @@ class TestPotato:
         found = read(path)
         assert rows(found.scores) == [["ann", "r0", 7, "q"], ["ann", "r1", 2.5, "q"]]
         assert found.refused["reason"].tolist() == ["slider 'x' is no number"]
-        cells = [
-            ["instance_id", "user_id", "q.slider", "q._room_id"],
-            ["r0", "ann", "7", "x"],
-            ["r1", "ann", "", ""],
-        ]
+        cells = [["instance_id", "user_id", "q.slider", "q._room_id"], ["r0", "ann", "7", "x"], ["r1", "ann", "", ""]]
         assert rows(read(table(tmp_path / "a.csv", cells)).scores) == [["ann", "r0", 7, "q"]]
 
     def test_texts_beside_an_answer_are_left_out(self, tmp_path: Path) -> None:
@@ -618,11 +570,7 @@ class TestArgilla:
             ],
         )
         found = read(path)
-        assert rows(found.scores) == [
-            ["ann", "r1", 4, "q"],
-            ["ann", "a.jsonl:2", 2, "q"],
-            ["ann", "r5", 1, "q"],
-        ]
+        assert rows(found.scores) == [["ann", "r1", 4, "q"], ["ann", "a.jsonl:2", 2, "q"], ["ann", "r5", 1, "q"]]
         assert found.refused["reason"].tolist() == ["status 'discarded': not submitted", 'value ["a", "b"]']
         assert "a.jsonl: 1 records have no external_id and are named by their places" in found.notes
 

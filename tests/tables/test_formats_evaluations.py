@@ -283,10 +283,7 @@ class TestEveryEvalEver:
     def test_samples_take_their_judge_from_the_results(self, tool_files: Files, tmp_path: Path) -> None:
         whole, sample = self.results(tool_files), self.sample(tool_files)
         judge = {"model_info": {"id": "o/judge", "name": "Judge"}}
-        whole["evaluation_results"][0]["metric_config"]["llm_scoring"] = {
-            "judges": [judge],
-            "input_prompt": "?",
-        }
+        whole["evaluation_results"][0]["metric_config"]["llm_scoring"] = {"judges": [judge], "input_prompt": "?"}
         results, samples = tmp_path / "r.json", tmp_path / "r.jsonl"
         results.write_text(json.dumps(whole))
         other = sample | {"sample_id": 2, "evaluation": {"score": 0.25, "is_correct": False}}
@@ -355,10 +352,7 @@ class TestOpenaiEvals:
             ["gpt-4", "e.dev.2/m", "B", "fact/tone", "e.dev.2", "m"],
         ]
         assert rows(found.scores) == [["gpt-4", "e.dev.0/m", 0.5, "fact", "e.dev.0", "m"]]
-        assert found.refused["reason"].tolist() == [
-            "the grader's answer could not be read",
-            "null is no grade",
-        ]
+        assert found.refused["reason"].tolist() == ["the grader's answer could not be read", "null is no grade"]
         assert found.notes == ("log.jsonl: 1 agreements of the grader with people are left out",)
         own = read(jsonl(tmp_path / "own.jsonl", [self.SPEC, *events[:1]]))
         assert own.labels["judge"].tolist() == ["m"]
@@ -366,15 +360,9 @@ class TestOpenaiEvals:
         assert read(tmp_path / "own.jsonl", set={"judge": "gpt-4", "system": "x"}).labels["judge"].tolist() == ["gpt-4"]
 
     def test_other_metrics_are_programs(self, tmp_path: Path) -> None:
-        records = [
-            self.SPEC,
-            self.event(0, "metrics", {"bleu": 12.5, "ok": True, "text": "long", "many": [1]}),
-        ]
+        records = [self.SPEC, self.event(0, "metrics", {"bleu": 12.5, "ok": True, "text": "long", "many": [1]})]
         found = read(jsonl(tmp_path / "log.jsonl", records))
-        assert [row[:3] for row in rows(found.scores)] == [
-            ["bleu", "e.dev.0/m", 12.5],
-            ["ok", "e.dev.0/m", 1],
-        ]
+        assert [row[:3] for row in rows(found.scores)] == [["bleu", "e.dev.0/m", 12.5], ["ok", "e.dev.0/m", 1]]
         assert found.refused["reason"].tolist() == ['"long" is no grade', "[1] is no grade"]
         lone = read(jsonl(tmp_path / "events.jsonl", records[1:]))
         assert lone.scores["item"].tolist() == ["e.dev.0", "e.dev.0"]
@@ -455,10 +443,7 @@ class TestMqm:
             ["mqm.tsv:9", "severity 'Critical' is none of Major, Minor, Neutral, no-error"],
             ["mqm.tsv:12", "rater, system or segment is empty"],
             ["mqm.tsv:15", "2 fields, where the header has 9"],
-            [
-                "mqm.tsv d/3 S r1",
-                "not scored: severity 'Critical' is none of Major, Minor, Neutral, no-error",
-            ],
+            ["mqm.tsv d/3 S r1", "not scored: severity 'Critical' is none of Major, Minor, Neutral, no-error"],
         ]
         assert "1 rows are tests of the raters' attention" in found.notes[1]
 
@@ -495,12 +480,7 @@ def test_results_of_promptfoo_by_line_are_those_of_its_json(tmp_path: Path) -> N
     def result(test: int, prompt: int, score: float | None) -> dict[str, Any]:
         assertion = {"type": "llm-rubric", "value": "is polite", "provider": "openai:gpt-4.1"}
         graded = {"componentResults": [{"score": score, "pass": True, "assertion": assertion}]}
-        about = {
-            "testIdx": test,
-            "promptIdx": prompt,
-            "provider": {"id": "m"},
-            "prompt": {"label": f"p{prompt}"},
-        }
+        about = {"testIdx": test, "promptIdx": prompt, "provider": {"id": "m"}, "prompt": {"label": f"p{prompt}"}}
         return about | {"failureReason": 0, "gradingResult": None if score is None else graded}
 
     results = [result(test, prompt, 0.1 * test) for test in range(2) for prompt in range(2)] + [result(2, 0, None)]
@@ -542,13 +522,7 @@ def test_scores_beside_others_than_those_of_cje_are_a_table(tmp_path: Path) -> N
 
 
 def test_classes_of_langfuse_without_a_text_are_their_values(tmp_path: Path) -> None:
-    given = [
-        ("BOOLEAN", True),
-        ("BOOLEAN", 0),
-        ("CATEGORICAL", "good"),
-        ("CATEGORICAL", 2),
-        ("BOOLEAN", None),
-    ]
+    given = [("BOOLEAN", True), ("BOOLEAN", 0), ("CATEGORICAL", "good"), ("CATEGORICAL", 2), ("BOOLEAN", None)]
     records = [
         {"id": n, "name": "q", "source": "API", "dataType": kind, "value": value, "traceId": f"t{n}"}
         for n, (kind, value) in enumerate(given)

@@ -149,18 +149,7 @@ def doubled(rng: Rng, data: bytes) -> bytes:
 
 def spliced(rng: Rng, data: bytes) -> bytes:
     at = int(rng.integers(len(data) + 1))
-    odd = [
-        b"\n<<<<<<< HEAD\n",
-        b"\0",
-        b"\xff\xfe",
-        b",,",
-        b"]",
-        b'"',
-        b"{",
-        b"\xed\xa0\x80",
-        b"NaN",
-        b"9" * 5000,
-    ]
+    odd = [b"\n<<<<<<< HEAD\n", b"\0", b"\xff\xfe", b",,", b"]", b'"', b"{", b"\xed\xa0\x80", b"NaN", b"9" * 5000]
     return data[:at] + odd[int(rng.integers(len(odd)))] + data[at:]
 
 

@@ -86,17 +86,7 @@ def test_a_first_record_that_is_odd_does_not_hide_the_tool(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "tool",
-    [
-        "inspect",
-        "promptfoo",
-        "deepeval",
-        "biggen",
-        "pandalm",
-        "judgebench-people",
-        "mlflow",
-        "mqm",
-        "labelstudio",
-    ],
+    ["inspect", "promptfoo", "deepeval", "biggen", "pandalm", "judgebench-people", "mlflow", "mqm", "labelstudio"],
 )
 @pytest.mark.parametrize("text", ['{"x": [1, 2]}', '[{"a": 1}]', "a,b\n1,2\n", '{"a": 1}\n{"a": 2}\n'])
 def test_any_file_as_one_of_a_tool_is_one_error(tmp_path: Path, tool: str, text: str) -> None:

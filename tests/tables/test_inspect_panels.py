@@ -90,20 +90,12 @@ def test_labels_say_which_model_was_evaluated(tmp_path) -> None:
 def test_a_sample_in_parts_is_its_shell(tmp_path) -> None:
     """Messages, events and metadata of a large sample are members of their own, and none of them is a sample."""
     path = tmp_path / "log.eval"
-    head = {
-        "version": 3,
-        "status": "success",
-        "eval": {"task": "t", "model": "m", "scorers": [{"name": "match"}]},
-    }
+    head = {"version": 3, "status": "success", "eval": {"task": "t", "model": "m", "scorers": [{"name": "match"}]}}
     sample = {"epoch": 1, "scores": {"match": {"value": "C"}}}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps(head))
         archive.writestr("samples/1_epoch_1.json", json.dumps({"id": 1, **sample}))
-        for name, part in {
-            "sample": {"id": "a/b", **sample},
-            "metadata": {"id": 3},
-            "messages/0": [{}],
-        }.items():
+        for name, part in {"sample": {"id": "a/b", **sample}, "metadata": {"id": 3}, "messages/0": [{}]}.items():
             archive.writestr(f"samples/a/b_epoch_1/{name}.json", json.dumps(part))
     found = voirdire.read(path)
     assert found.labels["context"].tolist() == ["1", "a/b"]

@@ -43,20 +43,11 @@ BROKEN = {
     ),
     "marks behind the list": (f"[{RECORD}]\n<<<<<<< HEAD\n", "after the list of 1 stands '<<<<<<< HEAD'"),
     "a key twice": ('[{"judge": "a", "item": "x", "score": 1, "score": 2}]', "the key 'score' occurs twice"),
-    "a key twice within": (
-        '[{"judge": "a", "item": "x", "score": 1, "more": {"b": 1, "b": 2}}]',
-        "'b' occurs twice",
-    ),
-    "columns alike but for white space": (
-        '[{"judge": "a", "item": "x", "score": 1, "score ": 2}]',
-        "occurs 2 times",
-    ),
+    "a key twice within": ('[{"judge": "a", "item": "x", "score": 1, "more": {"b": 1, "b": 2}}]', "'b' occurs twice"),
+    "columns alike but for white space": ('[{"judge": "a", "item": "x", "score": 1, "score ": 2}]', "occurs 2 times"),
     "nesting without end": ("[" * 100_000, "nested too deeply"),
     "a number of thousands of digits": (f'[{{"judge": "a", "score": {"9" * 5000}}}]', "thousands of digits"),
-    "half a character in a column": (
-        '[{"judge": "a", "item": "x", "score": 1, "\\ud800": 2}]',
-        "half of a character",
-    ),
+    "half a character in a column": ('[{"judge": "a", "item": "x", "score": 1, "\\ud800": 2}]', "half of a character"),
 }
 
 
@@ -64,8 +55,7 @@ IN_PARTS = [name for name in BROKEN if name != "nesting without end"]  # of whic
 
 
 @pytest.mark.parametrize(
-    ("name", "chunk"),
-    [(name, json_text._CHUNK_CHARACTERS) for name in BROKEN] + [(name, 7) for name in IN_PARTS],
+    ("name", "chunk"), [(name, json_text._CHUNK_CHARACTERS) for name in BROKEN] + [(name, 7) for name in IN_PARTS]
 )
 def test_broken_lists_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int) -> None:
     text, said = BROKEN[name]
@@ -74,10 +64,7 @@ def test_broken_lists_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 LINES = {
-    "marks of a conflict": (
-        f"{RECORD}\n<<<<<<< HEAD\n{RECORD}\n=======\n{RECORD}\n>>>>>>> x\n",
-        "not merged",
-    ),
+    "marks of a conflict": (f"{RECORD}\n<<<<<<< HEAD\n{RECORD}\n=======\n{RECORD}\n>>>>>>> x\n", "not merged"),
     "a key twice": (f'{RECORD}\n{{"judge": "a", "judge": "b"}}\n', "the key 'judge' occurs twice"),
     "a key twice first": (f'{{"judge": "a", "judge": "b"}}\n{RECORD}\n', "the key 'judge' occurs twice"),
 }
@@ -93,10 +80,7 @@ def test_broken_lines_are_refused(tmp_path: Path, name: str) -> None:
 
 OBJECTS = {
     "two objects": ('{"testCases": [],\n "x": 1}\n{"testCases": []}', "line 3: after its value stands"),
-    "marks of a conflict": (
-        '{"testCases": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> x\n]}',
-        "line 2: two versions",
-    ),
+    "marks of a conflict": ('{"testCases": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> x\n]}', "line 2: two versions"),
     "cut off": ('{"testCases": [{"name": "a",', "is no JSON: line 1: .*is it whole"),
     "a key twice": ('{"testCases": [],\n "testCases": [1]}', "the key 'testCases' occurs twice"),
 }
@@ -176,14 +160,8 @@ def test_lists_that_are_no_table_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="'a'"):  # the first line is no header
             door(path)
     path.write_text("\n".join(map(json.dumps, [*TABLE, ["c", "x"], {"judge": "d"}])))
-    assert read(path).refused["reason"].tolist() == [
-        "2 fields, where the header has 3",
-        "a dict instead of a list",
-    ]
-    with (
-        listen_for_notes(lambda _: None),
-        pytest.raises(InputError, match="2 fields, where the header has 3"),
-    ):
+    assert read(path).refused["reason"].tolist() == ["2 fields, where the header has 3", "a dict instead of a list"]
+    with listen_for_notes(lambda _: None), pytest.raises(InputError, match="2 fields, where the header has 3"):
         read_labels(path)
     path.write_text(f"[{RECORD}]\n[{RECORD}]\n")
     with pytest.raises(InputError, match="after the list of 1"):

@@ -16,12 +16,7 @@ from voirdire.tables import read_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # notices of what was read
 
-ROWS = [
-    ("ann", "x", ("long", "rude")),
-    ("ben", "x", ("rude",)),
-    ("ann", "y", ()),
-    ("ben", "y", ("long",)),
-]
+ROWS = [("ann", "x", ("long", "rude")), ("ben", "x", ("rude",)), ("ann", "y", ()), ("ben", "y", ("long",))]
 MEMBERS = {"x": {"ann": ("long", "rude"), "ben": ("rude",)}, "y": {"ann": (), "ben": ("long",)}}
 
 
@@ -163,19 +158,11 @@ def test_what_is_no_set_is_refused(labels: list[Any], how: dict[str, Any], messa
     [
         (["a;a", "b"], {"label_sets": ";"}, "names 'a' twice in one set; keep one"),
         (["a;;b", "b"], {"label_sets": ";"}, "has nothing between two ';'"),
-        (
-            ["a|b", "b"],
-            {"label_sets": ";"},
-            "no cell holds several labels .the labels are 'a.b', 'b'.; name what",
-        ),
+        (["a|b", "b"], {"label_sets": ";"}, "no cell holds several labels .the labels are 'a.b', 'b'.; name what"),
         (["a;b", ""], {"label_sets": ";"}, "label is empty"),
         (["a;b", "b"], {"label_sets": "lists"}, "label 'a;b' is no list"),
         (["a", "b"], {"label_sets": "rows"}, "no judge names several labels"),
-        (
-            ["a", "b"],
-            {"label_sets": "list"},
-            "label_sets 'list' is neither lists nor rows nor a separator.*'lists'",
-        ),
+        (["a", "b"], {"label_sets": "list"}, "label_sets 'list' is neither lists nor rows nor a separator.*'lists'"),
         (["a", "b"], {"label_sets": "x"}, "label_sets 'x' is neither lists nor rows"),
         (["a", "b"], {"no_label": "none"}, "give the notation of sets by label_sets"),
     ],

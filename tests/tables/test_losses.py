@@ -37,11 +37,7 @@ WIDE = "item,gpt,llama\ni,1,2\nj,2,3\n"
         (WIDE, {"wide": "criterion", "map": {"criterion": "gpt"}}, "leave criterion out of --map"),
         (WIDE, {"wide": "judge", "set": {"judge": "zed"}}, "leave --set judge out"),
         (SCORES, {"set": {"judge": "zed"}}, "column 'judge' says who judged; leave --set judge out"),
-        (
-            SCORES,
-            {"set": {"judge": {"x.csv": "zed"}}},
-            "'zed' is said of 'x.csv', which is none of the files t.csv",
-        ),
+        (SCORES, {"set": {"judge": {"x.csv": "zed"}}}, "'zed' is said of 'x.csv', which is none of the files t.csv"),
         ("judge,ranking\na,x>y\n", {"set": {"judge": "zed"}}, "column 'judge' says who judged"),
     ],
 )
@@ -115,12 +111,7 @@ def test_columns_that_may_be_two_things_are_refused(tmp_path: Path, text: str, s
 
 def test_counts_without_items_are_named_by_their_lines(tmp_path: Path) -> None:
     found = read(written(tmp_path, "neg,pos\n1,1\n0,2\n"), wide="counts").labels
-    assert found[["item", "label"]].values.tolist() == [
-        ["2", "neg"],
-        ["2", "pos"],
-        ["3", "pos"],
-        ["3", "pos"],
-    ]  # type: ignore[index]
+    assert found[["item", "label"]].values.tolist() == [["2", "neg"], ["2", "pos"], ["3", "pos"], ["3", "pos"]]  # type: ignore[index]
 
 
 def test_places_that_are_empty_stay_empty(tmp_path: Path) -> None:

@@ -64,9 +64,6 @@ def test_labels_and_agreement_and_correlation() -> None:
     same(fit.accuracy(truth, resamples=50), want.accuracy(truth, resamples=50))  # type: ignore[attr-defined]
     same(voirdire.agreement(in_polars(labels), resamples=50), voirdire.agreement(labels, resamples=50))
     humans = labels[labels["judge"] == "u"].head(4)[["item", "label"]]
-    same(
-        voirdire.agreement(in_polars(labels), humans=in_polars(humans)),
-        voirdire.agreement(labels, humans=humans),
-    )
+    same(voirdire.agreement(in_polars(labels), humans=in_polars(humans)), voirdire.agreement(labels, humans=humans))
     scores = pd.DataFrame({"judge": ["h"] * 9 + ["a"] * 9, "item": [*range(9)] * 2, "score": [*range(9)] * 2})
     same(voirdire.metaeval(in_polars(scores), "h", resamples=50), voirdire.metaeval(scores, "h", resamples=50))

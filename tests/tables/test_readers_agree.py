@@ -55,17 +55,7 @@ def assert_alike(path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
 
 
 # Letters that mean something to a reader of CSV, and some that mean something to DuckDB or to Python.
-ODD = [
-    *"\",\n\r\t' \\;|#\u00a0\u2028\x0b\x85é0.",
-    "\r\n",
-    '""',
-    "\ufeff",
-    "NULL",
-    "first",
-    "1e5",
-    "\0",
-    "\x1c",
-]
+ODD = [*"\",\n\r\t' \\;|#\u00a0\u2028\x0b\x85é0.", "\r\n", '""', "\ufeff", "NULL", "first", "1e5", "\0", "\x1c"]
 
 
 def random_field(rng: np.random.Generator, names: list[str]) -> str:
@@ -299,27 +289,7 @@ def test_a_relation_is_counted_as_it_is_read() -> None:
 
 
 # What paths are made of: letters, and what means something to a shell, to DuckDB or to Python's glob.
-PARTS = [
-    "a",
-    "b",
-    "1",
-    "*",
-    "**",
-    "?",
-    "[",
-    "]",
-    "[1]",
-    "[ab]",
-    "[!a]",
-    "\\",
-    "'",
-    '"',
-    "{a,b}",
-    "é",
-    " ",
-    "~",
-    "%20",
-]
+PARTS = ["a", "b", "1", "*", "**", "?", "[", "]", "[1]", "[ab]", "[!a]", "\\", "'", '"', "{a,b}", "é", " ", "~", "%20"]
 PARTS += ["winner=tie", "judge=EVE", "s3:", "http:", "-", "=", ";", "$HOME", "\n", "#", ",", "(", ".", ".."]
 
 
@@ -395,13 +365,7 @@ def test_patterns_take_folders_that_are_there_by_their_names(tmp_path: Path) -> 
 
 def test_files_of_several_types_are_counted_as_each_is_read(tmp_path: Path) -> None:
     table = pa.table({"first": ["x"], "second": ["y"], "winner": ["first"]})
-    kinds: list[Any] = [
-        pa.array([True]),
-        pa.array([1]),
-        pa.array([1.5]),
-        pa.array(["1"]),
-        pa.array([2**60 + 1]),
-    ]
+    kinds: list[Any] = [pa.array([True]), pa.array([1]), pa.array([1.5]), pa.array(["1"]), pa.array([2**60 + 1])]
     for place, judge in enumerate(kinds):
         pq.write_table(table.append_column("judge", judge), tmp_path / f"{place}.parquet")
     (tmp_path / "5.csv").write_text(HEAD + '"1",x,y,tie\n')

@@ -230,20 +230,14 @@ def test_a_column_that_comes_late_is_read(tmp_path: Path) -> None:
         ({"map": {"judge": "whom"}}, "no column 'whom' \\(for judge\\)"),
         ({"winners": {"1": "frist"}}, "1=frist is neither first, second nor tie; did you mean 'first'"),
         ({"table": "vote"}, "'vote' is none of votes, scores, labels, rankings; did you mean 'votes'"),
-        (
-            {"set": {"judges": "x"}},
-            "'judges' is none of baseline, judge, system, questions; did you mean 'judge'",
-        ),
+        ({"set": {"judges": "x"}}, "'judges' is none of baseline, judge, system, questions; did you mean 'judge'"),
         (
             {"wide": "judges"},
             "wide 'judges' is none of judge, criterion, item, counts, lists, pairs; did you mean 'judge'",
         ),
         ({"columns": ["who"]}, "--columns chooses columns of a wide table"),
         ({"where": {"topic": "x"}}, "there is no column 'topic'"),
-        (
-            {"where": {"winner": "tie"}},
-            r"no row has winner=tie; the column 'winner' has (\w+ \(\d+\)(, )?)+$",
-        ),
+        ({"where": {"winner": "tie"}}, r"no row has winner=tie; the column 'winner' has (\w+ \(\d+\)(, )?)+$"),
         ({"columns": {"judge": "who"}}, "map={...} assigns columns to voirdire's"),
         ({"people": "zoe", "map": {"judge": "who"}}, "'zoe' is no judge of the table"),
     ],
@@ -326,9 +320,7 @@ def test_people_are_judges_of_the_table() -> None:
     named = voirdire.fit(table, people="ann", method="map")
     read_first = voirdire.fit(read(table, people=["ann"]), method="map")
     split = voirdire.fit(
-        table[table["judge"] != "ann"],
-        anchors=table[table["judge"] == "ann"].drop(columns="judge"),
-        method="map",
+        table[table["judge"] != "ann"], anchors=table[table["judge"] == "ann"].drop(columns="judge"), method="map"
     )
     assert named.judges()["judge"].tolist() == ["gpt", "llama"]
     for other in (read_first, split):

@@ -77,11 +77,7 @@ def test_votes_repeat_where_questions_have_names_alone() -> None:
 def test_names_that_differ_in_case_or_white_space_are_told_by_fit_and_doctor(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     cells = [
-        (
-            f"{judge}",
-            f"item{' ' * (1 + (judge == 'GPT' and item == 0))}{item}",
-            rng.choice(["Yes", "yes", "no"]),
-        )
+        (f"{judge}", f"item{' ' * (1 + (judge == 'GPT' and item == 0))}{item}", rng.choice(["Yes", "yes", "no"]))
         for judge in ("GPT", "gpt", "llama")
         for item in range(12)
     ]
@@ -100,13 +96,7 @@ def test_names_that_differ_in_case_or_white_space_are_told_by_fit_and_doctor(tmp
 
 def test_votes_and_scores_together_are_told_of_both() -> None:
     votes = pd.DataFrame(
-        {
-            "judge": ["A", "b"] * 6,
-            "context": np.arange(12) // 2,
-            "first": "x",
-            "second": "y",
-            "winner": ["x", "y"] * 6,
-        }
+        {"judge": ["A", "b"] * 6, "context": np.arange(12) // 2, "first": "x", "second": "y", "winner": ["x", "y"] * 6}
     )
     scores = pd.DataFrame({"judge": ["a", "b"] * 4, "item": ["x", "x", "y", "y"] * 2, "score": [3, 4, 2, 2] * 2})
     notes = voirdire.fit([votes, scores], method="map").notes
@@ -117,15 +107,7 @@ def test_votes_and_scores_together_are_told_of_both() -> None:
 def test_names_that_programs_write_in_two_ways_are_named(tmp_path: Path) -> None:
     """A spreadsheet takes zeros from numbers, a dataframe adds some; a copied name may begin with what nobody sees."""
     path = tmp_path / "labels.csv"
-    rows = [
-        "ann,01,yes",
-        "\u200bann,1,no",
-        "bob,1.0,yes",
-        "bob,1.5,yes",
-        "bob,1.50,no",
-        "bob,10,no",
-        "bob,2,yes",
-    ]
+    rows = ["ann,01,yes", "\u200bann,1,no", "bob,1.0,yes", "bob,1.5,yes", "bob,1.50,no", "bob,10,no", "bob,2,yes"]
     path.write_text("\n".join(["judge,item,label", *rows, ""]), encoding="utf-8")
     (said,) = [note for note in examine_file(path).stands_out if "how they are written" in note]
     assert "judges 'ann' and '\\u200bann'" in said

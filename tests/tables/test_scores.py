@@ -39,12 +39,7 @@ def test_any_source_reads_alike(tmp_path) -> None:
     TABLE.to_csv(tmp_path / "t.csv", index=False)
     TABLE.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
     pl.from_pandas(TABLE).write_parquet(tmp_path / "t.parquet")
-    for source in (
-        tmp_path / "t.csv",
-        tmp_path / "t.jsonl",
-        tmp_path / "t.parquet",
-        pl.from_pandas(TABLE).lazy(),
-    ):
+    for source in (tmp_path / "t.csv", tmp_path / "t.jsonl", tmp_path / "t.parquet", pl.from_pandas(TABLE).lazy()):
         found = read_scores(source)
         assert found.items == expected.items
         assert np.array_equal(found.score, expected.score)
@@ -56,12 +51,7 @@ def test_an_item_may_be_given_as_context_and_system() -> None:
     scores = read_scores(table)
     assert scores.items == ("c / s", "d / s")
     assert not scores.has_items
-    assert (scores.contexts, scores.systems, scores.runs, scores.phases) == (
-        ("c", "d"),
-        ("s",),
-        ("1", "2"),
-        ("final",),
-    )
+    assert (scores.contexts, scores.systems, scores.runs, scores.phases) == (("c", "d"), ("s",), ("1", "2"), ("final",))
     assert scores.context.tolist() == [0, 0, 1, 1]
     assert read_scores(table.assign(item="i")).items == ("i",)
 
@@ -139,15 +129,6 @@ def test_the_kind_of_a_table_is_told_by_its_columns() -> None:
 
 def test_published_tables(shared) -> None:
     newsroom = read_scores(shared / "data" / "newsroom_scores.csv")
-    assert (newsroom.rows, len(newsroom.items), newsroom.judges) == (
-        5040,
-        420,
-        ("rater-1", "rater-2", "rater-3"),
-    )
+    assert (newsroom.rows, len(newsroom.items), newsroom.judges) == (5040, 420, ("rater-1", "rater-2", "rater-3"))
     topical = read_scores(shared / "data" / "topicalchat_scores.csv")
-    assert (topical.rows, len(topical.items), len(topical.contexts), len(topical.systems)) == (
-        4320,
-        360,
-        60,
-        6,
-    )
+    assert (topical.rows, len(topical.items), len(topical.contexts), len(topical.systems)) == (4320, 360, 60, 6)

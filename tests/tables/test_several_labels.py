@@ -10,24 +10,11 @@ import pytest
 
 from voirdire import InputError, read
 
-SEVERAL: tuple[Any, ...] = (
-    ["good", "long"],
-    "good;long",
-    "good | long",
-    '["good", "long"]',
-    "['good' 'long']",
-)
+SEVERAL: tuple[Any, ...] = (["good", "long"], "good;long", "good | long", '["good", "long"]', "['good' 'long']")
 
 
 def argilla(said: Any) -> Any:
-    return [
-        {
-            "id": "r",
-            "fields": {},
-            "_server_id": "s",
-            "responses": {"tone": [{"value": said, "user_id": "ann"}]},
-        }
-    ]
+    return [{"id": "r", "fields": {}, "_server_id": "s", "responses": {"tone": [{"value": said, "user_id": "ann"}]}}]
 
 
 def labelstudio(said: Any) -> Any:

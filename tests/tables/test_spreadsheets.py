@@ -298,10 +298,7 @@ def test_spreadsheets_under_other_names(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 OTHERS = {
-    "old.xls": (
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600,
-        r"before 2007 \(.xls\) or one with a password",
-    ),
+    "old.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, r"before 2007 \(.xls\) or one with a password"),
     "binary.xlsb": ({"xl/workbook.bin": b"x"}, r"binary spreadsheet \(.xlsb\); save it as .xlsx"),
     "open.ods": ({"mimetype": b"x", "content.xml": b"<x/>"}, r"OpenDocument file \(.ods\)"),
     "cut.xlsx": (b"PK\x03\x04" + b"x" * 50, "cannot be read as an archive"),

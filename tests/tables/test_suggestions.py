@@ -119,8 +119,7 @@ def test_judges_of_one_ending_are_read_together_or_not_at_all(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "columns",
-    [("passed_judge", "passed_human"), ("score_gpt4", "score_human"), ("Label (judge)", "Label (human)")],
+    "columns", [("passed_judge", "passed_human"), ("score_gpt4", "score_human"), ("Label (judge)", "Label (human)")]
 )
 def test_what_is_answered_may_stand_before_who_answers(tmp_path: Path, columns: tuple[str, str]) -> None:
     path = written(tmp_path, f"id,{columns[0]},{columns[1]}\n1,1,0\n2,1,\n")
@@ -274,10 +273,7 @@ def test_judges_with_a_cell_that_is_no_number_are_judges(tmp_path: Path) -> None
     [
         ("judge,prompt,model_a,model_b,score_a,score_b\na,p,x,y,4,3\na,q,y,x,2,2\n", "lack winner"),
         ("model_a,model_b,wins_a,wins_b,ties\nx,y,5,3,2\ny,z,1,7,0\n", "lack judge and winner"),
-        (
-            "won,gpt,claude,llama\ngpt,,5,7\nclaude,3,,6\nllama,1,2,\n",
-            "a table of pairs: write one row a vote",
-        ),
+        ("won,gpt,claude,llama\ngpt,,5,7\nclaude,3,,6\nllama,1,2,\n", "a table of pairs: write one row a vote"),
         ("judge  item  score\na      x     1\n", "what separates the columns"),
     ],
     ids=["scores of a pair", "counts of a pair", "matrix", "blanks"],

@@ -25,13 +25,7 @@ def heard(path: Path, **how: object) -> tuple[object, list[str]]:
 
 def alpaca(path: Path, preferences: list[object]) -> Path:
     rows = [
-        {
-            "instruction": f"say {at}\n",
-            "generator_1": "x",
-            "generator_2": "y",
-            "annotator": "gpt",
-            "preference": one,
-        }
+        {"instruction": f"say {at}\n", "generator_1": "x", "generator_2": "y", "annotator": "gpt", "preference": one}
         for at, one in enumerate(preferences)
     ]
     path.write_text(json.dumps(rows))

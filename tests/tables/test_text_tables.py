@@ -233,10 +233,7 @@ def test_a_header_that_stands_again_is_no_answer(
     if large:
         monkeypatch.setattr(csv_file, "MIN_DUCKDB_BYTES", 1)
         monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", 1)
-    with (
-        pytest.raises(InputError, match="it repeats the header; delete it"),
-        listen_for_notes(lambda _: None),
-    ):
+    with pytest.raises(InputError, match="it repeats the header; delete it"), listen_for_notes(lambda _: None):
         read_table(path, votes=True, rows=False)
     found = read(path)
     assert found.refused["place"].tolist() == ["t.csv:8"]

@@ -80,12 +80,7 @@ def test_labels_in_lists_of_any_length_are_those_of_judges_by_place(tmp_path: Pa
 
 def test_a_column_of_names_names_the_judges_of_an_object_of_items(tmp_path: Path) -> None:
     found = {
-        str(number): {
-            "text": f"t{number}",
-            "task": "hate",
-            "annotations": "0,0,1",
-            "annotators": f"Ann{number},B,C",
-        }
+        str(number): {"text": f"t{number}", "task": "hate", "annotations": "0,0,1", "annotators": f"Ann{number},B,C"}
         for number in range(1, 4)
     }
     scores = as_proposed(written(tmp_path, found, "t.json")).scores
@@ -126,12 +121,7 @@ def test_members_that_name_judges_are_rows(tmp_path: Path) -> None:
 def test_a_choice_between_the_members_of_a_list_is_a_vote(tmp_path: Path) -> None:
     pairs = [("x", "y", 0), ("y", "z", 1), ("z", "x", 0), ("y", "x", 1)]
     records = [
-        {
-            "info": {"id": f"i{at}"},
-            "summaries": [{"policy": one}, {"policy": two}],
-            "choice": said,
-            "worker": "w",
-        }
+        {"info": {"id": f"i{at}"}, "summaries": [{"policy": one}, {"policy": two}], "choice": said, "worker": "w"}
         for at, (one, two, said) in enumerate(pairs)
     ]
     votes = as_proposed(written(tmp_path, records)).votes
@@ -142,11 +132,7 @@ def test_a_choice_between_the_members_of_a_list_is_a_vote(tmp_path: Path) -> Non
 
 def test_keys_of_objects_are_columns(tmp_path: Path) -> None:
     records = [
-        {
-            "info": {"id": f"i{at % 3}"},
-            "summary": {"axes": {"tone": 1 + at % 4, "style": 2}},
-            "worker": f"w{at // 3}",
-        }
+        {"info": {"id": f"i{at % 3}"}, "summary": {"axes": {"tone": 1 + at % 4, "style": 2}}, "worker": f"w{at // 3}"}
         for at in range(6)
     ]
     scores = as_proposed(written(tmp_path, records)).scores

@@ -149,16 +149,10 @@ def test_no_vote_needs_its_row_for_a_fit(tmp_path: Path, table: pd.DataFrame) ->
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "an unknown winner": (
-        {"winner": "frist"},
-        r"3,000 rows: winner 'frist' is neither .* did you mean 'first'",
-    ),
+    "an unknown winner": ({"winner": "frist"}, r"3,000 rows: winner 'frist' is neither .* did you mean 'first'"),
     "an empty judge": ({"judge": ""}, "3,000 rows: judge is empty"),
     "white space": ({"judge": "ann "}, "3,000 rows: judge 'ann ' has white space"),
-    "the same item": (
-        {"first": "4", "second": "4", "winner": "first"},
-        "3,000 rows: first and second are both '4'",
-    ),
+    "the same item": ({"first": "4", "second": "4", "winner": "first"}, "3,000 rows: first and second are both '4'"),
 }
 
 

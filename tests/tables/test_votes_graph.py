@@ -162,10 +162,7 @@ def test_the_published_crowd_votes_are_strongly_connected(shared: Path) -> None:
 def test_a_vote_that_is_not_sure_separates_nothing() -> None:
     table = pd.DataFrame({"judge": "a", "first": ["x", "y", "x"], "second": ["y", "z", "z"], "winner": "first"})
     sure, unsure = (read_votes(table.assign(degree=degree)) for degree in (1.0, 0.7))
-    assert (graph_connectivity(sure)[0].always_win, graph_connectivity(sure)[0].always_lose) == (
-        ("x",),
-        ("z",),
-    )
+    assert (graph_connectivity(sure)[0].always_win, graph_connectivity(sure)[0].always_lose) == (("x",), ("z",))
     assert (graph_connectivity(unsure)[0].always_win, graph_connectivity(unsure)[0].always_lose) == ((), ())
     mixed = read_votes(table.assign(degree=[0.7, 1.0, 1.0]))  # x and y are better than z surely, each other not
     assert graph_connectivity(mixed)[0].always_lose == ("z",)

@@ -141,11 +141,7 @@ def test_missing_values_in_any_needed_column(column: str, value: object) -> None
 def test_missing_values_of_every_kind_of_frame() -> None:
     columns = {"judge": ["a", None, "b"], "first": [1, 2, None], "second": [0.5, float("nan"), 0.25]}
     columns["winner"] = ["first", "second", "tie"]
-    expected = (
-        "votes: row 2: judge is empty",
-        "votes: row 2: second is empty",
-        "votes: row 3: first is empty",
-    )
+    expected = ("votes: row 2: judge is empty", "votes: row 2: second is empty", "votes: row 3: first is empty")
     arrow = pa.table(columns)
     with duckdb.connect() as connection:
         for table in (
@@ -190,8 +186,7 @@ def test_unicode_forms_do_not_make_two_items_of_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "kind"),
-    [(["x"], "list"), ({"a": 1}, "dict"), (b"x", "bytes"), ((1, 2), "tuple"), (1j, "complex")],
+    ("value", "kind"), [(["x"], "list"), ({"a": 1}, "dict"), (b"x", "bytes"), ((1, 2), "tuple"), (1j, "complex")]
 )
 def test_values_that_are_no_names(value: object, kind: str) -> None:
     table = frame(judge=pd.Series(["a", value, "a"], dtype=object))

@@ -28,11 +28,7 @@ FAST, FULL = 30, 300
 Rng = np.random.Generator
 Rows = list[dict[str, Any]]
 
-READERS: dict[str, Callable[[object], Any]] = {
-    "votes": read_votes,
-    "scores": read_scores,
-    "labels": read_labels,
-}
+READERS: dict[str, Callable[[object], Any]] = {"votes": read_votes, "scores": read_scores, "labels": read_labels}
 
 #: Names that some reader or writer takes for something else.
 PLAIN = ["ann", "bob", "gpt-4", "é", "東京", "a b", "x.y", "Ω", "I'm", "a/b"]
@@ -178,10 +174,7 @@ def wrappings(folder: Path, rows: Rows) -> Iterator[tuple[str, object]]:
     yield "xlsx", excel(folder / "table.xlsx", rows)
     yield "parquet", parquet(folder / "table.parquet", rows)
     yield "pandas", pd.DataFrame(rows, dtype=object)
-    yield (
-        "pandas text",
-        pd.DataFrame({name: [text(cell) for cell in cells] for name, cells in uniform(rows).items()}),
-    )
+    yield ("pandas text", pd.DataFrame({name: [text(cell) for cell in cells] for name, cells in uniform(rows).items()}))
     yield "polars", pl.DataFrame(uniform(rows))
 
 

@@ -9,11 +9,7 @@ import pytest
 import voirdire
 from voirdire.trust.prior import check_prior
 
-JUDGES, CRITERIA, ITEMS = (
-    ["ann", "bob", "cem", "dot", "eve"],
-    ["clear", "kind", "true", "short"],
-    list("uvwxyz"),
-)
+JUDGES, CRITERIA, ITEMS = (["ann", "bob", "cem", "dot", "eve"], ["clear", "kind", "true", "short"], list("uvwxyz"))
 
 
 def table(names: list[str], worth: np.ndarray, count: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -139,8 +139,7 @@ def test_a_family_of_copies_counts_about_once() -> None:
     found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families={})
     groups = {**family, "b": "b", "c": "c"}
     counted_once = kind_of(found.problem).problem_with_table(
-        found.problem,
-        answer_weight=np.array([1.0 / 4 if name in family else 1.0 for name in found.problem.judges]),
+        found.problem, answer_weight=np.array([1.0 / 4 if name in family else 1.0 for name in found.problem.judges])
     )
     consensus = Posterior(found.problem.density, find_mode(counted_once).x, None)
     answer_weight = family_answer_weight(found.problem, groups, vote_residuals(found.problem, consensus))

@@ -26,10 +26,7 @@ def ranking(votes):
     """Win rates, a tie half a win, each vote independent."""
     won = votes["winner"].map({"first": 1.0, "tie": 0.5, "second": 0.0})
     rows = pd.concat(
-        [
-            pd.DataFrame({"item": votes["first"], "won": won}),
-            pd.DataFrame({"item": votes["second"], "won": 1 - won}),
-        ]
+        [pd.DataFrame({"item": votes["first"], "won": won}), pd.DataFrame({"item": votes["second"], "won": 1 - won})]
     )
     found = rows.groupby("item")["won"].agg(score="mean", sd="sem")
     return found

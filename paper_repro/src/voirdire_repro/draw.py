@@ -88,10 +88,7 @@ def grouped_bars(axis: Axes, groups: Sequence[str], series: Mapping[str, Sequenc
 
 
 def points(
-    axis: Axes,
-    groups: Sequence[str],
-    series: Mapping[str, Sequence[tuple[float, float, float]]],
-    label: str,
+    axis: Axes, groups: Sequence[str], series: Mapping[str, Sequence[tuple[float, float, float]]], label: str
 ) -> None:
     """Draw values with whiskers (value, low, high) side by side, one colour per series."""
     wide = 0.6 / len(series)

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 HUMAN = "human"
 ORIGINAL = "Original Ground Truth"
 #: Data sets that loaders fetch where no path is given.
-DATASETS = {
-    "topical-chat": "topical-chat-unieval",
-    "summeval": "summeval-unieval",
-    "mslr-cochrane": "mslr-cochrane",
-}
+DATASETS = {"topical-chat": "topical-chat-unieval", "summeval": "summeval-unieval", "mslr-cochrane": "mslr-cochrane"}
 
 
 def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -81,10 +77,7 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
             if not prediction.get("annotations"):
                 continue
             item = _item_row(
-                review["review_id"],
-                prediction["exp_short"],
-                prediction["prediction"],
-                reference=review["target"],
+                review["review_id"], prediction["exp_short"], prediction["prediction"], reference=review["target"]
             )
             item["review"] = item.pop("context")  # a number, which is not shown to judges
             item |= {name: str(value) for name, value in prediction.get("scores", {}).items()}
@@ -196,13 +189,7 @@ def _item_row(
 
 def _score_rows(item: Mapping[str, str], ratings: Mapping[str, float]) -> list[dict[str, Any]]:
     return [
-        {
-            "judge": HUMAN,
-            "item": item["id"],
-            "criterion": key,
-            "score": float(value),
-            "context": item.get("context"),
-        }
+        {"judge": HUMAN, "item": item["id"], "criterion": key, "score": float(value), "context": item.get("context")}
         for key, value in ratings.items()
     ]
 

@@ -52,12 +52,7 @@ class Job:
     made: dict[str, Path] = field(default_factory=dict)
 
     def collect_tables(
-        self,
-        protocol: str,
-        options: Mapping[str, Any],
-        place: Path,
-        items: pd.DataFrame,
-        repeat: int = 0,
+        self, protocol: str, options: Mapping[str, Any], place: Path, items: pd.DataFrame, repeat: int = 0
     ) -> Path:
         """Run a protocol on items and return the folder of its tables; each ``repeat`` has its own seed.
 

@@ -149,16 +149,9 @@ def _counts_table(rows: list[Row]) -> str:
 
 def _paper_section(system: System, rows: list[Row]) -> list[str]:
     summaries = summarise_claims(system, rows)
-    lines = [
-        "| where | claim | kind | published | ours | tolerance | verdict |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = ["| where | claim | kind | published | ours | tolerance | verdict |", "|---|---|---|---|---|---|---|"]
     lines += [_summary_line(summary) for summary in summaries]
-    parts = [
-        f"## {system.paper}",
-        f"{system.title}. [Claims]({system.system}/claims.toml).",
-        "\n".join(lines),
-    ]
+    parts = [f"## {system.paper}", f"{system.title}. [Claims]({system.system}/claims.toml).", "\n".join(lines)]
     for name in studies_of(system.claims):
         study = load_study(path_of(name).parent / "study.toml")
         if "/" in name and "added" in study.settings:
@@ -194,13 +187,5 @@ def _tolerance_text(how: float | Mapping[str, float]) -> str:
 def _summary_line(summary: Summary) -> str:
     claim = summary.claim
     tolerance = "" if claim.tolerance is None else _tolerance_text(claim.tolerance)
-    cells = [
-        claim.where,
-        claim.says,
-        claim.kind,
-        summary.published,
-        summary.ours,
-        tolerance,
-        summary.in_words,
-    ]
+    cells = [claim.where, claim.says, claim.kind, summary.published, summary.ours, tolerance, summary.in_words]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

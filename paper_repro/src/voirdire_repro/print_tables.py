@@ -50,10 +50,7 @@ def laid_out(table: Table, cells: Iterable[Cell] | None = None) -> pd.DataFrame:
         place[by.get(_STATISTIC, "value")] = cell.text
     heads = dict.fromkeys(", ".join(cell.by[key] for key in across) for cell in table.cells)
     rows = [
-        {
-            **dict(zip(down, keys_of, strict=True)),
-            **{head: _figures_text(row.get(head, {})) for head in heads},
-        }
+        {**dict(zip(down, keys_of, strict=True)), **{head: _figures_text(row.get(head, {})) for head in heads}}
         for keys_of, row in rows_by_key.items()
     ]
     return pd.DataFrame(rows, columns=[*down, *heads])

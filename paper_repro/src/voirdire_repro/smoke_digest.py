@@ -36,11 +36,7 @@ def smoke_test_digest(system: System, name: str) -> str:
     spec = read_run(system, name)
     protocols = sorted({part["protocol"] for part in spec["parts"] if "protocol" in part})
     panel = read_toml(system.folder / "runs" / name / "panel.toml", "panel")
-    folders = {
-        "shared",
-        *protocols,
-        *(other for borrower in protocols for other in _BORROWED.get(borrower, ())),
-    }
+    folders = {"shared", *protocols, *(other for borrower in protocols for other in _BORROWED.get(borrower, ()))}
     prompts = {
         path.relative_to(PACKAGE_PROMPTS).as_posix(): path.read_text(encoding="utf-8")
         for folder in sorted(folders)

@@ -82,10 +82,7 @@ class Changes:
 
     def changes_behind(self, claim: Claim, cell: Cell) -> str:
         """Describe changes in the tables with which a figure is compared, or return ""."""
-        read = {
-            cell.table,
-            *(str(name) for name in _entries_named(claim.check, "table")),
-        } & self.changed_tables()
+        read = {cell.table, *(str(name) for name in _entries_named(claim.check, "table"))} & self.changed_tables()
         return "; ".join(self._table_change(name) for name in sorted(read))
 
     def _table_change(self, table: str) -> str:

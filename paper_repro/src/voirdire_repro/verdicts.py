@@ -34,11 +34,7 @@ _ERRORS = 2
 TEXTS = "texts.csv"
 #: File of a run's values of curves.
 CURVES = "curves.csv"
-_WITHOUT_OURS = {
-    "needs-llm": "needs-llm",
-    "needs-metric": "not-available",
-    "not-available": "not-available",
-}
+_WITHOUT_OURS = {"needs-llm": "needs-llm", "needs-metric": "not-available", "not-available": "not-available"}
 
 
 @dataclass(frozen=True)

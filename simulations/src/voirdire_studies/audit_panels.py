@@ -169,11 +169,7 @@ def item_names(count: int) -> list[str]:
 def _votes(judge: int, run: int, first: Ints, second: Ints, won: Bools) -> pd.DataFrame:
     import pandas as pd
 
-    columns = {
-        "judge": f"j{judge}",
-        "context": [f"c{n % CONTEXTS}" for n in range(len(first))],
-        "run": f"r{run}",
-    }
+    columns = {"judge": f"j{judge}", "context": [f"c{n % CONTEXTS}" for n in range(len(first))], "run": f"r{run}"}
     columns |= {"first": [f"m{n}" for n in first], "second": [f"m{n}" for n in second]}
     return pd.DataFrame(columns | {"winner": np.where(won, "first", "second")})
 

@@ -114,12 +114,7 @@ def _posterior_draws(
         draws, k = laplace_draws(problem, approximation, how["draws"], rng)
         return draws, {**facts, "pareto_k": k}
     run = sample_nuts(
-        problem,
-        approximation,
-        seed=int(rng.integers(2**31)),
-        chains=1,
-        warmup=how["warmup"],
-        draws=how["draws"],
+        problem, approximation, seed=int(rng.integers(2**31)), chains=1, warmup=how["warmup"], draws=how["draws"]
     )
     folded = mirror.fold_draws(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
     half = how["draws"] // 2
@@ -164,10 +159,7 @@ def ranked_quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
     if "weight" in values:
         quantities["criterion weight"] = normalised_weights(density, values)
     if "coin_first" in values:
-        first, second = (
-            logistic_sigmoid(values["coin_first"], np),
-            logistic_sigmoid(values["coin_second"], np),
-        )
+        first, second = (logistic_sigmoid(values["coin_first"], np), logistic_sigmoid(values["coin_second"], np))
         quantities |= {"reliability": 0.5 * (first + second), "position bias": 0.5 * (first - second)}
     log = Derivatives(density, problem.data).log_densities(x)
     quantities["log likelihood"] = log - density.log_prior(x, np)

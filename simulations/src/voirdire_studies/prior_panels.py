@@ -82,10 +82,7 @@ class PriorPanel:
     @cached_property
     def blank(self) -> VotesProblem:
         """Everything that is asked, answered "first" for the time being, under the simulating model."""
-        votes, on_criteria = (
-            _every_pair(self.judges, self._separate_criteria, self.items, self.contexts),
-            None,
-        )
+        votes, on_criteria = (_every_pair(self.judges, self._separate_criteria, self.items, self.contexts), None)
         if self.model.weights is not None and self.model.weights.kind == "votes" and not self.contexts:
             criteria_pairs = _every_pair(self.judges, 1, self._separate_criteria)
             on_criteria = replace(criteria_pairs, criteria=("overall",), items=votes.criteria)

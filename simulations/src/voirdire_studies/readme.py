@@ -36,16 +36,7 @@ def studies_page() -> str:
         made = "results.csv" if _results_path(study).exists() else "not run yet"
         lines.append(f"| [{study.name}](#{study.name}) | {study.title} | {study.replicates} | {study.seed} | {made} |")
     for study in studies:
-        lines += [
-            "",
-            f"## {study.name}",
-            "",
-            study.aim,
-            "",
-            f"Source: {study.source}.",
-            "",
-            *_results_lines(study),
-        ]
+        lines += ["", f"## {study.name}", "", study.aim, "", f"Source: {study.source}.", "", *_results_lines(study)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -67,11 +58,7 @@ def _results_lines(study: Study) -> list[str]:
     if len(rows) > _MOST_ROWS:
         lines += ["", f"The first {_MOST_ROWS} of {len(rows)} rows; all are in `{study.name}/results.csv`."]
     if "added" in study.settings:
-        lines += [
-            "",
-            "What judges that join cost (the mean without them, and the drop with a Monte Carlo error):",
-            "",
-        ]
+        lines += ["", "What judges that join cost (the mean without them, and the drop with a Monte Carlo error):", ""]
         lines += drops_table(study)
     finding = study.settings.get("finding")
     lines += ["", finding] if finding else []

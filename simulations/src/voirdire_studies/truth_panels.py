@@ -47,11 +47,7 @@ def _draw_meetings(rng: np.random.Generator, votes: int = VOTES) -> Meetings:
 
 
 def _votes_of(
-    rng: np.random.Generator,
-    met: Meetings,
-    perceived: Floats,
-    quality: Floats,
-    first_won: Bools | None = None,
+    rng: np.random.Generator, met: Meetings, perceived: Floats, quality: Floats, first_won: Bools | None = None
 ) -> QualityTruth:
     """Votes drawn from the differences that judges perceive (log-odds), or as given by ``first_won``."""
     import pandas as pd

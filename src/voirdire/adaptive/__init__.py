@@ -12,10 +12,4 @@ if TYPE_CHECKING:
 
 __all__ = ["collect_until", "replay_votes"]
 
-__getattr__, __dir__ = lazy_attributes(
-    __name__,
-    {
-        "collect_until": "verb",
-        "replay_votes": "replay",
-    },
-)
+__getattr__, __dir__ = lazy_attributes(__name__, {"collect_until": "verb", "replay_votes": "replay"})

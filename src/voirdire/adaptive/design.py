@@ -51,10 +51,7 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
         ring = rings[place]
         low, high = sorted((ring[first], ring[second]))
         clockwise, counterclockwise = high - low, len(ring) - (high - low)
-        distance[row], edge[row] = (
-            min(clockwise, counterclockwise),
-            low if clockwise <= counterclockwise else high,
-        )
+        distance[row], edge[row] = (min(clockwise, counterclockwise), low if clockwise <= counterclockwise else high)
         turn[row] = (judges[judge] - edge[row] - distance[row]) % len(judges)
     # equivalent questions (such as prompts of a table, which may be sorted by topic) in random order; then number each
     # question among its judge's questions on the pair, and among all on the pair, so that the next judge takes turn

@@ -50,10 +50,7 @@ def plot_progress(course: Course, request: Request) -> str:
             ax.set_xlim(0, None)
         ax.set_xlabel("expected cost of what was asked" if priced else "comparisons asked")
     svg = to_svg(figure, "rounds")
-    for (
-        colour,
-        variable,
-    ) in COLOUR_VARIABLES.items():  # a separate file has no page that defines the variables
+    for colour, variable in COLOUR_VARIABLES.items():  # a separate file has no page that defines the variables
         svg = svg.replace(f"var(--{variable})", colour)
     return svg
 

@@ -74,9 +74,7 @@ class Choices:
         """
         options = [f"--{name} {quote(_option_text(value))}" for name, value in self.settings.items()]
         options += ["--anchors answers.csv"] * anchors
-        return "\n".join(
-            [" ".join([read_by, *options, "--out run"]), "voirdire report run -o report.html"],
-        )
+        return "\n".join([" ".join([read_by, *options, "--out run"]), "voirdire report run -o report.html"])
 
 
 def read_choices(fields: Mapping[str, str], columns: Sequence[str]) -> Choices:

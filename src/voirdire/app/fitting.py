@@ -61,10 +61,7 @@ class Fitting:
     @property
     def progress(self) -> dict[str, Any]:
         """Progress so far: ``done`` of ``total`` moves, ``said`` in words, ``seconds`` since the start."""
-        return self._progress | {
-            "seconds": round(time.monotonic() - self._began),
-            "stopping": self.stopping,
-        }
+        return self._progress | {"seconds": round(time.monotonic() - self._began), "stopping": self.stopping}
 
     def stop(self) -> None:
         """Ask the fit to end with the draws so far; a second call ends it without a result."""

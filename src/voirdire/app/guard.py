@@ -79,10 +79,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 present = {name for name, _ in message["headers"]}
                 headers = [(name.encode(), value.encode()) for name, value in _SECURITY_HEADERS.items()]
-                message["headers"] = [
-                    *message["headers"],
-                    *(header for header in headers if header[0] not in present),
-                ]
+                message["headers"] = [*message["headers"], *(header for header in headers if header[0] not in present)]
             await send(message)
 
         answer: Response | None = self._refuse_request(scope)

@@ -80,9 +80,7 @@ def make_app(sessions: Sessions) -> Starlette:
             session_route("forget", _form_route(lambda session, given: session.forget_answers()), "POST"),
             session_route("stop", _form_route(_stop_fit), "POST"),
             session_route(
-                "answers",
-                _form_route(lambda session, given: session.take_answers(given.get("csv", ""))),
-                "POST",
+                "answers", _form_route(lambda session, given: session.take_answers(given.get("csv", ""))), "POST"
             ),
         ],
         exception_handlers={404: page_not_found},

@@ -132,8 +132,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def voirdire(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Bayesian aggregation of judge panels: what is better, which judges to trust, which criteria matter, how sure.

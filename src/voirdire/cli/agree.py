@@ -151,17 +151,9 @@ def agree(
     experts, compare, reference, hold = map(split_commas, (experts, compare, reference, hold))
     panel = "--experts"
     if reading.reading.people and not any((experts, compare, truth, humans)):
-        experts, reading = (
-            list(reading.reading.people),
-            TableOptions(dataclasses.replace(reading.reading, people=())),
-        )
+        experts, reading = (list(reading.reading.people), TableOptions(dataclasses.replace(reading.reading, people=())))
         panel = "--people"
-    question_options: dict[str, Any] = {
-        panel: experts,
-        "--compare": compare,
-        "--truth": truth,
-        "--swap": swap,
-    }
+    question_options: dict[str, Any] = {panel: experts, "--compare": compare, "--truth": truth, "--swap": swap}
     question_options |= {"--runs": runs, "--phases": phases, "--humans": humans}
     question_options |= {"--between": between} if between else {"--gate": gate}
     question = single_given_option(question_options)
@@ -211,11 +203,7 @@ def agree(
     if out is not None:
         settings: dict[str, Any] = {"resamples": resamples, "prob": prob, "seed": seed}
         settings |= {"question": question or None, "unit": unit or "item", "interval": interval}
-        settings |= {
-            "table": table.name,
-            "against": against,
-            "humans": None if humans is None else humans.name,
-        }
+        settings |= {"table": table.name, "against": against, "humans": None if humans is None else humans.name}
         save_result_rows(coefficients, out, "agree", settings, overwrite, json)
 
 

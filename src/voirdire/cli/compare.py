@@ -25,12 +25,7 @@ _REMOVE_ISOLATES = str.maketrans("", "", "\u2068\u2069")
 
 @declare_options()
 def compare(
-    runs: list[Path],
-    *,
-    out: OutFile = None,
-    format: Format | None = None,
-    overwrite: bool = False,
-    json: bool = False,
+    runs: list[Path], *, out: OutFile = None, format: Format | None = None, overwrite: bool = False, json: bool = False
 ) -> None:
     """Compare fits: rank correlation, items that change rank, leave-one-out predictions, judges' reliability.
 
@@ -79,9 +74,7 @@ def _table_parts(block: Table) -> Iterator[RenderableType]:
     table = titled_table(_plain_text(block.caption))
     for column in block.columns:
         table.add_column(
-            Text(_plain_text(column.head)),
-            justify="left" if column.kind == "text" else "right",
-            overflow="fold",
+            Text(_plain_text(column.head)), justify="left" if column.kind == "text" else "right", overflow="fold"
         )
     for row in rows[:MAX_ROWS]:
         table.add_row(*map(_cell_text, row))

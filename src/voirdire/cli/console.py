@@ -57,11 +57,7 @@ def needed_width(table: Table) -> int:
     13
     """
     width = sum(
-        max(
-            _longest_word(_cell_text(column.header)),
-            *(_least_width(_cell_text(cell)) for cell in column.cells),
-            0,
-        )
+        max(_longest_word(_cell_text(column.header)), *(_least_width(_cell_text(cell)) for cell in column.cells), 0)
         for column in table.columns
     )
     _, right, _, left = table.padding

@@ -24,11 +24,7 @@ DEFAULT_FOLDER = Path("voirdire-demo")
 
 
 @declare_options()
-def demo(
-    *,
-    out: Path | None = None,
-    json: bool = False,
-) -> None:
+def demo(*, out: Path | None = None, json: bool = False) -> None:
     """Fit an embedded panel whose majority is wrong, without and with 20 answers of people.
 
     Parameters
@@ -80,10 +76,7 @@ def show_demo(demo_result: Demo, out: Console) -> None:
         ("with_people", f"the panel with these {people_count} answers", "bold green"),
     ):
         out.print(f"  {shares_right[key]:>4.0%}  {name}", style=style)
-    texts, grades = (
-        dict(zip(demo_result.texts["item"], demo_result.texts["text"], strict=True)),
-        demo_result.grades(),
-    )
+    texts, grades = (dict(zip(demo_result.texts["item"], demo_result.texts["text"], strict=True)), demo_result.grades())
     for fitted, name in ((demo_result.alone, "the votes alone"), (demo_result.helped, "votes and people")):
         top_item = fitted.as_dict()["items"][0]["item"]
         out.print(f"\nFirst by {name} (grade {grades[top_item]} of 3):", style="bold")

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 @declare_options()
-def doctor(
-    files: list[Path],
-    *,
-    keep: bool = False,
-    json: bool = False,
-    reading: TableOptions,
-) -> None:
+def doctor(files: list[Path], *, keep: bool = False, json: bool = False, reading: TableOptions) -> None:
     """Describe files: content, role of each column, data that verbs lack, unusual values, the command to type.
 
     Parameters

@@ -13,12 +13,7 @@ from voirdire.tables.words import count_in_words
 
 @declare_options("positive", "levels", "people")
 def import_(
-    files: list[Path],
-    *,
-    out: Path,
-    overwrite: bool = False,
-    json: bool = False,
-    reading: TableOptions,
+    files: list[Path], *, out: Path, overwrite: bool = False, json: bool = False, reading: TableOptions
 ) -> None:
     """Convert files of other tools to tables of answers; refused rows are listed with the reason.
 

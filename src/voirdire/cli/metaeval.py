@@ -170,12 +170,7 @@ def metaeval(
             "level": level,
             "average": average,
         }
-        settings |= {
-            "question": question or None,
-            "unit": resampled_unit,
-            "phase": phase,
-            "interval": interval,
-        }
+        settings |= {"question": question or None, "unit": resampled_unit, "phase": phase, "interval": interval}
         settings |= {"resamples": resamples, "prob": prob, "seed": seed}
         save_result_rows(rows, out, "metaeval", settings, overwrite, json)
 

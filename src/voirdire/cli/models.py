@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 @declare_options()
 def models(
-    name: Annotated[str | None, typer.Argument(autocompletion=matching_models)] = None,
-    *,
-    json: bool = False,
+    name: Annotated[str | None, typer.Argument(autocompletion=matching_models)] = None, *, json: bool = False
 ) -> None:
     """List the models, or show one: equation, priors, identifiability, source.
 

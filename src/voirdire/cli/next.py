@@ -67,11 +67,7 @@ def _show_rankings(rankings: pd.DataFrame, respondent: str) -> None:
         names.append("context")
     rows = [
         {name: row[name] or ("a new one" if name == "context" else "") for name in names}
-        | {
-            "items": ", ".join(row["items"]),
-            "gain": f"{row['gain']:.2f}",
-            "alone": f"{row['information']:.2f}",
-        }
+        | {"items": ", ".join(row["items"]), "gain": f"{row['gain']:.2f}", "alone": f"{row['information']:.2f}"}
         for row in rankings.to_dict("records")
     ]
     _show_table(rankings, f"Rankings to ask for, from a {respondent}", rows, [*names, "items"], "rankings")
@@ -91,11 +87,7 @@ def _show_table(
 
 
 _ABOUT_WORDS = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
-_SUMMED_WORDS = {
-    "judges": "all judges",
-    "ranking": "all pairs of items",
-    "best": "all groups of linked items",
-}
+_SUMMED_WORDS = {"judges": "all judges", "ranking": "all pairs of items", "best": "all groups of linked items"}
 
 Respondent = Literal["person", "judge"]
 About = Literal["ranking", "judges", "best"]
@@ -209,17 +201,11 @@ def next(
         console.print_note(f"{len(comparisons):,} of the {count:,} asked for: there are no others{hint}")
     if out is not None:
         problem = result.problem
-        write_file(
-            out,
-            _answer_form(comparisons, respondent, {*problem.items, *problem.criteria}).to_csv(index=False),
-        )
+        write_file(out, _answer_form(comparisons, respondent, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.print_note(f"written to {out}: fill in winner (first, second, tie, or an item)")
     rows = to_records({str(name): comparisons[name].to_numpy() for name in comparisons})
     decision = None if result.decision is None else result.decision.as_dict()
-    content = _as_dict(comparisons, result.model.name, respondent, seed) | {
-        "comparisons": rows,
-        "decision": decision,
-    }
+    content = _as_dict(comparisons, result.model.name, respondent, seed) | {"comparisons": rows, "decision": decision}
     console.print_result(content, json, lambda: _show_questions(comparisons, respondent))
 
 

@@ -102,11 +102,7 @@ def plan(
     if items is None:
         raise typer.BadParameter("--items is missing; say how many items there are, or give a pilot and --apart")
     ranking_options = without_none(
-        judges=judges,
-        width=width,
-        contexts=contexts,
-        context_spread=context_spread,
-        taste_spread=taste_spread,
+        judges=judges, width=width, contexts=contexts, context_spread=context_spread, taste_spread=taste_spread
     )
     vote_options = without_none(criteria=criteria, target=target, jobs=jobs)
     kind, misplaced = ("rankings", ranking_options) if rankings is None else ("votes", vote_options)

@@ -262,10 +262,7 @@ class TableOptions:
                 option = excess[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return select_rows(
-                path,
-                phase,
-                reading.where,
-                answer=None if reading.table is None else ANSWER_COLUMNS[reading.table],
+                path, phase, reading.where, answer=None if reading.table is None else ANSWER_COLUMNS[reading.table]
             )
         if reading.map and other_columns:
             own_columns = _file_columns(path)

@@ -126,10 +126,7 @@ def term_table(rows: Sequence[Row] | None, prob: float, unit: str = "log-odds") 
 
 
 def judge_table(
-    rows: Sequence[Row],
-    prob: float,
-    heads: Mapping[str, str] | None = None,
-    drop: Sequence[str] = (),
+    rows: Sequence[Row], prob: float, heads: Mapping[str, str] | None = None, drop: Sequence[str] = ()
 ) -> Table | None:
     """Return a table of judges, most reliable first; of many judges only the first and the last ones.
 
@@ -230,11 +227,7 @@ def model_checks_table(rows: Sequence[Row]) -> Table:
     """Return a table of checks, worst first."""
     order = list(_LEVEL_STYLES)[::-1]
     cells = [
-        {
-            "level": Text(row["level"], _LEVEL_STYLES[row["level"]]),
-            "check": row["check"],
-            "finding": row["message"],
-        }
+        {"level": Text(row["level"], _LEVEL_STYLES[row["level"]]), "check": row["check"], "finding": row["message"]}
         for row in sorted(rows, key=lambda row: order.index(row["level"]))
     ]
     return fill_table(titled_table("Checks"), cells, ["level", "check", "finding"])

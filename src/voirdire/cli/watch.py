@@ -90,8 +90,7 @@ def _show_watch(result: dict[str, Any]) -> None:
     for row in result["measures"]:
         if row["found"] is False:
             console.print_sentence(
-                f"{row['judge']}: {row['what']} {row['value']:.2f}, n = {row['n']:,}: no change found.",
-                indent=2,
+                f"{row['judge']}: {row['what']} {row['value']:.2f}, n = {row['n']:,}: no change found.", indent=2
             )
     unwatched = [row for row in result["measures"] if row["found"] is None]
     for measure_name, note in dict.fromkeys((row["what"], row["note"]) for row in unwatched):

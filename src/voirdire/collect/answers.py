@@ -167,10 +167,7 @@ def _find_objects(text: str) -> Iterator[Any]:
             value, end = DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError) as error:
             end = start.start() + 1
-            false_starts, chars_read = (
-                false_starts + 1,
-                chars_read + max(getattr(error, "pos", len(text)) - end, 0),
-            )
+            false_starts, chars_read = (false_starts + 1, chars_read + max(getattr(error, "pos", len(text)) - end, 0))
             if false_starts > _MAX_FALSE_STARTS or chars_read > _MAX_READ_RATIO * len(text):
                 raise ValueError("too many braces that begin no object") from None
         else:

@@ -46,11 +46,7 @@ class BatchApi:
 
     async def create(self, file: str, name: str) -> Table:
         """Create a batch of an uploaded file."""
-        fields = {
-            "endpoint": ENDPOINT,
-            "completion_window": COMPLETION_WINDOW,
-            "metadata": {METADATA_KEY: name},
-        }
+        fields = {"endpoint": ENDPOINT, "completion_window": COMPLETION_WINDOW, "metadata": {METADATA_KEY: name}}
         return _check_id(await self._json("batches", "create", input_file_id=file, **fields))
 
     async def get(self, batch: str) -> Table:

@@ -31,15 +31,7 @@ from voirdire.collect.replies import (
 
 #: Most bytes of a decompressed answer, and of a file of answers.
 MAX_ANSWER_BYTES, MAX_FILE_BYTES = 8 * 1024 * 1024, 512 * 1024 * 1024
-_ALLOWED_HEADERS = (
-    "host",
-    "accept",
-    "connection",
-    "content-type",
-    "content-length",
-    "transfer-encoding",
-    "user-agent",
-)
+_ALLOWED_HEADERS = ("host", "accept", "connection", "content-type", "content-length", "transfer-encoding", "user-agent")
 _OPENAI_HEADERS = ("openai-organization", "openai-project")
 
 

@@ -67,12 +67,7 @@ _OLD_MISSING_TABLES = (("batches", "batched"), ("batches", "batched", "prompts")
 ZERO_TOTALS = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
 _TOTALS_SQL = {
     ("answered", "missing"): "select judge, count(answer), count(missing) from answers group by judge",
-    (
-        "requests",
-        "tokens_in",
-        "tokens_out",
-        "cost",
-    ): "select judge, count(*), cast(total(tokens_in) as integer), "
+    ("requests", "tokens_in", "tokens_out", "cost"): "select judge, count(*), cast(total(tokens_in) as integer), "
     "cast(total(tokens_out) as integer), total(cost) from requests group by judge",
 }
 

@@ -201,10 +201,7 @@ class Prompts:
         prefix = f"prompts {folder}:"
         if not folder.is_dir():
             return [f"{prefix} is no folder; give one that holds <protocol>/<name>.j2"]
-        names, others = (
-            template_names([folder]),
-            template_names(other for other in self.folders if other != folder),
-        )
+        names, others = (template_names([folder]), template_names(other for other in self.folders if other != folder))
         faults = [] if names else [f"{prefix} holds no template; give <protocol>/<name>.j2"]
         for name in names:
             if name not in others:

@@ -58,10 +58,7 @@ def convert_dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame
         for k, label in enumerate(answers, 1)
     ]
     gold = [(item, expert_labels[0]) for item, expert_labels in answers_by_conversation(expert)]
-    return (
-        pd.DataFrame(labels, columns=["item", "judge", "label"]),
-        pd.DataFrame(gold, columns=["item", "label"]),
-    )
+    return (pd.DataFrame(labels, columns=["item", "judge", "label"]), pd.DataFrame(gold, columns=["item", "label"]))
 
 
 def convert_newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:

@@ -180,12 +180,7 @@ class VoteRows(AnswerRows):
     def subject_columns(self) -> dict[str, Strings]:
         """As in :class:`AnswerRows`: the criterion, both items by name and the context."""
         table = self.table
-        names = {
-            "criterion": table.criteria,
-            "first": table.items,
-            "second": table.items,
-            "context": table.contexts,
-        }
+        names = {"criterion": table.criteria, "first": table.items, "second": table.items, "context": table.contexts}
         columns = zip(names.items(), table.question_codes, strict=False)  # no context where there is none
         return {column: np.array(levels, dtype=str)[codes] for (column, levels), codes in columns}
 
@@ -278,11 +273,7 @@ class ScoreRows(AnswerRows):
 
 def rows_of(table: Any) -> AnswerRows:
     """Wrap a table of votes, labels or scores in the class for its kind."""
-    row_classes: dict[str, type[AnswerRows]] = {
-        Votes.data: VoteRows,
-        Labels.data: LabelRows,
-        Scores.data: ScoreRows,
-    }
+    row_classes: dict[str, type[AnswerRows]] = {Votes.data: VoteRows, Labels.data: LabelRows, Scores.data: ScoreRows}
     return row_classes[table.data](table)
 
 

@@ -20,11 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
-from voirdire.agreement.ppi.rows import (
-    MAX_STANDARD_ERRORS,
-    MIN_HUMAN_ANSWERS,
-    standardised_prediction_difference,
-)
+from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS, MIN_HUMAN_ANSWERS, standardised_prediction_difference
 from voirdire.decide.gate_pairs import Differences
 from voirdire.tables.encode import level_positions
 

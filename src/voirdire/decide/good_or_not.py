@@ -207,8 +207,7 @@ def _match_people(persons: Rated, good_answers: Floats, units: Any) -> Floats:
         )
     if unknown:
         problems.rows(
-            [row + 1 for row in unknown],
-            "no judge answered this item; leave it out, or have judges answer it",
+            [row + 1 for row in unknown], "no judge answered this item; leave it out, or have judges answer it"
         )
     for row, key in enumerate(about):
         if key in place:

@@ -95,12 +95,7 @@ class PromptInformation:
 
 
 def telling(
-    table: object,
-    *,
-    positive: object = None,
-    levels: Sequence[object] | None = None,
-    keep: float = 0.95,
-    seed: int = 0,
+    table: object, *, positive: object = None, levels: Sequence[object] | None = None, keep: float = 0.95, seed: int = 0
 ) -> dict[str, Any]:
     """Find the prompts that separate items, and the smallest number of them that keeps the ranking.
 
@@ -217,10 +212,7 @@ def kendall_taus(values: Floats, target: Floats) -> Floats:
     [1.0, 0.333, 0.0]
     """
     first, second = np.triu_indices(len(target), 1)
-    signs, target_signs = (
-        np.sign(values[:, first] - values[:, second]),
-        np.sign(target[first] - target[second]),
-    )
+    signs, target_signs = (np.sign(values[:, first] - values[:, second]), np.sign(target[first] - target[second]))
     size = np.sqrt(np.abs(signs).sum(axis=1) * np.abs(target_signs).sum())
     return np.asarray(signs @ target_signs / np.maximum(size, 1e-12))
 

@@ -166,11 +166,7 @@ def _all_estimates(judged: Judged, prob: float) -> list[dict[str, Any]]:
 
 
 def _system_differences(
-    judged: Judged,
-    names: tuple[str, ...],
-    code: np.ndarray[Any, Any],
-    shares: dict[str, Share | None],
-    prob: float,
+    judged: Judged, names: tuple[str, ...], code: np.ndarray[Any, Any], shares: dict[str, Share | None], prob: float
 ) -> list[dict[str, Any]]:
     """Differences between all pairs of systems, paired by their common contexts."""
     from scipy.stats import norm

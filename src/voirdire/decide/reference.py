@@ -64,11 +64,7 @@ def reference_rates(votes: Votes | None, prob: float) -> dict[str, Any] | None:
     rows = []
     for item in np.unique(other).tolist():
         of_item = other == item
-        row = {
-            "item": votes.items[item],
-            **_rate(won[of_item], context[of_item], prob),
-            "n": int(of_item.sum()),
-        }
+        row = {"item": votes.items[item], **_rate(won[of_item], context[of_item], prob), "n": int(of_item.sum())}
         rows.append(row)
     return {"item": votes.items[reference], "rates": sorted(rows, key=lambda row: -row["value"])}
 

@@ -114,8 +114,7 @@ def judge_verdict(
         return Verdict(ASK, unknown)
     if information < MIN_NATS and upper == np.inf:
         return Verdict(
-            ASK,
-            f"an answer has {information:.2f} nats of information about {reference}, by a fit without intervals",
+            ASK, f"an answer has {information:.2f} nats of information about {reference}, by a fit without intervals"
         )
     if information < MIN_NATS:
         reason = "there are too few answers to know whether the judge is informative"

@@ -138,13 +138,7 @@ def _measure_row(timeline: Timeline, series: Series, alpha: float, prob: float) 
         return row
     detected = find_change(x, evidence, alpha, prob, shares=series.measure in SHARE_MEASURES)
     if detected is not None:
-        change = (
-            detected.before,
-            detected.after,
-            detected.after - detected.before,
-            detected.low,
-            detected.high,
-        )
+        change = (detected.before, detected.after, detected.after - detected.before, detected.low, detected.high)
         since = (detected.since, detected.since_low, detected.since_high)
         times = (_value_time(timeline, series, index) for index in since)
         examples = _differing_examples(timeline, series, detected.since)

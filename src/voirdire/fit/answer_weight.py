@@ -18,12 +18,7 @@ from voirdire.kinds.registry import kind_of
 from voirdire.model.problem import Problem, list_names
 from voirdire.tables.families import read_families
 from voirdire.trust.families import has_several_judges, posterior_with_equal_items, shared_error_families
-from voirdire.trust.shared_errors import (
-    SharedErrors,
-    copy_answer_weight,
-    equal_family_weights,
-    family_answer_weight,
-)
+from voirdire.trust.shared_errors import SharedErrors, copy_answer_weight, equal_family_weights, family_answer_weight
 from voirdire.typing import Floats
 
 MAX_FAMILY_WEIGHT = 0.9  # answer weight from which similar judges do not count as a family

@@ -165,11 +165,7 @@ def compare_methods(
         )
     usable = {name: loss for name, loss in losses.items() if left_out_by_method[name].usable}
     chosen = _best_method(usable, default)
-    return (
-        chosen,
-        _method_to_beat(usable, default),
-        tuple({**row, "chosen": row["method"] == chosen} for row in rows),
-    )
+    return (chosen, _method_to_beat(usable, default), tuple({**row, "chosen": row["method"] == chosen} for row in rows))
 
 
 def _loss_if_wrong(other_probability: Floats) -> float:

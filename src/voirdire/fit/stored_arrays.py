@@ -23,10 +23,7 @@ _CODES = {
     "details_group": "groups",
 }
 _NULLABLE_CODES = ("group", "details_group", "known")  # codes that may be -1
-_REQUIRED = {
-    "votes": ("judge", "criterion", "first", "second", "counts"),
-    "rated": ("judge", "criterion", "item"),
-}
+_REQUIRED = {"votes": ("judge", "criterion", "first", "second", "counts"), "rated": ("judge", "criterion", "item")}
 WITHOUT_DRAWS = ("map", "adam")  # methods that give a mode only
 _OUTCOMES = 3  # first won, second won, tie
 _VOTE_ARRAYS = ("row_outcome", "row_context", "details_degree", "details_group", "details_time")
@@ -97,10 +94,7 @@ def _table_problems(table_arrays: Mapping[str, Any], names: Mapping[str, Any]) -
         yield f"{missing[0]} is missing"
         return
     limits = {name: (len(names_by_group[axis]), axis, -(name in _NULLABLE_CODES)) for name, axis in _CODES.items()}
-    limits |= {
-        "row_outcome": (_OUTCOMES, "outcomes", 0),
-        "row_cell": (table_arrays["judge"].size, "cells", 0),
-    }
+    limits |= {"row_outcome": (_OUTCOMES, "outcomes", 0), "row_cell": (table_arrays["judge"].size, "cells", 0)}
     for name, value in table_arrays.items():
         if name in limits:
             yield from _code_problems(name, value, *limits[name])

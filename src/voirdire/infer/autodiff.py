@@ -83,8 +83,7 @@ class Node:
         if not isinstance(other, Node):
             return Node(self.value + other, ((self, _identity_map, _identity_map),))
         return Node(
-            self.value + other.value,
-            ((self, _identity_map, _identity_map), (other, _identity_map, _identity_map)),
+            self.value + other.value, ((self, _identity_map, _identity_map), (other, _identity_map, _identity_map))
         )
 
     __radd__ = __add__
@@ -92,10 +91,7 @@ class Node:
     def __sub__(self, other: Any) -> Node:
         if not isinstance(other, Node):
             return Node(self.value - other, ((self, _identity_map, _identity_map),))
-        return Node(
-            self.value - other.value,
-            ((self, _identity_map, _identity_map), (other, np.negative, np.negative)),
-        )
+        return Node(self.value - other.value, ((self, _identity_map, _identity_map), (other, np.negative, np.negative)))
 
     def __rsub__(self, other: Any) -> Node:
         return Node(other - self.value, ((self, np.negative, np.negative),))
@@ -119,9 +115,7 @@ class Node:
             return [(self, other, mixed), (other, self, mixed), (other, other, -2.0 * a / b * mixed)]
 
         return Node(
-            a / b,
-            ((self, lambda g: g / b, None), (other, lambda g: -g * a / (b * b), None)),
-            second_derivatives,
+            a / b, ((self, lambda g: g / b, None), (other, lambda g: -g * a / (b * b), None)), second_derivatives
         )
 
     def __rtruediv__(self, other: Any) -> Node:
@@ -263,10 +257,7 @@ class _TapeNumpy:
         ratio = np.exp(-np.abs(value))
         out = -(np.maximum(-value, 0.0) + np.log1p(ratio))
         return _elementwise(
-            x,
-            out,
-            lambda: np.where(value < 0, 1.0, ratio) / (1.0 + ratio),
-            lambda: -ratio / (1.0 + ratio) ** 2,
+            x, out, lambda: np.where(value < 0, 1.0, ratio) / (1.0 + ratio), lambda: -ratio / (1.0 + ratio) ** 2
         )
 
     def sigmoid(self, x: Any) -> Any:
@@ -282,10 +273,7 @@ class _TapeNumpy:
         return _elementwise(x, out, lambda: ratio * upper * upper, sigmoid_curve)
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
-        inputs = (
-            (x, lambda g: np.where(condition, g, 0.0), None),
-            (y, lambda g: np.where(condition, 0.0, g), None),
-        )
+        inputs = ((x, lambda g: np.where(condition, g, 0.0), None), (y, lambda g: np.where(condition, 0.0, g), None))
         return Node(np.where(condition, _plain_value(x), _plain_value(y)), _node_inputs(inputs))
 
     def dot(self, x: Any, y: Any) -> Any:

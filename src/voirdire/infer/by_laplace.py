@@ -25,14 +25,7 @@ from voirdire.infer.hmc_validation import validate_by_hmc
 from voirdire.infer.importance import systematic_resample
 from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode
-from voirdire.infer.method import (
-    LAPLACE_DRAWS,
-    NO_LAPLACE_PREFIX,
-    Inferred,
-    Method,
-    oriented_posterior,
-    seconds_since,
-)
+from voirdire.infer.method import LAPLACE_DRAWS, NO_LAPLACE_PREFIX, Inferred, Method, oriented_posterior, seconds_since
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.refine import MAX_ROUNDS, laplace_draws
@@ -80,12 +73,7 @@ def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method)
 
     if isinstance(start, LatentMode):
         return nested_nuts.sample_nuts(
-            start.search,
-            seed=method.seed,
-            chains=chains,
-            warmup=warmup,
-            draws=draws,
-            progress=report_progress,
+            start.search, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=report_progress
         )
     return nuts.sample_nuts(
         problem, start, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=report_progress

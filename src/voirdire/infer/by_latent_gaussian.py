@@ -67,8 +67,7 @@ def _infer_by_chains(
         draws = draw_about_mode(mode, rng)
         all_checks = [*checks, *check.check_propagation(mode.search.amiss)]
         return replace(
-            oriented_posterior(problem, mode.x, draws[None], all_checks, rng),
-            notes=(NO_DRAWS_NOTE, *mode.search.notes),
+            oriented_posterior(problem, mode.x, draws[None], all_checks, rng), notes=(NO_DRAWS_NOTE, *mode.search.notes)
         )
     chains, length = run.draws.shape[:2]
     device_note = f" on {run.device} by JAX" if run.device else ""

@@ -46,11 +46,7 @@ def infer_from_old_draws(old: Problem, draws: Floats, new: Problem, method: Meth
     flat = carried.new.flat(transported.x, transported.hyper)
     run = chains_of_draws(new, flat.reshape(chains, -1, flat.shape[1]))
     inferred = oriented_posterior(
-        new,
-        run.draws.mean(axis=(0, 1)),
-        run.draws,
-        check.check_chains(run.rhat, run.worst_parameter, run.ess),
-        rng,
+        new, run.draws.mean(axis=(0, 1)), run.draws, check.check_chains(run.rhat, run.worst_parameter, run.ess), rng
     )
     times = "once" if transported.moves == 1 else f"{transported.moves} times"
     note = f"{UPDATED_PREFIX} by {len(flat)} draws of the fit before, each moved {times} ({seconds_since(start)})."

@@ -9,10 +9,7 @@ from voirdire.model.problem import Check, Level
 
 MAX_RHAT = 1.01
 MIN_ESS = 400.0
-MAX_AGREEING_RHAT, MIN_AGREEING_ESS = (
-    1.1,
-    100.0,
-)  # limits of R-hat and effective sample size for chains that agree
+MAX_AGREEING_RHAT, MIN_AGREEING_ESS = (1.1, 100.0)  # limits of R-hat and effective sample size for chains that agree
 MIN_EBFMI = 0.3
 LAST_EPOCHS = 500  # last epochs of Adam, over which changes are checked
 MAX_LAST_CHANGE = 0.1  # largest change of a coordinate over these epochs at convergence
@@ -134,11 +131,7 @@ def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     remedy = "draw more (draws=, warmup=; --draws, --warmup)"
     checks = [
         _threshold_check(
-            "rhat",
-            rhat,
-            rhat <= MAX_RHAT,
-            f"Largest R-hat {rhat:.4f} ({worst_rhat})",
-            f"chains disagree; {remedy}",
+            "rhat", rhat, rhat <= MAX_RHAT, f"Largest R-hat {rhat:.4f} ({worst_rhat})", f"chains disagree; {remedy}"
         ),
         _threshold_check(
             "ess_bulk",

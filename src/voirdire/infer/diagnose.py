@@ -184,11 +184,7 @@ def worst_element(idata: Any) -> tuple[str, Floats, float]:
             dims = [dim for dim in values.dims if dim not in ("chain", "draw")]
             levels = ", ".join(str(np.asarray(values.coords[d])[i]) for d, i in zip(dims, position, strict=True))
             title = f"{name}[{levels}]" if levels else str(name)
-            worst = (
-                title,
-                np.moveaxis(np.asarray(values), (0, 1), (-2, -1))[position],
-                float(rhat_array[position]),
-            )
+            worst = (title, np.moveaxis(np.asarray(values), (0, 1), (-2, -1))[position], float(rhat_array[position]))
     return worst
 
 

@@ -137,8 +137,7 @@ def minimise_lbfgs(
         first_length = jnp.where(is_fresh, 1.0 / jnp.maximum(1.0, jnp.linalg.norm(direction)), 1.0)
         is_new = accepted | give_up
         return s._replace(
-            direction=jnp.where(is_new, direction, s.direction),
-            length=jnp.where(is_new, first_length, 0.5 * s.length),
+            direction=jnp.where(is_new, direction, s.direction), length=jnp.where(is_new, first_length, 0.5 * s.length)
         )
 
     end = jax.lax.while_loop(is_unfinished, next_state, state)
@@ -226,10 +225,7 @@ def compiled_minimiser(density: LogDensity, tolerance: float, max_iterations: in
 
     def minimise_one(start: jax.Array, data: Data) -> Minimum:
         return minimise_lbfgs(
-            lambda x: negative_log_density(density, x, data),
-            start,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
+            lambda x: negative_log_density(density, x, data), start, tolerance=tolerance, max_iterations=max_iterations
         )
 
     return jax.jit(jax.vmap(minimise_one))

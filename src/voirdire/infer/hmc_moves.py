@@ -27,12 +27,7 @@ import numpy as np
 
 from voirdire.infer import engine
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.hmc_validation import (
-    FIRST_STEP,
-    LEAPFROG_STEPS,
-    TARGET_ACCEPTANCE,
-    central_interval_share,
-)
+from voirdire.infer.hmc_validation import FIRST_STEP, LEAPFROG_STEPS, TARGET_ACCEPTANCE, central_interval_share
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold_draws
 from voirdire.model.density import Data, LogDensity
@@ -123,10 +118,7 @@ def rejuvenate_draws(
         kept_draws = [fold_positions(position) for position in x] if gap == 1 and block > 1 else [current]
         while len(kept_draws) < rounds:
             state, x = advance(state, jax.random.fold_in(key, block), *arguments)
-            block, kept_draws = (
-                block + 1,
-                kept_draws + [fold_positions(position) for position in x[gap - 1 :: gap]],
-            )
+            block, kept_draws = (block + 1, kept_draws + [fold_positions(position) for position in x[gap - 1 :: gap]])
     step = float(np.exp(state[1]))
     return RejuvenatedDraws(
         np.concatenate(kept_draws[:rounds])[:count], memory, stays, chains, block * BLOCK_MOVES, step

@@ -157,13 +157,9 @@ def _search_one_table(density: LogDensity, data: Data, tolerance: float, max_ite
         rough = {"tolerance": max(ROUGH_TOLERANCE, tolerance), "gain": MIN_GAIN} if known else {"tolerance": tolerance}
         end = derivatives.minimum(starts[0], **rough, max_iterations=max_iterations)
         if known and _worth_finishing(end, known[0]):
-            rough_end, end = (
-                end,
-                derivatives.minimum(end.x, tolerance=tolerance, max_iterations=max_iterations),
-            )
+            rough_end, end = (end, derivatives.minimum(end.x, tolerance=tolerance, max_iterations=max_iterations))
             end = end._replace(
-                iterations=rough_end.iterations + end.iterations,
-                evaluations=rough_end.evaluations + end.evaluations,
+                iterations=rough_end.iterations + end.iterations, evaluations=rough_end.evaluations + end.evaluations
             )
         slope = float(np.abs(end.gradient).max(initial=0.0))
         return [Mode(end.x, -end.value, slope, end.iterations, end.evaluations, (-end.value,))]

@@ -37,10 +37,7 @@ class Outcome:
 
 
 def counted_outcome(
-    name: str,
-    counts: npt.NDArray[Any],
-    logs: Callable[[Values, Any], Sequence[Array]],
-    weight: Floats | float = 1.0,
+    name: str, counts: npt.NDArray[Any], logs: Callable[[Values, Any], Sequence[Array]], weight: Floats | float = 1.0
 ) -> Outcome:
     """Build the outcome of counts of a few alternatives in each cell, shape (cells, alternatives).
 

@@ -75,10 +75,7 @@ def _add_counted_answers(problem: Problem, values: dict[str, Any], pm: Any, pt: 
     for name, table_parts in by_table.items():
         log = pt.join(0, *[pt.as_tensor(log_part).flatten() for log_part, _ in table_parts])
         pm.CustomDist(
-            name,
-            log,
-            logp=_weighted_log,
-            observed=np.concatenate([np.ravel(count) for _, count in table_parts]),
+            name, log, logp=_weighted_log, observed=np.concatenate([np.ravel(count) for _, count in table_parts])
         )
 
 

@@ -173,11 +173,7 @@ MIN_EVEN_SHARE = 0.95  # effective share of these from which draws are used with
 
 
 def laplace_draws(
-    problem: Problem,
-    approximation: Laplace,
-    count: int,
-    rng: np.random.Generator,
-    rounds: int = MAX_ROUNDS,
+    problem: Problem, approximation: Laplace, count: int, rng: np.random.Generator, rounds: int = MAX_ROUNDS
 ) -> tuple[Floats, float | None]:
     """Draw from the corrected approximation, shape (count, size); also return the tail shape k of the weights.
 
@@ -244,11 +240,7 @@ class _WeightedProposals:
 
 
 def _weigh_draws(
-    problem: Problem,
-    proposal: SkewedLaplace,
-    count: int,
-    rng: np.random.Generator,
-    freedom: float = DEGREES_OF_FREEDOM,
+    problem: Problem, proposal: SkewedLaplace, count: int, rng: np.random.Generator, freedom: float = DEGREES_OF_FREEDOM
 ) -> _WeightedProposals:
     density, data = problem.density, problem.data
     draws = proposal.draws(count, rng, freedom)

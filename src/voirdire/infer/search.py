@@ -24,14 +24,7 @@ from voirdire.typing import Floats
 Metric: TypeAlias = Callable[[Floats], Callable[[Floats], Floats]]
 
 MEMORY = 40
-DIAGONAL_ITERATIONS = (
-    10,
-    30,
-    60,
-    120,
-    240,
-    480,
-)  # iterations at which the diagonal of the Hessian is estimated
+DIAGONAL_ITERATIONS = (10, 30, 60, 120, 240, 480)  # iterations at which the diagonal of the Hessian is estimated
 METRIC_ITERATIONS = (0, 1, 2, 4, 8)  # iterations at which a known metric is computed again
 DIAGONAL_PROBES = 6  # vectors of random signs for the diagonal
 PROBE_LENGTH = 1e-4  # step of the differences

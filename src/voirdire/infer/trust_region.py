@@ -96,11 +96,7 @@ def _trust_region_search(
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     evaluations, iterations = 1, 0
-    local_curvature, radius, is_current = (
-        curvature(x),
-        0.0,
-        True,
-    )  # the last: True if the curvature is that of x
+    local_curvature, radius, is_current = (curvature(x), 0.0, True)  # the last: True if the curvature is that of x
     while np.abs(gradient).max(initial=0.0) > tolerance and iterations < min(max_iterations, MAX_STEPS):
         local_curvature = local_curvature if is_current else curvature(x)
         radius = radius or max(MIN_FIRST_RADIUS, math.sqrt(float(gradient @ local_curvature.divide(gradient))))
@@ -164,11 +160,7 @@ def _trust_region_step(gradient: Floats, local_curvature: Curvature, radius: flo
     size = float(residual @ scaled)
     goal = min(MAX_RESIDUAL_SHARE, math.sqrt(size)) ** 2 * size
     direction = -scaled
-    move_norm, cross_norm, direction_norm = (
-        0.0,
-        0.0,
-        size,
-    )  # move' M move, move' M direction, direction' M direction
+    move_norm, cross_norm, direction_norm = (0.0, 0.0, size)  # move' M move, move' M direction, direction' M direction
     decrease = 0.0
     for _ in range(MAX_PRODUCTS):
         product = local_curvature.product(direction)

@@ -108,10 +108,7 @@ def verdict(
             judge_words = sorted(sorted(word for name, word in pairs if name == entry) for entry in {*names})
             pairs = [(f"judge {number}", word) for number, word_group in enumerate(judge_words) for word in word_group]
         estimate = _label_verdict(tuple(pairs), labels, good, saved_fit, prob)
-    return dict(zip(("value", "low", "high"), estimate, strict=True)) | {
-        "prob": prob,
-        "judges": len({*names}),
-    }
+    return dict(zip(("value", "low", "high"), estimate, strict=True)) | {"prob": prob, "judges": len({*names})}
 
 
 def fit_quality(

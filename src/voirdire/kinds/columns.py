@@ -87,10 +87,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def with_intervals(
-    posterior: Posterior,
-    function: Callable[[Values], dict[str, Floats]],
-    prob: float,
-    size: int,
+    posterior: Posterior, function: Callable[[Values], dict[str, Floats]], prob: float, size: int
 ) -> Columns:
     """Make columns of ``size`` rows: each quantity, followed by the ends of its interval (:class:`.Posterior`).
 

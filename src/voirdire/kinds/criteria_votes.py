@@ -73,10 +73,7 @@ def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequenc
 
 
 def log_criteria_votes(
-    values: Values,
-    part: Mapping[str, Array],
-    xp: Any,
-    perceive: Callable[[Array, Array], Array] | None = None,
+    values: Values, part: Mapping[str, Array], xp: Any, perceive: Callable[[Array, Array], Array] | None = None
 ) -> tuple[Array, Array]:
     """Compute the log probability of each vote on criteria, P(first) = sigmoid(w_first - w_second), and its weight.
 

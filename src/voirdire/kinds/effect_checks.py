@@ -18,12 +18,7 @@ MIN_WITHIN_VARIANCE = 1e-9  # variance of a covariate within items below which i
 
 
 def effect_checks(
-    problem: Any,
-    posterior: Posterior,
-    tables: Sequence[Any],
-    *,
-    separating: Sequence[str] = (),
-    unit: str = "log-odds",
+    problem: Any, posterior: Posterior, tables: Sequence[Any], *, separating: Sequence[str] = (), unit: str = "log-odds"
 ) -> list[Check]:
     """Check covariates that decide answers, and those that are confounded with the items.
 
@@ -66,10 +61,7 @@ def effect_checks(
             f" {list_names(fixed)} the same wherever an item is asked about, so only the prior says which part of its "
             "score is the covariate's; give covariates by context."
         )
-    return [
-        *checks,
-        Check("covariates", "warn" if fixed or separating else "ok", float(len(covariates)), message),
-    ]
+    return [*checks, Check("covariates", "warn" if fixed or separating else "ok", float(len(covariates)), message)]
 
 
 def constant_covariates(tables: Sequence[Any]) -> list[str]:

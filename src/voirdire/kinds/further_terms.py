@@ -341,11 +341,7 @@ NO_TERMS = ResolvedTerms((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
 
 
 def resolve_terms(
-    model: Model,
-    table: Any,
-    judges: Mapping[str, tuple[Ints, tuple[str, ...]]],
-    apart: bool = False,
-    unit: float = 1.0,
+    model: Model, table: Any, judges: Mapping[str, tuple[Ints, tuple[str, ...]]], apart: bool = False, unit: float = 1.0
 ) -> ResolvedTerms:
     """Resolve the terms of a model in a table from :func:`attach_terms`.
 

@@ -90,10 +90,7 @@ class LeftOut:
         >>> LeftOut.from_answer_probabilities(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
         [1.0, 0.5]
         """
-        rows, best = (
-            np.arange(len(answer)),
-            probability > probability.max(axis=1, keepdims=True) - TIE_TOLERANCE,
-        )
+        rows, best = (np.arange(len(answer)), probability > probability.max(axis=1, keepdims=True) - TIE_TOLERANCE)
         other_probability = np.sort(probability, axis=1)[:, :-1].sum(axis=1)  # 1 - max would round to zero
         return cls(probability[rows, answer], other_probability, best[rows, answer] / best.sum(axis=1), usable)
 

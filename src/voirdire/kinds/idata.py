@@ -183,7 +183,4 @@ def _describe_unconstrained(name: str, unit: str) -> dict[str, str]:
         if name.startswith(prefix):
             description = unit_and_definition(natural_name(name.removeprefix("logit_")), unit)
             return {"units": word, "definition": f"{word} of: {description.definition}"}
-    return {
-        "units": unit_and_definition(name, unit).units,
-        "definition": unit_and_definition(name, unit).definition,
-    }
+    return {"units": unit_and_definition(name, unit).units, "definition": unit_and_definition(name, unit).definition}

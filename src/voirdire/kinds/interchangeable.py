@@ -112,10 +112,7 @@ def _answer_rows(part: Mapping[str, Any]) -> Iterator[AnswerRows | None]:
         yield _plain_rows(part["item"][:, None], [part[name] for name in part if name != "item"])
     elif "pair" in part:
         extra = [name for name in part if name.startswith("pair_") and name not in ("pair_first", "pair_second")]
-        for pair, columns in (
-            ("pair", ("judge", "outcome", "weight")),
-            ("tie_pair", ("tie_judge", "tied", "decided")),
-        ):
+        for pair, columns in (("pair", ("judge", "outcome", "weight")), ("tie_pair", ("tie_judge", "tied", "decided"))):
             if pair in part:
                 cells = part[pair]
                 extra_columns = [part[name][..., cells] for name in extra]

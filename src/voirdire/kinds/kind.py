@@ -20,12 +20,7 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords
 from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shown_draws
 from voirdire.kinds.people import Preference
-from voirdire.kinds.quantities import (
-    Quantities,
-    item_score_quantities,
-    judge_quantities,
-    parameter_quantities,
-)
+from voirdire.kinds.quantities import Quantities, item_score_quantities, judge_quantities, parameter_quantities
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import context_strengths, select_items
 from voirdire.kinds.unused_columns import unused_columns
@@ -189,8 +184,7 @@ class Kind(ABC, Generic[T, P]):
         """
         own_table = self.table_of(problem)
         return self.encode_again(
-            problem,
-            TableChange(own_table if table is None else table, table is None, criteria, answer_weight),
+            problem, TableChange(own_table if table is None else table, table is None, criteria, answer_weight)
         )
 
     @abstractmethod

@@ -9,17 +9,9 @@ from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.scores.response_probabilities import (
-    expected_scores,
-    log_score_density,
-    score_probabilities,
-)
+from voirdire.kinds.scores.response_probabilities import expected_scores, log_score_density, score_probabilities
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.response_probabilities import (
-    ComparisonCodes,
-    cell_probabilities,
-    strength_differences,
-)
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, cell_probabilities, strength_differences
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.raters import log_noise
@@ -163,11 +155,7 @@ def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) 
     rates = density.rates(posterior.central_values, np)
     if len(rates) != len(problem.judges):
         return ()  # judges are alike
-    right, size, labels = (
-        np.eye(problem.classes, rates.shape[-1]),
-        rates.shape[-1],
-        problem.answer_codes(table),
-    )
+    right, size, labels = (np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.answer_codes(table))
 
     def log_probability(u: float) -> Floats:
         return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, labels])

@@ -12,13 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import (
-    Posterior,
-    Summary,
-    integrated_scores,
-    normalised_weights,
-    summary_of_draws,
-)
+from voirdire.infer.posterior import Posterior, Summary, integrated_scores, normalised_weights, summary_of_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.interchangeable import interchangeable_items
 from voirdire.kinds.panel_gap import find_gap, target_and_panel_scores, with_other_score
@@ -87,13 +81,7 @@ def level_columns(**levels: Sequence[str]) -> Columns:
 
 
 def quantity_table(
-    posterior: Posterior,
-    function: QuantityFunction,
-    prob: float,
-    name: str,
-    levels: Columns,
-    *,
-    parts: bool = False,
+    posterior: Posterior, function: QuantityFunction, prob: float, name: str, levels: Columns, *, parts: bool = False
 ) -> Columns:
     """Make a table of a quantity with its interval, for every row of :func:`level_columns`.
 

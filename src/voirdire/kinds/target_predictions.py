@@ -111,8 +111,7 @@ def fit_codes(
         for level in np.flatnonzero(position < 0):
             rows = np.flatnonzero(getattr(questions, name) == level) + 1
             problems.rows(
-                rows,
-                f"the fit has no {name} {table_names[level]!r}{nearest_name(table_names[level], fit_names)}",
+                rows, f"the fit has no {name} {table_names[level]!r}{nearest_name(table_names[level], fit_names)}"
             )
         codes[name] = position[getattr(questions, name)]
         columns[name] = np.array(fit_names, dtype=object)[codes[name]]

@@ -91,10 +91,7 @@ class VotesAndScoresDensity(LogDensity):
         """
         places = LatentPositions(self)
         form = ordinal.cells(self.of_scores, data)
-        parts = (
-            sums_of_votes(self.of_votes, data, places),
-            sums_of_scores(self.of_scores, data, form, places),
-        )
+        parts = (sums_of_votes(self.of_votes, data, places), sums_of_scores(self.of_scores, data, form, places))
         return build_latent_model(
             self,
             join_answered_sums(parts, places.size),

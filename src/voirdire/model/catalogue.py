@@ -190,10 +190,7 @@ def criteria_in_words(model: Model) -> str:
 
 def models_table(folder: str) -> str:
     """Write the models as a Markdown table; ``folder`` is the prefix of the links to their files."""
-    lines = [
-        "| model | data | what it is | a judge is | criteria | reduces to |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines = ["| model | data | what it is | a judge is | criteria | reduces to |", "|---|---|---|---|---|---|"]
     order = list(SECTIONS)
     for name, model in sorted(models().items(), key=lambda entry: order.index(entry[1].data)):
         simpler = ", ".join(f"`{reduction.model}`" for reduction in model.reduces_to) or "–"
@@ -228,10 +225,7 @@ def _markdown_card(model: Model) -> str:
     if model.refuses_ties:
         terms.append("- ties: refused")
     parts = [f"## {model.name}", f"{model.title}.", f"```text\n{model.equation}\n```", "\n".join(terms)]
-    parts += [
-        "Mode: " + "; ".join(map(parameter_sentence, list_parameters(model))) + ".",
-        model.identifiability,
-    ]
+    parts += ["Mode: " + "; ".join(map(parameter_sentence, list_parameters(model))) + ".", model.identifiability]
     parts += [f"Reduces to `{simpler.model}` when {simpler.when}." for simpler in model.reduces_to]
     return "\n\n".join([*parts, f"Source: {model.source}."])
 

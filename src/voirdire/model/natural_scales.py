@@ -110,8 +110,7 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "reliability": Fact(_PROBABILITY, "probability that the judge answers right"),
     "reliability_by_criterion": Fact(_PROBABILITY, "probability that the judge answers right under a criterion"),
     "informedness": Fact(
-        "share",
-        "reliability above guessing, (reliability - g) / (1 - g) with g that of a guess; 0 for a guess",
+        "share", "reliability above guessing, (reliability - g) / (1 - g) with g that of a guess; 0 for a guess"
     ),
     "position_bias": Fact(_PROBABILITY, "preference for the item shown first: (e1 - e2) / 2 of the two coins"),
     "coin_first": Fact(_PROBABILITY, "probability of being right where the better item is shown first (e1)"),
@@ -120,8 +119,7 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "coin_spread": Fact(_LOG_ODDS, "standard deviation between judges of the log-odds of being right"),
     "p_right": Fact(_PROBABILITY, "probability of preferring the better of two items of typical difference"),
     "p_right_score": Fact(
-        _PROBABILITY,
-        "probability of scoring the better of two items of typical difference higher, ties counted half",
+        _PROBABILITY, "probability of scoring the better of two items of typical difference higher, ties counted half"
     ),
     "first_rate": Fact(_PROBABILITY, "share of first items among decided answers on a typical pair, both orders alike"),
     "tie_rate": Fact(_PROBABILITY, "probability of a tie on a typical pair"),
@@ -146,8 +144,7 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "family_spread": Fact(SCALE_UNIT, "standard deviation of an item's strength between families of judges"),
     "panel_error_spread": Fact(SCALE_UNIT, "standard deviation of the error that all judges share"),
     "severity": Fact(
-        SCALE_UNIT,
-        "amount that the judge subtracts from every item, including its group's; positive if severe",
+        SCALE_UNIT, "amount that the judge subtracts from every item, including its group's; positive if severe"
     ),
     "severity_group": Fact(SCALE_UNIT, "amount that judges of the group subtract from every item"),
     "severity_criterion": Fact(SCALE_UNIT, "additional severity of the judge under the criterion"),

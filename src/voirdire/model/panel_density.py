@@ -141,10 +141,7 @@ TIME, STEP = "time", "step"
 RESERVED_COLUMNS = (STEP, "numbers", "level", "weight", "end", "people", "gap")
 EFFECT_PREFIX = "effect:"  # prefix of the name of a term of one factor, which could clash with a parameter
 EFFECT_RATE = 1.0  # rate of the prior of effects' spread by factors, in 1 / log-odds
-SLOPE_SD, SLOPE_RATE = (
-    1.5,
-    2.0,
-)  # prior of a covariate's slope, and rate of the prior of slopes' and steps' spread
+SLOPE_SD, SLOPE_RATE = (1.5, 2.0)  # prior of a covariate's slope, and rate of the prior of slopes' and steps' spread
 
 
 def factor_of_column(name: str) -> str:
@@ -159,12 +156,7 @@ def factor_of_column(name: str) -> str:
 
 
 def added_terms(
-    rows: Sequence[TermRow],
-    covariates: Sequence[str],
-    steps: int,
-    *,
-    by_item: bool = False,
-    unit: float = 1.0,
+    rows: Sequence[TermRow], covariates: Sequence[str], steps: int, *, by_item: bool = False, unit: float = 1.0
 ) -> tuple[Term, ...]:
     """Terms of a list of rows.
 
@@ -195,12 +187,7 @@ def added_terms(
         if TIME in row.factors:
             terms += [
                 Term(
-                    name,
-                    (*axes, STEP),
-                    0,
-                    fixed_levels=((STEP, step),),
-                    covariate=len(covariates) + step,
-                    scale=scale,
+                    name, (*axes, STEP), 0, fixed_levels=((STEP, step),), covariate=len(covariates) + step, scale=scale
                 )
                 for step in range(steps)
             ]

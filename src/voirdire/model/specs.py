@@ -157,8 +157,7 @@ _NUMBER_RULES = {
     "share": Rule("from 0 to below 0.5", lambda v: 0 <= v < 0.5, _MUST_BE, _NUMBER_RULE),
 }
 _TEXT_RULES = dict.fromkeys(
-    ("name", "title", "data", "criteria", "equation", "identifiability", "source"),
-    replace(TEXT, says=_MUST_BE),
+    ("name", "title", "data", "criteria", "equation", "identifiability", "source"), replace(TEXT, says=_MUST_BE)
 )
 _REDUCTIONS_RULE = Rule(
     "a list of tables",

@@ -141,10 +141,7 @@ class ComparedByPeople(TargetAnswers):
 
     def evidence(self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, by Newton's method."""
-        first, second = (
-            _places_of_names(rows_by_item, self.first),
-            _places_of_names(rows_by_item, self.second),
-        )
+        first, second = (_places_of_names(rows_by_item, self.first), _places_of_names(rows_by_item, self.second))
         won, lost = np.array(self.for_first), np.array(self.for_second)
         design = np.zeros((len(won), len(mean)))
         rows = np.arange(len(won))

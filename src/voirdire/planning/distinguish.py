@@ -24,12 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.choice_cost import (
-    MAX_GROWTH_FACTOR,
-    MAX_PEOPLE,
-    information_growth_factor,
-    people_needed,
-)
+from voirdire.decide.choice_cost import MAX_GROWTH_FACTOR, MAX_PEOPLE, information_growth_factor, people_needed
 from voirdire.decide.decision import (
     PEOPLE_ANSWERS,
     check_decidable,
@@ -170,12 +165,7 @@ def plan_to_distinguish(fit: Fit, apart: str | tuple[str, str] = "top", *, margi
         factor, probability = _smallest_factor(abs(m), s, 0.0, t, matters, max_factor)
         additional = None if factor is None else ceil((factor - 1.0) / answer_information)
         needed = people_needed(m, s, t, people)
-        row = {
-            "of": f"{PEOPLE_ANSWERS} about the two",
-            "there": 0,
-            "more": additional,
-            "probability": probability,
-        }
+        row = {"of": f"{PEOPLE_ANSWERS} about the two", "there": 0, "more": additional, "probability": probability}
         rows.append(row | {"seeming": None if needed is None else ceil(needed)})
     return ApartPlan(items, rows, False, margin)
 
@@ -212,12 +202,7 @@ def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[
 
 
 def _smallest_factor(
-    m: float,
-    s: float,
-    constant_deviation: float,
-    t: float,
-    margin: float = 0.0,
-    max_factor: float = MAX_GROWTH_FACTOR,
+    m: float, s: float, constant_deviation: float, t: float, margin: float = 0.0, max_factor: float = MAX_GROWTH_FACTOR
 ) -> tuple[float | None, float]:
     """Smallest factor that reaches the planned probability, with its probability; else None and the largest one."""
     from scipy.special import ndtr

@@ -337,11 +337,6 @@ def _tolerated_counts(table: pd.DataFrame, least: float) -> pd.DataFrame:
         counts = part["count"].tolist()
         tolerated = len(counts) if not fallen.any() else int(fallen.argmax())
         rows.append(
-            {
-                "model": model,
-                "added": name,
-                "bears": counts[tolerated - 1] if tolerated else 0,
-                "most": counts[-1],
-            }
+            {"model": model, "added": name, "bears": counts[tolerated - 1] if tolerated else 0, "most": counts[-1]}
         )
     return pd.DataFrame(rows)

@@ -28,15 +28,7 @@ from voirdire.simulate.votes import simulate_counts
 if TYPE_CHECKING:
     import pandas as pd
 
-PAIR_SPLITS = (
-    (0.1, 1),
-    (0.25, 1),
-    (0.25, 2),
-    (0.5, 1),
-    (1.0, 1),
-    (1.0, 2),
-    (1.0, 4),
-)  # share of pairs, repeats
+PAIR_SPLITS = ((0.1, 1), (0.25, 1), (0.25, 2), (0.5, 1), (1.0, 1), (1.0, 2), (1.0, 4))  # share of pairs, repeats
 MAX_PANELS = 4
 
 Candidate = tuple[tuple[str, ...], float, int]  # judges, share of pairs, repeats
@@ -187,12 +179,7 @@ def _read_panel(
 
 
 def _check_request(
-    panel: dict[str, tuple[float, float]],
-    items: int,
-    criteria: int,
-    target: float,
-    spread: float,
-    replicates: int,
+    panel: dict[str, tuple[float, float]], items: int, criteria: int, target: float, spread: float, replicates: int
 ) -> None:
     problems = []
     if not panel:
@@ -206,11 +193,7 @@ def _check_request(
             problems.append(f"judge {name!r}: a name must not contain '|'")
     problems += [
         f"{name} {value!r}: a whole number of at least {minimum}"
-        for name, value, minimum in (
-            ("items", items, 3),
-            ("criteria", criteria, 1),
-            ("replicates", replicates, 2),
-        )
+        for name, value, minimum in (("items", items, 3), ("criteria", criteria, 1), ("replicates", replicates, 2))
         if not is_whole(value) or value < minimum
     ]
     if not (is_number(target) and 0.5 < target < 1.0):

@@ -24,20 +24,11 @@ def audit_page(result: dict[str, Any], name: str = "") -> Page:
     """
     cards = result["judges"]
     entries = tuple(
-        Finding(
-            isolate_name(card["judge"]),
-            _VERDICT_LEVELS[card["verdict"]],
-            f"{card['verdict']}: {card['why']}.",
-        )
+        Finding(isolate_name(card["judge"]), _VERDICT_LEVELS[card["verdict"]], f"{card['verdict']}: {card['why']}.")
         for card in cards
     )
     sections = [
-        Section(
-            "verdicts",
-            "May I trust these judges?",
-            "Verdicts",
-            (Findings(entries), Text(result["rule"], "note")),
-        )
+        Section("verdicts", "May I trust these judges?", "Verdicts", (Findings(entries), Text(result["rule"], "note")))
     ]
     sections += [
         Section(

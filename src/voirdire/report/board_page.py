@@ -56,10 +56,7 @@ def board_page(fit: Fit, result: dict[str, Any], name: str = "") -> Page:
     if result.get("covariates"):
         sections.append(
             Section(
-                "fixed",
-                "What was held fixed?",
-                "Held fixed",
-                tuple(_fixed_effects(result, fit.kind.unit(fit.problem))),
+                "fixed", "What was held fixed?", "Held fixed", tuple(_fixed_effects(result, fit.kind.unit(fit.problem)))
             )
         )
     sections.append(Section("made", "How was it made?", "Method", tuple(origin_blocks(fit))))

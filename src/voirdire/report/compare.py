@@ -60,12 +60,7 @@ class Comparison:
             {"run": name, "fit": model, "first": list(self.first.get(name, ())) or None}
             for name, model in self.runs.items()
         ]
-        parts = {
-            "correlations": self.correlations,
-            "items": self.items,
-            "loo": self.loo,
-            "judges": self.judges,
-        }
+        parts = {"correlations": self.correlations, "items": self.items, "loo": self.loo, "judges": self.judges}
         return {"runs": runs, **parts, "notes": self.notes}
 
 

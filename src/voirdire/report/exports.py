@@ -142,12 +142,7 @@ def _split_name(item: str, context: str) -> tuple[str, str, int | None]:
 def _argilla_records(fit: Fit) -> list[Row]:
     """Make records for ``Dataset.records.from_json``: one per item, with its results as metadata."""
     return [
-        {
-            "id": _record_id(row),
-            "fields": {"item": row["item"]},
-            "metadata": _item_facts(fit, row),
-            "suggestions": {},
-        }
+        {"id": _record_id(row), "fields": {"item": row["item"]}, "metadata": _item_facts(fit, row), "suggestions": {}}
         | {"responses": {}, "vectors": {}}
         for row in fit.as_dict()["items"]
     ]

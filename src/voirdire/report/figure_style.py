@@ -42,10 +42,7 @@ COLOUR_VARIABLES = {
 }
 
 MAX_LETTERS = 28
-_DARK_SHADE = {
-    True: 0.85,
-    False: 0.7,
-}  # opacity of blue (else orange) from which dark text on it cannot be read
+_DARK_SHADE = {True: 0.85, False: 0.7}  # opacity of blue (else orange) from which dark text on it cannot be read
 _MIN_ROW_POINTS = 8.0  # points that a row needs for its name
 _STYLE_SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",

@@ -11,12 +11,7 @@ from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import LEVEL_WORDS, Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import best_section, systems_section
-from voirdire.report.sections.classes import (
-    SETTLED_PROBABILITY,
-    classes_section,
-    count_settled,
-    shares_section,
-)
+from voirdire.report.sections.classes import SETTLED_PROBABILITY, classes_section, count_settled, shares_section
 from voirdire.report.sections.judges import better_than_chance_sentence, groups_section, judges_section
 from voirdire.report.sections.matters import criteria_section
 from voirdire.report.sections.trust import trust_section
@@ -27,17 +22,7 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 _SETTING_KEYS = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
-_SECTION_KEYS = (
-    "items",
-    "judges",
-    "criteria",
-    "checks",
-    "shares",
-    "confusion",
-    "groups",
-    "people",
-    "over_time",
-)
+_SECTION_KEYS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people", "over_time")
 _MAX_ROWS = 400  # maximum number of rows of a table that belongs to no section
 
 

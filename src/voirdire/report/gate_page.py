@@ -43,11 +43,7 @@ def gate_markdown(result: dict[str, Any]) -> str:
         "judges": f"{len(result['judges']):,}",
         **({"answered by people": f"{people:,}"} if people else {}),
     }
-    rows = [
-        list(cells),
-        ["---" if column < 3 else "---:" for column in range(len(cells))],
-        list(cells.values()),
-    ]
+    rows = [list(cells), ["---" if column < 3 else "---:" for column in range(len(cells))], list(cells.values())]
     return "\n".join(
         [
             f"### {_VERDICT_MARKS[result['verdict']]} voirdire gate: {result['verdict']}",

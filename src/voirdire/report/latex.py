@@ -87,13 +87,7 @@ def latex_table(table: Table) -> str:
     ]
     caption = rf"\caption{{{escape_latex(table.caption)}}}\label{{tab:{table.name}}}"
     if len(rows) <= _MAX_TABLE_ROWS:
-        lines = [
-            r"\begin{table}[htbp]",
-            r"\centering",
-            caption,
-            rf"\begin{{tabular}}{{{column_types}}}",
-            r"\toprule",
-        ]
+        lines = [r"\begin{table}[htbp]", r"\centering", caption, rf"\begin{{tabular}}{{{column_types}}}", r"\toprule"]
         lines += [heads, r"\midrule", *body, r"\bottomrule", *note_lines, r"\end{tabular}", r"\end{table}"]
     else:
         lines = [

@@ -137,10 +137,7 @@ def _csv_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
 
     names = [" ".join(filter(None, head)) for head in heads]
     values = [
-        [
-            metric,
-            *(split_mark(cell)[0].replace("-", "") if cell == "-" else split_mark(cell)[0] for cell in cells),
-        ]
+        [metric, *(split_mark(cell)[0].replace("-", "") if cell == "-" else split_mark(cell)[0] for cell in cells)]
         for metric, *cells in rows
     ]
     return pd.DataFrame(values, columns=["metric", *names]).to_csv(index=False)

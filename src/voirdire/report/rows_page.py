@@ -6,24 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from voirdire.report.figures.coefficients import (
-    MAX_FOREST_ROWS,
-    RowJudges,
-    draw_coefficients,
-    pair_matrix,
-    phase_bars,
-)
+from voirdire.report.figures.coefficients import MAX_FOREST_ROWS, RowJudges, draw_coefficients, pair_matrix, phase_bars
 from voirdire.report.html import minus_sign
-from voirdire.report.page import (
-    Block,
-    Facts,
-    Figure,
-    Page,
-    Section,
-    Text,
-    isolate_name,
-    title_with_names,
-)
+from voirdire.report.page import Block, Facts, Figure, Page, Section, Text, isolate_name, title_with_names
 from voirdire.report.provenance import software_blocks
 from voirdire.report.rounding import column_decimals
 from voirdire.report.sources import SavedRows
@@ -101,9 +86,7 @@ def _correlation_blocks(run: SavedRows) -> Iterator[Block]:
         if len({row["judges"][0] for row in rows}) > 1:
             yield Text(_best_metric_sentence(rows, measure), "lead")
         yield marked_table(
-            f"by-{measure.replace('_', '-')}",
-            f"{_capitalise_first(measure_words(measure))} with people",
-            rows,
+            f"by-{measure.replace('_', '-')}", f"{_capitalise_first(measure_words(measure))} with people", rows
         )
         yield _forest_figure(
             f"forest-{measure.replace('_', '-')}", measure_words(measure), rows, lambda row: row["judges"][:1]

@@ -15,15 +15,7 @@ from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import new_folder
-from voirdire.layouts import (
-    FORMAT_VERSION,
-    Layout,
-    check_format,
-    check_seal,
-    read_json,
-    recognise_json,
-    with_seal,
-)
+from voirdire.layouts import FORMAT_VERSION, Layout, check_format, check_seal, read_json, recognise_json, with_seal
 from voirdire.model.specs import specification_folder
 from voirdire.settings import read_toml
 
@@ -37,13 +29,7 @@ ROWS_LAYOUT = Layout(
     "saved rows", {"rows.json": recognise_json("rows"), "run.json": recognise_json("format", kind=ROW_KINDS)}
 )
 STUDY_TEXTS = ("title", "aim", "source")
-_STUDY_TYPES = {
-    "study": str,
-    "seed": int,
-    "replicates": int,
-    "versions": dict,
-    **dict.fromkeys(STUDY_TEXTS, str),
-}
+_STUDY_TYPES = {"study": str, "seed": int, "replicates": int, "versions": dict, **dict.fromkeys(STUDY_TEXTS, str)}
 _NUMERIC_COLUMNS = {"n", "mean", "sd", "mcse", "count"}
 _SAVE_HINT = "save one with voirdire fit, agree, metaeval or simulate and --out DIR"
 
@@ -85,12 +71,7 @@ class StudyRun:
 
 
 def save_rows(
-    table: pd.DataFrame,
-    folder: str | Path,
-    kind: str,
-    settings: Mapping[str, Any],
-    *,
-    overwrite: bool = False,
+    table: pd.DataFrame, folder: str | Path, kind: str, settings: Mapping[str, Any], *, overwrite: bool = False
 ) -> Path:
     """Save rows of agreement or meta-evaluation as ``rows.json`` and ``run.json`` in a folder, both or none.
 

@@ -36,10 +36,7 @@ def study_page(run: StudyRun) -> Page:
     )
     settings = [(key.capitalize(), str(value)) for key, value in run.settings.items()]
     source = [("Source", run.about["source"])] if run.about.get("source") else []
-    method_blocks = (
-        Facts("Settings", (("Study", run.name), *settings, *source)),
-        *software_blocks(run.versions),
-    )
+    method_blocks = (Facts("Settings", (("Study", run.name), *settings, *source)), *software_blocks(run.versions))
     aim = [Text(run.about["aim"])] if run.about.get("aim") else []
     finding = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
     sections = (

@@ -7,18 +7,7 @@ from typing import Any
 
 from voirdire.decide.watch import CHANGED, NOT_ENOUGH, change_sentence, watch_headline
 from voirdire.report.figures.time_course import draw_change_over_time
-from voirdire.report.page import (
-    LEVELS,
-    Block,
-    Code,
-    Figure,
-    Finding,
-    Findings,
-    Page,
-    Section,
-    Text,
-    isolate_name,
-)
+from voirdire.report.page import LEVELS, Block, Code, Figure, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.table import make_table
 
 _VERDICT_LEVELS = {CHANGED: "fail", NOT_ENOUGH: "warn"}

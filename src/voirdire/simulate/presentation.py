@@ -180,11 +180,7 @@ class Sheet:
 
 
 def make_judge_sheet(
-    design: Design,
-    comparisons: Comparisons,
-    pairs: int,
-    rng: np.random.Generator,
-    taste: FloatArray | None = None,
+    design: Design, comparisons: Comparisons, pairs: int, rng: np.random.Generator, taste: FloatArray | None = None
 ) -> Sheet:
     """Make the sheet of one judge: its pairs, their order of presentation, and their sequence.
 

@@ -223,13 +223,9 @@ def _as_finite(value: Any, dimensions: tuple[int, ...]) -> FloatArray | None:
     return array if array.ndim in dimensions and array.size and np.isfinite(array).all() else None
 
 
-_VECTOR = Rule(
-    "a list of finite numbers, or leave it out",
-    lambda v: v is None or _as_finite(v, (1,)) is not None,
-)
+_VECTOR = Rule("a list of finite numbers, or leave it out", lambda v: v is None or _as_finite(v, (1,)) is not None)
 _MATRIX = Rule(
-    "a list of finite numbers for each criterion, one number per item",
-    lambda v: _as_finite(v, (1, 2)) is not None,
+    "a list of finite numbers for each criterion, one number per item", lambda v: _as_finite(v, (1, 2)) is not None
 )
 
 

@@ -244,10 +244,7 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
 
 
 def number_column(
-    column: str,
-    cells: Sequence[object],
-    problems: Problems,
-    read: Callable[[object], float | str] | None = None,
+    column: str, cells: Sequence[object], problems: Problems, read: Callable[[object], float | str] | None = None
 ) -> Floats:
     """Read a column of numbers, shape (rows,); a cell that is not a number is reported and NaN.
 

@@ -100,9 +100,7 @@ class Further:
         """Add one factor."""
         previous = np.zeros((len(code), 0), dtype=np.int64) if self.factor is None else self.factor
         return replace(
-            self,
-            factors={**self.factors, name: levels},
-            factor=np.concatenate([previous, code[:, None]], axis=1),
+            self, factors={**self.factors, name: levels}, factor=np.concatenate([previous, code[:, None]], axis=1)
         )
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -25,13 +25,7 @@ from voirdire.tables.csv_file import count_row_commas, csv_header, csv_rows, csv
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable_file
 from voirdire.tables.formats.conversion_report import is_foreign, write_votes
-from voirdire.tables.parquet_file import (
-    duckdb_connection,
-    parquet_columns,
-    parquet_source,
-    sql_literal,
-    sql_name,
-)
+from voirdire.tables.parquet_file import duckdb_connection, parquet_columns, parquet_source, sql_literal, sql_name
 from voirdire.tables.problems import Problems
 
 MEMORY_VARIABLE = "VOIRDIRE_MEMORY"  # the environment variable of the memory limit of grouping
@@ -67,11 +61,7 @@ def needs_grouping(table: object) -> bool:
 
 
 def distinct_rows_with_counts(
-    table: object,
-    required: Sequence[str],
-    optional: Sequence[str],
-    checked: Sequence[str],
-    problems: Problems,
+    table: object, required: Sequence[str], optional: Sequence[str], checked: Sequence[str], problems: Problems
 ) -> tuple[Cells, IntArray]:
     """Find the distinct rows of the named columns, and count them.
 
@@ -221,12 +211,7 @@ def _group_files(path: str, columns: _WantedColumns, problems: Problems) -> tupl
 
 
 def _source_of_file(
-    connection: Any,
-    folder: str,
-    file: str,
-    columns: _WantedColumns,
-    file_problems: Problems,
-    problems: Problems,
+    connection: Any, folder: str, file: str, columns: _WantedColumns, file_problems: Problems, problems: Problems
 ) -> tuple[list[str], _FileQuery | None]:
     """Choose the columns to read from a file, and write DuckDB's query; None where DuckDB might misread the file."""
     if Path(file).suffix.lower() == ".csv":
@@ -275,11 +260,7 @@ def _refused_name_sql(cell: str) -> str:
 
 
 def _count_distinct_rows(
-    connection: Any,
-    sources: Sequence[_FileQuery],
-    names: Sequence[str],
-    python_files: list[str],
-    problems: Problems,
+    connection: Any, sources: Sequence[_FileQuery], names: Sequence[str], python_files: list[str], problems: Problems
 ) -> list[_CountedRows]:
     """Count the distinct rows of files with the same types by DuckDB.
 

@@ -59,10 +59,7 @@ def split_people(
     tables = list(table) if isinstance(table, list | tuple) else [table]
     names = tuple(map(str, read_list("people", people)))
     answers: list[Any] = []
-    all_names = [
-        *names,
-        *(name for source in tables if isinstance(source, Imported) for name in source.people),
-    ]
+    all_names = [*names, *(name for source in tables if isinstance(source, Imported) for name in source.people)]
     if all_names and len(tables) > 1:
         tables = [source if isinstance(source, Imported) else read_as(source, Reading()) for source in tables]
         full_tables = [replace(source, people=()) for source in tables]
@@ -122,10 +119,7 @@ def join_people_answers(anchors: object, answers: Sequence[Any]) -> Any:
     """
     if not answers:
         return anchors
-    return [
-        *(anchors if isinstance(anchors, list | tuple) else [] if anchors is None else [anchors]),
-        *answers,
-    ]
+    return [*(anchors if isinstance(anchors, list | tuple) else [] if anchors is None else [anchors]), *answers]
 
 
 def check_no_judge(path: Path | None) -> None:

@@ -89,12 +89,7 @@ def _number_rows(columns: Iterable[Any]) -> IntArray:
 
 
 def read_rankings(
-    table: object,
-    *,
-    name: str = "rankings",
-    judge: str | None = None,
-    keep: Sequence[str] = (),
-    answered: bool = True,
+    table: object, *, name: str = "rankings", judge: str | None = None, keep: Sequence[str] = (), answered: bool = True
 ) -> Rankings:
     """Read and check a table of rankings, one row per item of a ranking.
 
@@ -154,8 +149,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
     if not table.rows:
         return
     usable = np.all(
-        [getattr(table, name) >= 0 for name in (*RANKING_COLUMNS, "item") if getattr(table, name) is not None],
-        axis=0,
+        [getattr(table, name) >= 0 for name in (*RANKING_COLUMNS, "item") if getattr(table, name) is not None], axis=0
     )
     cell = _number_rows([table.ranking, table.item])
     for _, rows in rows_by_code(np.where(usable, cell, -1) if table.run is None else cell[:0]):

@@ -252,11 +252,7 @@ def read_rated(
         crossable = {"context", "system"} <= columns.keys()
         columns["item"] = _cross_columns(columns["context"], columns["system"]) if crossable else missing
     single_criterion = Column((ONLY_CRITERION,), np.zeros(rows, np.int64))
-    rated_fields: dict[str, Any] = {
-        "has_criteria": "criterion" in columns,
-        "has_items": has_items,
-        "time": time,
-    }
+    rated_fields: dict[str, Any] = {"has_criteria": "criterion" in columns, "has_items": has_items, "time": time}
     rated_fields["further"] = further
     columns.setdefault("criterion", single_criterion)
     plurals = {"criterion": "criteria"}

@@ -55,12 +55,7 @@ class Scores(Rated):
 
 
 def read_scores(
-    table: object,
-    *,
-    name: str = "scores",
-    judge: str | None = None,
-    keep: Sequence[str] = (),
-    answered: bool = True,
+    table: object, *, name: str = "scores", judge: str | None = None, keep: Sequence[str] = (), answered: bool = True
 ) -> Scores:
     """Read and check a table of scores, one row per score.
 

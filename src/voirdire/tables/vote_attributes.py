@@ -50,8 +50,7 @@ class Details:
     def take(self, rows: Ints | Bools) -> Details:
         """Select the details of some votes, by indices or a mask."""
         return replace(
-            self,
-            **{name: getattr(self, name)[rows] for name in ROW_ARRAYS if getattr(self, name) is not None},
+            self, **{name: getattr(self, name)[rows] for name in ROW_ARRAYS if getattr(self, name) is not None}
         )
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:

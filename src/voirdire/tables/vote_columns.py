@@ -88,8 +88,7 @@ def winner_outcomes(
     for level, rows in rows_by_code(np.where(ambiguous, winner.codes, -1)):
         name = winner.levels[level]
         problems.rows(
-            rows + 1,
-            f"winner {name!r} may mean the outcome {name!r} or the item of that name; rename the item",
+            rows + 1, f"winner {name!r} may mean the outcome {name!r} or the item of that name; rename the item"
         )
     unknown = readable & (word_outcome < 0) & (item_outcome < 0)
     for number, (level, rows) in enumerate(rows_by_code(np.where(unknown, winner.codes, -1))):

@@ -259,8 +259,7 @@ def _log_family_likelihood(z: Floats, information: Floats, load: Floats) -> floa
     explained, unexplained = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     log = [
         _log_normal(
-            z - np.arctanh(np.clip(explained + shared * unexplained, -MAX_CORRELATION, MAX_CORRELATION)),
-            information,
+            z - np.arctanh(np.clip(explained + shared * unexplained, -MAX_CORRELATION, MAX_CORRELATION)), information
         )
         for shared in FAMILY_CORRELATIONS
     ]

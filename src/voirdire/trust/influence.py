@@ -84,10 +84,7 @@ def judges_changing_first(
     else:
         centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
     # where mode and mean have different leaders, no judge is the cause of either
-    expected_leaders = {
-        leader,
-        int(np.argmax(_rival_scores(problem, problem.density.values(centre, np), rivals))),
-    }
+    expected_leaders = {leader, int(np.argmax(_rival_scores(problem, problem.density.values(centre, np), rivals)))}
     names = problem.items if rivals is None else rivals.names
     changes = []
     for judge, mode in zip(candidates, modes, strict=True):

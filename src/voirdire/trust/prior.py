@@ -92,14 +92,7 @@ MAX_VARIANCE_SHARE = (
 )
 MIN_DRAWS = 100  # smallest number of posterior draws
 PRIOR_DRAWS = 200  # number of prior draws
-COIN_PARAMETERS = (
-    "reliability",
-    "coin_first",
-    "coin_second",
-    "log_discrimination",
-    "raw_discrimination",
-    "log_noise",
-)
+COIN_PARAMETERS = ("reliability", "coin_first", "coin_second", "log_discrimination", "raw_discrimination", "log_noise")
 REMEDIES = {
     "weights": "Ask for more votes on criteria, or give the weights (criteria=... with a column weight).",
     "reliability": "Ask these judges more, or get human answers.",

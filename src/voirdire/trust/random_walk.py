@@ -80,8 +80,7 @@ def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: 
     interval_levels = [0.5 * (1.0 - prob), 0.5, 0.5 * (1.0 + prob)]
     for habit in habits:
         log = np.stack(
-            [np.bincount(block[in_block], habit.log_chance(u)[in_block], size) for u in HABIT_GRID.tolist()],
-            axis=1,
+            [np.bincount(block[in_block], habit.log_chance(u)[in_block], size) for u in HABIT_GRID.tolist()], axis=1
         )
         for k in np.unique(block_judge).tolist():
             rows = np.flatnonzero(block_judge == k)
@@ -92,14 +91,7 @@ def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: 
                     k, np.interp(interval_levels, np.cumsum(share) - 0.5 * share, HABIT_GRID)
                 )
                 yield Stretch(
-                    k,
-                    habit.name,
-                    times.min(),
-                    times.max(),
-                    len(times),
-                    float(middle),
-                    float(low),
-                    float(high),
+                    k, habit.name, times.min(), times.max(), len(times), float(middle), float(low), float(high)
                 )
 
 

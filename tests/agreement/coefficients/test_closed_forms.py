@@ -121,15 +121,7 @@ def test_where_there_is_none_a_note_says_so_and_where_it_is_not_offered_an_error
     with pytest.raises(InputError, match="interval 'analytic' is not offered here"):
         voirdire.metaeval(table.drop(columns="context"), "j0", interval="analytic")
     long(SHROUT).to_csv(tmp_path / "s.csv", index=False)
-    words = [
-        "agree",
-        str(tmp_path / "s.csv"),
-        "--measures",
-        "icc_3_1",
-        "--no-pairs",
-        "--interval",
-        "analytic",
-    ]
+    words = ["agree", str(tmp_path / "s.csv"), "--measures", "icc_3_1", "--no-pairs", "--interval", "analytic"]
     done = CliRunner().invoke(app, [*words, "--json", "--prob", "0.95"])
     assert done.exit_code == 0, done.output
     (row,) = json.loads(done.stdout)["rows"]

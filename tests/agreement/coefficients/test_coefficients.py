@@ -25,14 +25,7 @@ from voirdire.errors import InputError
 NOMINAL = ["agreement_rate", "fleiss_kappa", "conger_kappa", "gwet_ac1", "krippendorff_alpha_nominal"]
 WEIGHTED = ["fleiss_kappa_linear", "fleiss_kappa_quadratic", "conger_kappa_linear", "conger_kappa_quadratic"]
 ORDERED = ["gwet_ac2", "gwet_ac2_linear", "gwet_ac2_ordinal", "krippendorff_alpha_ordinal", *WEIGHTED]
-NUMBERS = [
-    "krippendorff_alpha_interval",
-    "krippendorff_alpha_ratio",
-    "icc_1_1",
-    "icc_2_1",
-    "icc_3_1",
-    "icc_2_k",
-]
+NUMBERS = ["krippendorff_alpha_interval", "krippendorff_alpha_ratio", "icc_1_1", "icc_2_1", "icc_3_1", "icc_2_k"]
 PAIRS = ["cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi"]
 
 tables = st.integers(2, 4).flatmap(
@@ -86,8 +79,7 @@ def test_ordered_measures_do_not_change_when_the_scale_is_turned_round(rows) -> 
 @given(tables)
 def test_scale_and_origin_of_scores_do_not_matter(rows) -> None:
     other = ratings_from_matrix(
-        [[None if cell is None else 1e4 + 10 * cell for cell in row] for row in rows],
-        levels=[10010, 10020, 10040],
+        [[None if cell is None else 1e4 + 10 * cell for cell in row] for row in rows], levels=[10010, 10020, 10040]
     )
     for name in [*ORDERED, "krippendorff_alpha_interval", "icc_1_1", "icc_2_1", "icc_3_1"]:
         one, two = (value(statistic_of(MEASURES[name], r)) for r in (ratings_of(rows), other))
@@ -215,14 +207,7 @@ def test_one_constant_judge_has_kappa_zero() -> None:
 
 
 def test_unused_words_matter_to_weighted_kappa_and_unused_numbers_do_not() -> None:
-    rows = [
-        ["low", "low"],
-        ["low", "high"],
-        ["high", "top"],
-        ["top", "top"],
-        ["low", "low"],
-        ["high", "high"],
-    ]
+    rows = [["low", "low"], ["low", "high"], ["high", "top"], ["top", "top"], ["low", "low"], ["high", "high"]]
     seen = ratings_from_matrix(rows, levels=["low", "high", "top"])
     more = ratings_from_matrix(rows, levels=["low", "middle", "high", "top"])
     assert value(cohen_kappa(seen)) == value(cohen_kappa(more))

@@ -96,9 +96,7 @@ def test_rank_correlations_ignore_monotone_changes_and_all_change_sign(columns_)
     ones = np.ones(len(x))
     for name in NAMES[1:]:
         assert np.allclose(
-            rowwise_coefficient(name, x, y, ones),
-            rowwise_coefficient(name, np.exp(x), y**3, ones),
-            equal_nan=True,
+            rowwise_coefficient(name, x, y, ones), rowwise_coefficient(name, np.exp(x), y**3, ones), equal_nan=True
         ), name
     for name in NAMES[:4]:
         assert np.allclose(

@@ -142,9 +142,6 @@ def test_words_take_an_order_before_they_take_weights() -> None:
         with pytest.raises(InputError, match=f"{measure} needs the order of the answers .*; declare it by levels"):
             voirdire.agreement(table, measures=measure)
     found = voirdire.agreement(
-        table,
-        measures=["fleiss_kappa_linear", "conger_kappa_quadratic"],
-        levels=["neg", "ind", "pos"],
-        pairs=False,
+        table, measures=["fleiss_kappa_linear", "conger_kappa_quadratic"], levels=["neg", "ind", "pos"], pairs=False
     )
     assert found["value"].notna().all()

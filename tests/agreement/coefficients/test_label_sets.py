@@ -88,11 +88,7 @@ def test_measures_of_sets_by_default_have_intervals_and_pairs() -> None:
             "krippendorff_alpha_masi",
             "compares sets of labels, and each answer is one",
         ),
-        (
-            [("a", "x", ["p", "q"]), ("b", "x", [])],
-            "krippendorff_alpha_ordinal",
-            "needs the order of the answers",
-        ),
+        ([("a", "x", ["p", "q"]), ("b", "x", [])], "krippendorff_alpha_ordinal", "needs the order of the answers"),
         ([("a", "x", ["1", "2"]), ("b", "x", [])], "pearson", "needs numbers"),
         (
             [("a", "x", ["p", "q"]), ("b", "x", [])],

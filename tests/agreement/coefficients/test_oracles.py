@@ -89,11 +89,7 @@ def test_fleiss_kappa_is_statsmodels_where_nothing_is_missing(tables, point) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
 def test_alpha_is_krippendorffs_on_scores(tables, point, metric) -> None:
-    for name in (
-        *(f"newsroom {criterion}" for criterion in CRITERIA),
-        "topicalchat coherence",
-        "topicalchat overall",
-    ):
+    for name in (*(f"newsroom {criterion}" for criterion in CRITERIA), "topicalchat coherence", "topicalchat overall"):
         ratings = tables[name]
         theirs = krippendorff.alpha(ratings.numbers().T, level_of_measurement=metric)
         assert ours(point, f"krippendorff_alpha_{metric}", ratings) == pytest.approx(theirs, abs=TOLERANCE)

@@ -223,12 +223,7 @@ def test_annotators_make_a_mean_and_a_ceiling(newsroom) -> None:
 
 def test_ties_of_means_do_not_depend_on_who_gave_which_score() -> None:
     """Tenths: 0.1 + 0.2 + 0.3 is another float than 0.3 + 0.2 + 0.1, and the same mean."""
-    scores = {
-        "p": [0.1, 0.3, 0.7, 0.9],
-        "q": [0.2, 0.2, 0.6, 0.8],
-        "r": [0.3, 0.1, 0.5, 0.7],
-        "m": [1, 2, 3, 4],
-    }
+    scores = {"p": [0.1, 0.3, 0.7, 0.9], "q": [0.2, 0.2, 0.6, 0.8], "r": [0.3, 0.1, 0.5, 0.7], "m": [1, 2, 3, 4]}
     table = pd.DataFrame([(j, f"i{i}", s) for j, row in scores.items() for i, s in enumerate(row)])
     table.columns = ["judge", "item", "score"]
     for people in (["p", "q", "r"], ["r", "q", "p"], ["q", "p", "r"]):
@@ -240,11 +235,7 @@ def test_ties_of_means_do_not_depend_on_who_gave_which_score() -> None:
 
 def test_annotators_who_skip_items_are_counted() -> None:
     table = pd.DataFrame(
-        {
-            "judge": ["p", "q", "m"] * 4,
-            "item": np.repeat(range(4), 3),
-            "score": [1, 2, 1, 3, 3, 2, 2, 4, 3, 5, 5, 4],
-        }
+        {"judge": ["p", "q", "m"] * 4, "item": np.repeat(range(4), 3), "score": [1, 2, 1, 3, 3, 2, 2, 4, 3, 5, 5, 4]}
     )
     found = metaeval(table.drop(index=1), ["p", "q"], measures="pearson", resamples=20).iloc[0]
     assert found["n"] == 4
@@ -288,12 +279,7 @@ def test_a_fit_in_place_of_scores() -> None:
     for i, j in np.argwhere(np.triu(np.ones((12, 12)), 1)):
         wins = rng.random(2) < 1 / (1 + np.exp(strength[j] - strength[i]))
         rows += [
-            {
-                "judge": f"g{k}",
-                "first": f"x{i:02d}",
-                "second": f"x{j:02d}",
-                "winner": "first" if w else "second",
-            }
+            {"judge": f"g{k}", "first": f"x{i:02d}", "second": f"x{j:02d}", "winner": "first" if w else "second"}
             for k, w in enumerate(wins)
         ]
     fitted = fit(pd.DataFrame(rows), model="bradley-terry")
@@ -409,14 +395,8 @@ def test_williams_test_is_that_of_rs_psych(project) -> None:
 def test_undefined_cells_say_why() -> None:
     for table, why in (
         (grid_table({"human": HUMAN, "m": np.ones_like(HUMAN)}), "undefined: every score of 'm' is 1"),
-        (
-            grid_table({"human": np.full_like(HUMAN, 2.5), "m": GOOD}),
-            "undefined: every score of 'human' is 2.5",
-        ),
-        (
-            grid_table({"human": HUMAN[:1, :1], "m": GOOD[:1, :1]}),
-            "undefined: a single item was scored by both",
-        ),
+        (grid_table({"human": np.full_like(HUMAN, 2.5), "m": GOOD}), "undefined: every score of 'human' is 2.5"),
+        (grid_table({"human": HUMAN[:1, :1], "m": GOOD[:1, :1]}), "undefined: a single item was scored by both"),
     ):
         found = metaeval(table, "human", resamples=20)
         assert found["value"].isna().all()
@@ -444,8 +424,7 @@ def test_a_criterion_that_people_did_not_score() -> None:
 def test_items_may_stand_for_systems() -> None:
     named = TABLE.rename(columns={"system": "item"})
     pd.testing.assert_frame_equal(
-        metaeval(named, "human", level="system", resamples=30),
-        metaeval(TABLE, "human", level="system", resamples=30),
+        metaeval(named, "human", level="system", resamples=30), metaeval(TABLE, "human", level="system", resamples=30)
     )
     items = TABLE.assign(item=TABLE["context"] + TABLE["system"]).drop(columns="system")
     by_context = metaeval(items, "human", level="context", resamples=30)

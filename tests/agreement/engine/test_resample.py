@@ -10,11 +10,7 @@ from scipy import stats
 
 from voirdire.agreement import PlainStatistic, bootstrap
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
-from voirdire.agreement.coefficients.correlation import (
-    kendall_statistic,
-    pearson_statistic,
-    spearman_statistic,
-)
+from voirdire.agreement.coefficients.correlation import kendall_statistic, pearson_statistic, spearman_statistic
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
@@ -106,10 +102,7 @@ def test_studentised_interval_by_hand() -> None:
 
 def test_standard_errors_of_count_statistics_are_near_the_jackknifes() -> None:
     ratings = panel(judges=3, units=400)
-    for statistic in (
-        cohen_kappa(ratings.select(["1", "2"])),
-        krippendorff_alpha(ratings, "ordinal").fixed(),
-    ):
+    for statistic in (cohen_kappa(ratings.select(["1", "2"])), krippendorff_alpha(ratings, "ordinal").fixed()):
         ones = np.ones((1, 400))
         delta = standard_errors(statistic, ones)[0]
         values = np.concatenate([statistic.values(w) for w in leave_one_out_weights(400)])
@@ -300,8 +293,7 @@ def test_results_do_not_depend_on_what_else_is_asked_for() -> None:
 def test_undefined_resamples_are_counted_and_too_many_make_no_interval() -> None:
     rare = np.arange(60) < 3
     few = CountStatistic(
-        np.column_stack([rare, np.ones(60)]).astype(float),
-        lambda t: np.where(t[..., 0] > 0, t[..., 0], np.nan),
+        np.column_stack([rare, np.ones(60)]).astype(float), lambda t: np.where(t[..., 0] > 0, t[..., 0], np.nan)
     )
     found = bootstrap([few], resamples=1000, seed=0)[0]
     lost = int(np.isnan(found.draws).sum())

@@ -20,10 +20,7 @@ from voirdire.errors import InputError
 def test_flip_rates_are_those_of_all_pairs_of_runs(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     said = rng.choice(list("abc"), (20, 3))
-    rows = [("g", i, r, said[i, r]) for i in range(20) for r in range(3)] + [
-        ("g", 99, 0, "a"),
-        ("once", 1, 0, "a"),
-    ]
+    rows = [("g", i, r, said[i, r]) for i in range(20) for r in range(3)] + [("g", 99, 0, "a"), ("once", 1, 0, "a")]
     table = pd.DataFrame(rows, columns=["judge", "item", "run", "label"])
     found = run_to_run(table, resamples=200).set_index(pd.Index(["g", "once"]))
     pairs = np.mean([said[:, a] != said[:, b] for a, b in combinations(range(3), 2)])

@@ -164,10 +164,7 @@ def test_paired_pass_rates_are_newcombes_own_example_and_contingencytables() -> 
 @given(counts)
 def test_paired_pass_rates_hold_their_difference_and_turn_round(cells: tuple[int, int, int, int]) -> None:
     both, only_a, only_b, neither = cells
-    one, other = (
-        compare_paired_pass_rates(*cells),
-        compare_paired_pass_rates(both, only_b, only_a, neither),
-    )
+    one, other = (compare_paired_pass_rates(*cells), compare_paired_pass_rates(both, only_b, only_a, neither))
     assert -1 <= one.low <= one.difference <= one.high <= 1
     assert (one.low, one.p_value) == pytest.approx((-other.high, other.p_value))
     assert one.p_value == pytest.approx(mcnemar([[both, only_a], [only_b, neither]], exact=True).pvalue, abs=1e-12)

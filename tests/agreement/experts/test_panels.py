@@ -168,13 +168,7 @@ def test_a_swap_that_changes_the_answer() -> None:
         if two:
             rows.append({"judge": "gp", "context": context, "first": "y", "second": "x", "winner": two})
         rows.append(
-            {
-                "judge": "human",
-                "context": context,
-                "first": "x",
-                "second": "y",
-                "winner": "x" if context else "tie",
-            }
+            {"judge": "human", "context": context, "first": "x", "second": "y", "winner": "x" if context else "tie"}
         )
     found = swap_consistency(pd.DataFrame(rows), "human", resamples=50)
     bias = found[found["measure"] == "position_bias_rate"].iloc[0]

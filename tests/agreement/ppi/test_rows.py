@@ -187,39 +187,19 @@ def test_a_cell_without_human_answers_is_undefined_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [
-        (
-            lambda t: t.assign(item=t["item"] + 290),
-            {},
-            "rows 11, 12, 13 and 27 more: no judge answered this unit",
-        ),
+        (lambda t: t.assign(item=t["item"] + 290), {}, "rows 11, 12, 13 and 27 more: no judge answered this unit"),
         (lambda t: t.iloc[:1], {}, "only one unit with an answer"),
-        (
-            lambda t: t.assign(judge=["ann", "bob"] * 20),
-            {},
-            r"names 2 people \('ann', 'bob'\); keep one of them",
-        ),
+        (lambda t: t.assign(judge=["ann", "bob"] * 20), {}, r"names 2 people \('ann', 'bob'\); keep one of them"),
         (lambda t: t.assign(judge="a"), {}, "'a' is a judge of the table, too"),
         (
             lambda t: pd.concat([t, t.iloc[[0]].assign(label=lambda r: r["label"].map({"x": "y", "y": "x"}))]),
             {},
             r"row 41: contradicts another answer to the same unit \(rows 1 and 41\); keep one",
         ),
-        (
-            lambda t: t.rename(columns={"label": "score"}),
-            {},
-            "no column 'label', and the table's answers are labels",
-        ),
-        (
-            lambda t: t.assign(criterion="c"),
-            {},
-            "the humans' table has a column 'criterion' and the judges' has not",
-        ),
+        (lambda t: t.rename(columns={"label": "score"}), {}, "no column 'label', and the table's answers are labels"),
+        (lambda t: t.assign(criterion="c"), {}, "the humans' table has a column 'criterion' and the judges' has not"),
         (lambda t: t.iloc[:0], {}, "there are no answers"),
-        (
-            lambda t: t,
-            {"measures": "cohen_kappa"},
-            "'cohen_kappa' is not estimated from human answers; these are",
-        ),
+        (lambda t: t, {"measures": "cohen_kappa"}, "'cohen_kappa' is not estimated from human answers; these are"),
         (lambda t: t, {"measures": "win_rate"}, "win_rate counts votes on pairs"),
         (lambda t: t, {"measures": "mean_score"}, "mean_score needs numbers"),
         (lambda t: t, {"measures": []}, "measures is empty"),

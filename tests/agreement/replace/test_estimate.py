@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.agreement.replace.estimate import (
-    Mean,
-    additional_answers_needed,
-    estimate_mean,
-    verdict_probability,
-)
+from voirdire.agreement.replace.estimate import Mean, additional_answers_needed, estimate_mean, verdict_probability
 
 
 def test_with_equal_chances_and_no_predictions_it_is_the_mean_and_its_t_interval() -> None:

@@ -92,14 +92,7 @@ def logs(**shares):
 
 def test_weighted_score_by_hand() -> None:
     shown = tokens(
-        '{"',
-        "score",
-        '":',
-        " ",
-        "4",
-        "}",
-        at=4,
-        alternatives=logs(**{"4": 0.6, "3": 0.2, "5": 0.1, "9": 0.1}),
+        '{"', "score", '":', " ", "4", "}", at=4, alternatives=logs(**{"4": 0.6, "3": 0.2, "5": 0.1, "9": 0.1})
     )
     found = expected_score(shown, 1, 5)
     assert found.value == pytest.approx((4 * 0.6 + 3 * 0.2 + 5 * 0.1) / 0.9, abs=1e-12)
@@ -179,12 +172,7 @@ def test_token_probabilities_need_scores_of_one_digit() -> None:
 
 def test_roles_speak_in_turn_and_hear_what_was_said(settle, carry_out, script, table) -> None:
     ask = script(
-        {
-            "chat-eval/speak": lambda q: {
-                "comment": f"{q.key[2]} {q.key[1]}",
-                "score": len(q.variables["said"]) + 1,
-            }
-        }
+        {"chat-eval/speak": lambda q: {"comment": f"{q.key[2]} {q.key[1]}", "score": len(q.variables["said"]) + 1}}
     )
     rows = carry_out(ChatEval(), settle(ChatEval(), "j", 1, rounds=2), ask)
     assert [q.key[1:3] for q in ask.questions] == [(1, "reader"), (1, "critic"), (2, "reader"), (2, "critic")]

@@ -9,10 +9,7 @@ from voirdire.tables import read_scores
 
 def verdicts(*words):
     """The critic's verdicts, one an iteration."""
-    return lambda question: {
-        "feedback": f"says {words[question.key[1] - 1]}",
-        "verdict": words[question.key[1] - 1],
-    }
+    return lambda question: {"feedback": f"says {words[question.key[1] - 1]}", "verdict": words[question.key[1] - 1]}
 
 
 def rising(question):
@@ -42,12 +39,7 @@ def test_no_issue_later_ends_it_with_the_score_of_then(settle, carry_out, script
     ask, rows = run(settle, carry_out, script, replies, iterations=5, tie_breaker=True)
     assert ask.templates == ["command", "score", *["criticise", "score"] * 2, "criticise"]
     assert [row["score"] for row in table(rows, "scores")] == [1, 2, 3, 3]
-    assert [row["phase"] for row in table(rows, "scores")] == [
-        "initial",
-        "iteration-1",
-        "iteration-2",
-        "final",
-    ]
+    assert [row["phase"] for row in table(rows, "scores")] == ["initial", "iteration-1", "iteration-2", "final"]
 
 
 @pytest.mark.parametrize("iterations", [1, 3])
@@ -60,10 +52,7 @@ def test_unresolved_the_last_score_counts(iterations, settle, carry_out, script,
 
 
 def test_unresolved_the_tie_breaker_reads_it_all_and_decides(settle, carry_out, script, table) -> None:
-    replies = {
-        "debate/criticise": verdicts("ISSUE", "ISSUE"),
-        "debate/break-tie": {"reasoning": "enough", "score": 5},
-    }
+    replies = {"debate/criticise": verdicts("ISSUE", "ISSUE"), "debate/break-tie": {"reasoning": "enough", "score": 5}}
     ask, rows = run(settle, carry_out, script, replies, iterations=2, tie_breaker=True)
     assert ask.templates == ["command", "score", *["criticise", "score"] * 2, "break-tie"]
     log = ask.questions[-1].variables["log"]

@@ -203,15 +203,9 @@ def test_without_any_rating_there_is_no_average(settle, script, table) -> None:
     assert table(rows, "missing")[-1]["reason"] == "no group came to a rating"
 
 
-DOCUMENTS = (
-    "Teachers say: keep it\nsimple. Parents want fun.",
-    "Mothers and fathers want fun. Nurses are busy.",
-)
+DOCUMENTS = ("Teachers say: keep it\nsimple. Parents want fun.", "Mothers and fathers want fun. Nurses are busy.")
 FOUND = {
-    1: [
-        stakeholder("teachers", "simplicity", evidence="keep it simple"),
-        stakeholder("parents", "fun", "play"),
-    ],
+    1: [stakeholder("teachers", "simplicity", evidence="keep it simple"), stakeholder("parents", "fun", "play")],
     2: [stakeholder("mothers", "joy", evidence="want fun."), stakeholder("nurses", "brevity")],
 }
 
@@ -260,10 +254,7 @@ def test_from_documents_to_personas(settle, carry_out, script, table) -> None:
         ("nurses", "brevity"),
     ]
     merged = dimensions["Families", "enjoyment"]
-    assert [(s["dimension"], s["document"], s["verbatim"]) for s in merged] == [
-        ("fun", 1, False),
-        ("joy", 2, True),
-    ]
+    assert [(s["dimension"], s["document"], s["verbatim"]) for s in merged] == [("fun", 1, False), ("joy", 2, True)]
     assert dimensions["Teaching staff", "simplicity"][0]["verbatim"] is True
     # two personas of one name in a group stay two
     names = [(r["group"], json.loads(r["text"])["name"]) for r in texts if r["kind"] == "persona"]
@@ -311,7 +302,7 @@ def test_documents_without_stakeholders(settle, script, table) -> None:
 def test_problems() -> None:
     panel, items = (Judge("j", "m"),), ()
     assert MajEval().problems(Setting(panel, items, MajEvalOptions(documents=(" ",)))) == [
-        "option documents: document 1 is empty; give its text",
+        "option documents: document 1 is empty; give its text"
     ]
     assert "option roles is empty" in SimpleRole().problems(Setting(panel, items, SimpleRoleOptions()))[0]
 

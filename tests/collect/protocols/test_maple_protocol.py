@@ -80,10 +80,7 @@ def test_criteria_of_one_name_are_asked_for_again(script, settle, carry_out, tab
     assert ask.templates[:3] == ["criteria"] * 3
     assert [question.key for question in ask.questions[:3]] == [("criteria", n) for n in (1, 2, 3)]
     reasons = [row["reason"] for row in table(rows, "missing")]
-    assert reasons == [
-        "two criteria are called 'style'",
-        "a criterion is called 'first', as a vote's winner may be",
-    ]
+    assert reasons == ["two criteria are called 'style'", "a criterion is called 'first', as a vote's winner may be"]
     assert {row["criterion"] for row in table(rows, "votes")} == {"Style", "Sense"}
 
 

@@ -133,8 +133,7 @@ def test_the_weighted_score_is_that_of_the_hand_computation(settle, carry_out, s
     # (4 * 0.5 + 3 * 0.25 + 5 * 0.125) / 0.875 = 3.375 / 0.875
     alternatives = tuple((token, math.log(p)) for token, p in (("4", 0.5), ("3", 0.25), ("5", 0.125), ("x", 0.125)))
     answer = Answer(
-        {"score": 4},
-        logprobs=(('{"', ()), ("score", ()), ('":', ()), (" ", ()), ("4", alternatives), ("}", ())),
+        {"score": 4}, logprobs=(('{"', ()), ("score", ()), ('":', ()), (" ", ()), ("4", alternatives), ("}", ()))
     )
     setting = settle(Mareval(), "j", 1, runs=1, weighting="logprobs")
     ask = script({"mareval/arbitrate": answer})

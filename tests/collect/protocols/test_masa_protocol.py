@@ -43,13 +43,7 @@ def test_swap_is_what_every_completion_gives() -> None:
 
 def given(*systems, contexts=("d1",)):
     return [
-        Item(
-            f"{context}-{system}",
-            f"summary by {system}",
-            context=context,
-            system=system,
-            source=f"source {context}",
-        )
+        Item(f"{context}-{system}", f"summary by {system}", context=context, system=system, source=f"source {context}")
         for context in contexts
         for system in systems
     ]
@@ -80,11 +74,7 @@ def test_models_summarise_and_are_compared_with_the_reference_only(script, settl
     assert (read.items, read.contexts, read.rows) == (("gpt", "llama", "mistral"), ("d1", "d2"), 24)
     assert read_votes(pd.DataFrame(table(rows, "decisions"))).rows == 4
     labels = read_labels(pd.DataFrame(table(rows, "labels")), levels=["no", "yes"])
-    assert (labels.rows, labels.systems, labels.criteria) == (
-        6,
-        ("gpt", "llama", "mistral"),
-        ("factual-error",),
-    )
+    assert (labels.rows, labels.systems, labels.criteria) == (6, ("gpt", "llama", "mistral"), ("factual-error",))
     assert {vote["confidence"] for vote in votes} <= {"low", "medium", "high"}
     # who wrote a summary is not shown
     assert not any(name in p.user for p in ask.prompts[6:] for name in ("llama", "mistral", "gpt"))
@@ -114,10 +104,7 @@ def test_every_pair_is_shown_in_both_orders_in_every_run(script, settle, carry_o
         # x in one order by 2 of 3 runs, in the other by 2 of 3 too
         (lambda first, second, run: ("Text 1" if first == "x" else "Text 2") if run > 1 else "tie", "x"),
         # no majority in the second order: 1 of 3 each
-        (
-            lambda first, second, run: "Text 1" if first == "x" else ("Text 1", "Text 2", "tie")[run - 1],
-            TIE,
-        ),
+        (lambda first, second, run: "Text 1" if first == "x" else ("Text 1", "Text 2", "tie")[run - 1], TIE),
     ],
 )
 def test_majority_of_runs_then_swap(winners, decision, script, settle, carry_out, table) -> None:

@@ -157,10 +157,7 @@ def test_what_other_agents_said_is_data_too(attack, asked) -> None:
         "chat-eval/speak": ("said", [{"speaker": "reader", "comment": ATTACKS[attack], "score": 1}]),
         "maj-eval/speak": ("said", [{"speaker": "a", "text": ATTACKS[attack], "ratings": {"style": 1}}]),
         "maj-eval/choose": ("said", [{"speaker": "a", "text": ATTACKS[attack], "ratings": {"style": 1}}]),
-        "maj-eval/synthesise": (
-            "finals",
-            [{"speaker": "a", "text": ATTACKS[attack], "ratings": {"style": 1}}],
-        ),
+        "maj-eval/synthesise": ("finals", [{"speaker": "a", "text": ATTACKS[attack], "ratings": {"style": 1}}]),
         "self-refine/revise": ("feedback", ATTACKS[attack]),
         "g-eval/score": ("steps", ATTACKS[attack]),
     }

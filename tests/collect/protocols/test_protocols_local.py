@@ -40,14 +40,7 @@ RUNS: dict[str, tuple[tuple[str, ...], dict[str, Any], dict[str, int | None]]] =
     "pairwise": ((SMOL,), {"order": "swap", "rubric": "Whole sentences."}, {"votes": 2}),
     "masa": (
         (SMOL, GEMMA),
-        {
-            "summarizers": [SMOL],
-            "reference": GEMMA,
-            "evaluators": [SMOL],
-            "runs": 1,
-            "guidance": "baseline",
-            **SHORT,
-        },
+        {"summarizers": [SMOL], "reference": GEMMA, "evaluators": [SMOL], "runs": 1, "guidance": "baseline", **SHORT},
         {"votes": 4, "decisions": 2, "labels": 4, "texts": 4},
     ),
     # a model this small may find no stakeholder in a document: then there is nothing to go on with
@@ -68,16 +61,8 @@ RUNS: dict[str, tuple[tuple[str, ...], dict[str, Any], dict[str, int | None]]] =
         {"roles": {"Teachers": "You teach."}, "agents": 1, "rounds": 1, **SHORT},
         {"scores": 8, "texts": 6},
     ),
-    "debate": (
-        (SMOL,),
-        {"iterations": 1, "commander": "relay", "tie_breaker": True, **SHORT},
-        {"scores": None},
-    ),
-    "mareval": (
-        (SMOL,),
-        {"evaluators": 1, "rounds": 1, "runs": 1, "weighting": "logprobs", **SHORT},
-        {"scores": 6},
-    ),
+    "debate": ((SMOL,), {"iterations": 1, "commander": "relay", "tie_breaker": True, **SHORT}, {"scores": None}),
+    "mareval": ((SMOL,), {"evaluators": 1, "rounds": 1, "runs": 1, "weighting": "logprobs", **SHORT}, {"scores": 6}),
     "vanilla": ((GEMMA,), {}, {"scores": 2}),
     "cot": ((SMOL,), SHORT, {"scores": 2, "texts": 2}),
     "self-refine": ((SMOL,), {"rounds": 1, **SHORT}, {"scores": None}),
@@ -85,15 +70,7 @@ RUNS: dict[str, tuple[tuple[str, ...], dict[str, Any], dict[str, int | None]]] =
     "chat-eval": ((SMOL,), {"rounds": 1, **SHORT}, {"scores": 6}),
     "rouge-l": ((SMOL,), {}, {"scores": 2}),
 }
-TALKATIVE = (
-    "maj-eval",
-    "mareval",
-    "debate",
-    "masa",
-    "simple-role",
-    "self-refine",
-    "chat-eval",
-)  # 20 to 50 s each
+TALKATIVE = ("maj-eval", "mareval", "debate", "masa", "simple-role", "self-refine", "chat-eval")  # 20 to 50 s each
 
 READERS = {
     "votes": read_votes,
@@ -150,14 +127,7 @@ def test_real_models_go_through_every_protocol(name: str, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_criteria_by_a_real_model_are_used_or_refused(tmp_path: Path) -> None:
-    options = {
-        "rubric": "A good text has whole sentences.",
-        "levels": 0,
-        "least": 2,
-        "most": 2,
-        "attempts": 1,
-        **SHORT,
-    }
+    options = {"rubric": "A good text has whole sentences.", "levels": 0, "least": 2, "most": 2, "attempts": 1, **SHORT}
     found = run("maple", (GEMMA,), options, tmp_path / "out")
     if found.tables["missing"]:
         (lost,) = pd.read_csv(found.folder / "missing.csv").to_dict("records")

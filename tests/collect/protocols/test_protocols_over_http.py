@@ -210,10 +210,7 @@ def test_masa_swaps_and_ties(serve, tmp_path) -> None:
     # runs of one order are asked anew each time: other seeds
     assert len({request["seed"] for request in server.requests}) == len(server.requests)
     assert {row["winner"] for row in table(found, "votes")} == {"first"}
-    assert [(row["first"], row["winner"]) for row in table(found, "decisions")] == [
-        ("x", "tie"),
-        ("y", "tie"),
-    ]
+    assert [(row["first"], row["winner"]) for row in table(found, "decisions")] == [("x", "tie"), ("y", "tie")]
     assert read_labels(found.folder / "labels.csv").rows == 3
 
 

@@ -24,12 +24,7 @@ def order(question: Question) -> dict[str, Any]:
 def test_ranks_are_those_of_the_texts_whatever_the_order_shown(settle, carry_out, script) -> None:
     ask = script({"ranking/rank": order})
     rows = carry_out(Ranking(), settle(Ranking(), "j k", 4, rounds=3), ask)
-    assert {(row.values["item"], row.values["rank"]) for row in rows} == {
-        ("a", 1),
-        ("b", 2),
-        ("c", 3),
-        ("d", 4),
-    }
+    assert {(row.values["item"], row.values["rank"]) for row in rows} == {("a", 1), ("b", 2), ("c", 3), ("d", 4)}
     assert len(rows) == 2 * 3 * 4
     assert len({tuple(question.variables["texts"]) for question in ask.questions}) > 2
 
@@ -37,13 +32,7 @@ def test_ranks_are_those_of_the_texts_whatever_the_order_shown(settle, carry_out
 def test_of_best_and_worst_all_others_are_between(settle, carry_out, script) -> None:
     setting = settle(Ranking(), "j", 5, wanted="best-worst")
     rows = carry_out(Ranking(), setting, script({"ranking/rank": order}))
-    assert {row.values["item"]: row.values["rank"] for row in rows} == {
-        "a": 1,
-        "b": 2,
-        "c": 2,
-        "d": 2,
-        "e": 3,
-    }
+    assert {row.values["item"]: row.values["rank"] for row in rows} == {"a": 1, "b": 2, "c": 2, "d": 2, "e": 3}
 
 
 def test_long_contexts_are_cut_into_lists_anew_in_every_round(settle, carry_out, script) -> None:

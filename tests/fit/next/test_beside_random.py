@@ -44,15 +44,7 @@ def suggested(x: np.ndarray, seed: int) -> np.ndarray:
     problem = encode_votes(load_model("crowd-bt-position"), table)
     draws = np.random.default_rng(seed).normal(size=(1, 50, problem.density.size))
     fit = VotesFit(
-        problem,
-        Posterior(problem.density, draws.mean(axis=(0, 1)), draws),
-        "laplace",
-        "",
-        0,
-        0.9,
-        0.0,
-        {},
-        (),
+        problem, Posterior(problem.density, draws.mean(axis=(0, 1)), draws), "laplace", "", 0, 0.9, 0.0, {}, ()
     )
     asked = next_comparisons(fit, ASKED, who="person", about="ranking", seed=seed)
     return asked["first"].str[1:4].astype(int).to_numpy()
@@ -63,10 +55,7 @@ def suggested(x: np.ndarray, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("draws", [40])
 @pytest.mark.parametrize(
     ("right", "others", "everyone"),
-    [
-        ([0.76, 0.60, 0.61, 0.62, 0.63, 0.64, 0.65], 0.5, 0.0),
-        ([0.90, 0.85, 0.80, 0.75, 0.70, 0.65, 0.60], 0.0, 0.4),
-    ],
+    [([0.76, 0.60, 0.61, 0.62, 0.63, 0.64, 0.65], 0.5, 0.0), ([0.90, 0.85, 0.80, 0.75, 0.70, 0.65, 0.60], 0.0, 0.4)],
 )
 def test_unconnected_pairs_asked_next_teach_no_less_than_random_ones(
     right: list[float], others: float, everyone: float, draws: int
@@ -101,15 +90,7 @@ def test_of_five_hundred_linked_items_a_batch_is_chosen() -> None:
     problem = encode_votes(load_model("crowd-bt"), read_votes(table))
     draws = rng.normal(size=(1, 1000, problem.density.size))
     fit = VotesFit(
-        problem,
-        Posterior(problem.density, draws.mean(axis=(0, 1)), draws),
-        "laplace",
-        "",
-        0,
-        0.9,
-        0.0,
-        {},
-        (),
+        problem, Posterior(problem.density, draws.mean(axis=(0, 1)), draws), "laplace", "", 0, 0.9, 0.0, {}, ()
     )
     found = next_comparisons(fit, 20, who="person", about="ranking")
     assert len(found) == 20

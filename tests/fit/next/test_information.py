@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voirdire.fit.next.information import (
-    choose_by_entropy,
-    expected_information,
-    total_entropy,
-    unknowns_from_codes,
-)
+from voirdire.fit.next.information import choose_by_entropy, expected_information, total_entropy, unknowns_from_codes
 
 RUNS = 80
 PAIRS = [(0, 1), (0, 2), (1, 2)]

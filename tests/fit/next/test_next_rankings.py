@@ -30,15 +30,7 @@ def fit() -> Any:
 
 def test_what_is_suggested(fit: Any) -> None:
     found = fit.next_rankings(4)
-    assert found.columns.tolist() == [
-        "place",
-        "judge",
-        "criterion",
-        "context",
-        "items",
-        "information",
-        "gain",
-    ]
+    assert found.columns.tolist() == ["place", "judge", "criterion", "context", "items", "information", "gain"]
     assert found["place"].tolist() == [1, 2, 3, 4]
     assert all(len(set(items)) == 4 for items in found["items"])
     assert (found["gain"] > 0).all()
@@ -155,10 +147,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert asked["rank"].isna().all()
     assert {"judge", "item", "rank", "run"} <= set(asked.columns)
     assert "Rankings to ask for" in ran("--count", 1).stdout
-    for words, said in (
-        (["--repeats"], "--repeats"),
-        (["--who", "person"], "pass some (anchors=, --anchors)"),
-    ):
+    for words, said in ((["--repeats"], "--repeats"), (["--who", "person"], "pass some (anchors=, --anchors)")):
         done = ran(*words)
         assert done.exit_code != 0
         assert said in done.output

@@ -91,8 +91,7 @@ def test_rows_that_ask_the_same_do_not_crowd_out_others() -> None:
     rng = np.random.default_rng(0)
     pairs = [("x", "y"), ("x", "z"), ("y", "z")]
     among = pd.DataFrame(
-        [(judge, *pair) for judge in "ab" for pair in pairs for _ in range(300)],
-        columns=["judge", "first", "second"],
+        [(judge, *pair) for judge in "ab" for pair in pairs for _ in range(300)], columns=["judge", "first", "second"]
     )
     votes = among.sample(30, random_state=0)
     votes = votes.assign(winner=rng.choice(["first", "second"], 30))

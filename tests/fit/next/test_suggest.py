@@ -73,12 +73,7 @@ def order_probability(result: Fit, found: pd.DataFrame) -> list[float]:
 
 
 def test_rows_have_one_shape(plain: Fit) -> None:
-    for who, about in (
-        ("person", "judges"),
-        ("person", "ranking"),
-        ("judge", "ranking"),
-        ("judge", "judges"),
-    ):
+    for who, about in (("person", "judges"), ("person", "ranking"), ("judge", "ranking"), ("judge", "judges")):
         found = plain.next_comparisons(5, who=who, about=about)
         assert found["place"].tolist() == [1, 2, 3, 4, 5]
         assert (found["first"] != found["second"]).all()
@@ -222,9 +217,7 @@ def test_criteria_ties_and_judges_that_are_alike() -> None:
     assert alike.next_comparisons(4).attrs["about"] == "ranking"
 
 
-def test_of_one_judge_whose_positions_tell_nothing_a_person_is_asked_about_the_ranking(
-    tmp_path: Path,
-) -> None:
+def test_of_one_judge_whose_positions_tell_nothing_a_person_is_asked_about_the_ranking(tmp_path: Path) -> None:
     rows = [(a, b, "first") for a, b in pairwise("abcde")]
     path = tmp_path / "chain.csv"
     pd.DataFrame(rows, columns=["first", "second", "winner"]).assign(judge="t").to_csv(path, index=False)
@@ -245,18 +238,7 @@ def test_wrong_requests(plain: Fit) -> None:
 def test_fewer_questions_than_were_asked_for_are_said_so(tmp_path: Path) -> None:
     table = tmp_path / "votes.csv"
     table.write_text("judge,first,second,winner\n" + "a,x,y,first\na,y,x,second\na,y,z,first\na,z,y,second\n" * 3)
-    command = [
-        "next",
-        str(table),
-        "--model",
-        "crowd-bt",
-        "--who",
-        "judge",
-        "--count",
-        "3",
-        "--no-repeats",
-        "--json",
-    ]
+    command = ["next", str(table), "--model", "crowd-bt", "--who", "judge", "--count", "3", "--no-repeats", "--json"]
     shown = CliRunner().invoke(app, command, catch_exceptions=False)
     assert len(json.loads(shown.stdout)["comparisons"]) == 1
     assert "1 of the 3 asked for: there are no others; --repeats asks again" in " ".join(shown.stderr.split())
@@ -346,11 +328,7 @@ SCORED.columns = ["judge", "item", "score"]
         ),
         (votes(), ["--size", "3"], "--size is for rankings"),
         (votes(), ["--count", "0"], "count 0 is not a positive whole number"),
-        (
-            votes(),
-            ["--model", "bradley-terry", "--about", "judges"],
-            "takes all judges alike; ask about the ranking",
-        ),
+        (votes(), ["--model", "bradley-terry", "--about", "judges"], "takes all judges alike; ask about the ranking"),
         (SCORED.rename(columns={"score": "rank"}), ["--repeats"], "--repeats is for comparisons"),
         (SCORED.rename(columns={"score": "rank"}), ["--size", "9"], "a ranking has from two items to all 3"),
     ],

@@ -137,10 +137,7 @@ def test_paths_are_those_without_the_kernel(kind: str) -> None:
     z, momentum = rng.normal(size=(2, 11, where.size))
     here = PathPoint(z, *where.energy_gradient(z))
     step = 0.05 if kind in (SHARP, DIVIDED) else 0.2  # some would leave for infinity
-    ends = (
-        where.follow_path(here, momentum, 5, step),
-        follow_path(where.energy_by_numpy, here, momentum, 5, step),
-    )
+    ends = (where.follow_path(here, momentum, 5, step), follow_path(where.energy_by_numpy, here, momentum, 5, step))
     for one, other in zip((*ends[0][0], ends[0][1]), (*ends[1][0], ends[1][1]), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-3)
 
@@ -182,11 +179,7 @@ def test_priors_are_those_without_the_kernel() -> None:
     pattern = Pattern(np.full(size, COMMON), index, np.ones((1, 1)), np.zeros(1, dtype=int))
     rng = np.random.default_rng(0)
     field = LatentGaussianModel(
-        GROUPS,
-        HYPERS,
-        pattern,
-        Answers(two_coin_family(False).log_probabilities, []),
-        *2 * [lambda *given: given],
+        GROUPS, HYPERS, pattern, Answers(two_coin_family(False).log_probabilities, []), *2 * [lambda *given: given]
     )  # type: ignore[arg-type]
     x, hyper = 6.0 * rng.normal(size=(19, size)), 1.5 * rng.normal(size=(19, 2))
     wanted = field.log_prior(x, hyper) + field.hyper_prior(hyper)[0]

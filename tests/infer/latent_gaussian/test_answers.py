@@ -112,10 +112,7 @@ def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, pr
             answers.expected_information(there), taped.expected_information(there), rtol=1e-9, atol=1e-12
         )
         np.testing.assert_allclose(
-            answers.gradient_change(there)(change),
-            taped.gradient_change(there)(change),
-            rtol=1e-8,
-            atol=1e-10,
+            answers.gradient_change(there)(change), taped.gradient_change(there)(change), rtol=1e-8, atol=1e-10
         )
         np.testing.assert_allclose(
             answers.information_gradient(there, covariance),

@@ -28,9 +28,7 @@ def test_modes_with_shared_coordinates_are_those_of_each_table() -> None:
     density, start = problem.density, problem.density.starts(problem.data)[0]
     assert not is_sparse(density.latent_model(problem.data))
     for data, mode in zip(
-        (problem.data, without),
-        find_modes_at_spreads(density, [problem.data, without], start),
-        strict=True,
+        (problem.data, without), find_modes_at_spreads(density, [problem.data, without], start), strict=True
     ):
         field = density.latent_model(data)
         x, hyper = field.latent(start)

@@ -95,10 +95,7 @@ def field(y: np.ndarray, end: np.ndarray | None = None) -> LatentGaussianModel:
     at = (cells + np.arange(cells), 1 + k)  # the second predictor of each cell, by its judge's noise
     scales = sparse.csr_array((np.ones(cells), at), shape=(2 * cells, 1 + JUDGES))
     end = np.zeros(cells, dtype=int) if end is None else end
-    hypers = (
-        Hyperparameter("spread", 3.0),
-        *(Hyperparameter(f"noise{j}", 0.0, -1.9, 0.7) for j in range(JUDGES)),
-    )
+    hypers = (Hyperparameter("spread", 3.0), *(Hyperparameter(f"noise{j}", 0.0, -1.9, 0.7) for j in range(JUDGES)))
     return LatentGaussianModel(
         (Group("theta", ITEMS, "spread"), Group("level", 1, 0.3)),
         hypers,

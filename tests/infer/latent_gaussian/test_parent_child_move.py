@@ -39,10 +39,7 @@ def field(counts: Floats, skew: float = 0.5) -> LatentGaussianModel:
     judge, item = (part.ravel() for part in np.indices((JUDGES, items)))
     index = np.stack([item, items * (1 + judge) + item], axis=1)
     return LatentGaussianModel(
-        (
-            Group("own[0]", items, "log_own[0]"),
-            Group("taste[0]", len(item), "log_taste[0]", reversed=skew),
-        ),
+        (Group("own[0]", items, "log_own[0]"), Group("taste[0]", len(item), "log_taste[0]", reversed=skew)),
         (Hyperparameter("log_own[0]", 0.5), Hyperparameter("log_taste[0]", 0.5)),
         Pattern(np.append(np.full(items, COMMON), judge), index, np.ones((len(item), 2)), np.zeros(2, dtype=int)),
         Answers(chances, [counts]),
@@ -76,12 +73,7 @@ def test_tastes_are_beneath_what_items_are_worth_and_told_sums_stay() -> None:
     model, rng = where.search.model, np.random.default_rng(0)
     x, hyper = prior_draws(7, rng)
     moved, _ = move_parent_and_children(
-        model,
-        move,
-        x,
-        hyper,
-        hyper + rng.normal(size=hyper.shape),
-        rng.normal(size=(len(x), len(move.above))),
+        model, move, x, hyper, hyper + rng.normal(size=hyper.shape), rng.normal(size=(len(x), len(move.above)))
     )
     assert (moved != x).all()
     np.testing.assert_allclose(model.predictors(moved, hyper), model.predictors(x, hyper), atol=1e-12)
@@ -168,9 +160,7 @@ def test_chains_that_began_in_one_mode_come_to_have_the_posterior() -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_chains_go_to_and_fro_between_what_items_are_worth_and_tastes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_chains_go_to_and_fro_between_what_items_are_worth_and_tastes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of sharp answers of two judges who agree by half: without these moves chains stay where they are."""
     rng = np.random.default_rng(5)
     one, other = rng.normal(0.0, 4.0, (2, 12))

@@ -211,9 +211,7 @@ def test_a_search_that_goes_round_ends() -> None:
     assert found.value == pytest.approx(-327.40, abs=0.02)
 
 
-def test_spreads_are_learned_from_as_many_blocks_as_have_enough_answers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_spreads_are_learned_from_as_many_blocks_as_have_enough_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     model, x, hyper = field(table(48, 4, 6, 1.0))
     monkeypatch.setattr(few_observations, "MANY_BLOCKS", 48)
     for enough, used in ((6.0 * 20, 20), (1.0, 5), (1e6, 40)):

@@ -69,13 +69,7 @@ def panel_of_graders(
 
 
 def panel_with_copies(
-    seed: int,
-    *,
-    judges: int = 8,
-    copies: int = 3,
-    items: int = 300,
-    same: float = 0.95,
-    labelled: float = 1.0,
+    seed: int, *, judges: int = 8, copies: int = 3, items: int = 300, same: float = 0.95, labelled: float = 1.0
 ) -> tuple[pd.DataFrame, set[str]]:
     """Honest judges of three classes, and copies of the first, who label a share of the items."""
     rng = np.random.default_rng(seed)

@@ -34,8 +34,7 @@ def encoded(model: str, *, known: bool) -> LabelsProblem:
     labelled = pd.DataFrame(rows, columns=columns)
     # the first two items have the same labels and are counted together
     twins = pd.DataFrame(
-        [(f"j{j}", item, c, "a") for j in range(4) for item in ("t0", "t1") for c in ("c0", "c1")],
-        columns=columns,
+        [(f"j{j}", item, c, "a") for j in range(4) for item in ("t0", "t1") for c in ("c0", "c1")], columns=columns
     )
     table = read_labels(pd.concat([labelled, twins]))
     free = encode_labels(load_model(model), table, classes=["a", "b"])

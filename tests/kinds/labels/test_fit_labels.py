@@ -19,12 +19,7 @@ from voirdire.cli import app
 Simulate = Callable[..., tuple[pd.DataFrame, pd.Series]]
 SHARP, SHY, WRONG, BLIND = (
     np.array(rows)
-    for rows in (
-        [[0.9, 0.1], [0.1, 0.9]],
-        [[0.95, 0.05], [0.5, 0.5]],
-        [[0.2, 0.8], [0.8, 0.2]],
-        [[1, 0], [1, 0]],
-    )
+    for rows in ([[0.9, 0.1], [0.1, 0.9]], [[0.95, 0.05], [0.5, 0.5]], [[0.2, 0.8], [0.8, 0.2]], [[1, 0], [1, 0]])
 )
 PANEL = [SHARP, SHARP, SHARP, SHY, WRONG, BLIND]
 
@@ -52,10 +47,7 @@ def test_what_judges_do_is_recovered(fitted: voirdire.Fit, panel: tuple[pd.DataF
         for name, label in (("sensitivity", "yes"), ("specificity", "no")):
             # what the judge did on these items, within three widths of a 90% interval's half
             did = float((said[truth[truth == label].index] == label).mean())
-            assert abs(row[name] - did) < 1.8 * (row[f"{name}_high"] - row[f"{name}_low"]) / 2 + 0.03, (
-                k,
-                name,
-            )
+            assert abs(row[name] - did) < 1.8 * (row[f"{name}_high"] - row[f"{name}_low"]) / 2 + 0.03, (k, name)
     at_mode = replace(fitted, posterior=replace(fitted.posterior, draws=None))  # medians do not add up
     judges, share = at_mode.judges(), at_mode.shares().set_index("class")["share"]["yes"]
     np.testing.assert_allclose(judges["reliability"], judges[["sensitivity", "specificity"]].mean(axis=1))
@@ -162,8 +154,7 @@ def test_tables_of_votes_are_not_there() -> None:
     table = pd.DataFrame({"judge": ["j", "k"] * 2, "item": ["x", "x", "y", "y"], "label": ["a", "b", "a", "a"]})
     fit = voirdire.fit(table, method="map")
     with pytest.raises(
-        voirdire.InputError,
-        match=r"ranking\(\) is for fits of votes, scores or rankings; a fit of labels has classes",
+        voirdire.InputError, match=r"ranking\(\) is for fits of votes, scores or rankings; a fit of labels has classes"
     ):
         fit.ranking()
     assert voirdire.fit(table, method="map", model="one-coin-label").judges()["reliability"].between(0, 1).all()
@@ -174,12 +165,7 @@ def test_the_command_line_shows_labels(panel: tuple[pd.DataFrame, pd.Series], tm
     panel[0].to_csv(path, index=False)
     shown = CliRunner().invoke(app, ["fit", str(path), "--method", "map"], catch_exceptions=False)
     assert shown.exit_code == 0, shown.stderr
-    for text in (
-        "hierarchical-dawid-skene by map: 1,800 labels",
-        "sensitivity",
-        "least certain first",
-        "Classes, by",
-    ):
+    for text in ("hierarchical-dawid-skene by map: 1,800 labels", "sensitivity", "least certain first", "Classes, by"):
         assert text in shown.stdout
     asked = ["fit", str(path), "--method", "map", "--json", "--classes", "no,yes"]
     result = json.loads(CliRunner().invoke(app, asked, catch_exceptions=False).stdout)
@@ -187,9 +173,7 @@ def test_the_command_line_shows_labels(panel: tuple[pd.DataFrame, pd.Series], tm
     assert {row["class"] for row in result["shares"]} == {"no", "yes"}
 
 
-def test_items_of_another_table_are_classified_as_bayes_rule_has_it(
-    panel: tuple[pd.DataFrame, pd.Series],
-) -> None:
+def test_items_of_another_table_are_classified_as_bayes_rule_has_it(panel: tuple[pd.DataFrame, pd.Series]) -> None:
     table, truth = panel
     seen = table["item"] < "item-200"
     fit = voirdire.fit(table[seen], method="map", about="panel")

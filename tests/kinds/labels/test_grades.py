@@ -50,10 +50,7 @@ def test_grades_are_taken_for_grades(seed: int, how: dict[str, Any], graders: Si
 def test_what_was_said_is_not_tried(crowd: Simulated, graders: Simulated) -> None:
     """Levels that are given are grades, classes that are given are classes, and words are never grades."""
     table, _ = crowd(0)
-    assert chosen(table, levels=[1, 2, 3, 4]) == (
-        ORDERED,
-        "the levels of its labels were given in their order",
-    )
+    assert chosen(table, levels=[1, 2, 3, 4]) == (ORDERED, "the levels of its labels were given in their order")
     graded, _ = graders(0)
     named = graded.assign(label=graded["label"].map(dict(enumerate("abcd"))))
     assert chosen(named) == (UNORDERED, "the table has labels")

@@ -125,9 +125,7 @@ def anchored(
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_with_known_items_one_matrix_beats_the_majority_of_dices(
-    dices: tuple[pd.DataFrame, pd.Series],
-) -> None:
+def test_with_known_items_one_matrix_beats_the_majority_of_dices(dices: tuple[pd.DataFrame, pd.Series]) -> None:
     helped, _, majority = anchored(dices, "dawid-skene-pooled", 20)
     assert np.mean(helped) == pytest.approx(0.6895, abs=5e-4)
     assert np.mean(helped - majority) == pytest.approx(0.0353, abs=5e-4)
@@ -136,9 +134,7 @@ def test_with_known_items_one_matrix_beats_the_majority_of_dices(
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
-    dices: tuple[pd.DataFrame, pd.Series],
-) -> None:
+def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(dices: tuple[pd.DataFrame, pd.Series]) -> None:
     helped, alone, majority = anchored(dices, "hierarchical-dawid-skene", 100)
     assert np.mean(helped) == pytest.approx(0.6842, abs=5e-4)
     assert np.mean(alone) == pytest.approx(0.6922, abs=5e-4)
@@ -149,8 +145,7 @@ def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("count", "joint", "cut"),
-    [pytest.param(20, 0.6842, 0.6963, marks=pytest.mark.long), (60, 0.6799, 0.6967)],
+    ("count", "joint", "cut"), [pytest.param(20, 0.6842, 0.6963, marks=pytest.mark.long), (60, 0.6799, 0.6967)]
 )
 def test_matrices_from_known_items_alone_beat_joint_ones_on_dices(
     dices: tuple[pd.DataFrame, pd.Series], count: int, joint: float, cut: float
@@ -173,12 +168,7 @@ MEASURED = [
 
 @pytest.mark.parametrize(("model", "classes", "value", "low", "high"), MEASURED)
 def test_accuracy_on_dices_with_intervals(
-    dices: tuple[pd.DataFrame, pd.Series],
-    model: str,
-    classes: list[str] | None,
-    value: float,
-    low: float,
-    high: float,
+    dices: tuple[pd.DataFrame, pd.Series], model: str, classes: list[str] | None, value: float, low: float, high: float
 ) -> None:
     """As many items are safe as not to the experts, so that both measures have the same value, not the same width."""
     people = dices[1].rename("label").rename_axis("item").reset_index()

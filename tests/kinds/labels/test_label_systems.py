@@ -104,14 +104,7 @@ def test_the_board_is_of_systems(fit: Any, tmp_path: Any) -> None:
     assert board["items"][0]["score"] == pytest.approx(fit.systems()["score"].max())
     assert all(row["more_contexts"] is None or row["more_contexts"] > 0 for row in board["next"] if not row["apart"])
     labelled(0).to_csv(tmp_path / "labels.csv", index=False)
-    how = [
-        "board",
-        str(tmp_path / "labels.csv"),
-        "--model",
-        "hierarchical-dawid-skene",
-        "--method",
-        "laplace",
-    ]
+    how = ["board", str(tmp_path / "labels.csv"), "--model", "hierarchical-dawid-skene", "--method", "laplace"]
     done = CliRunner().invoke(app, [*how, "-o", str(tmp_path / "board.html")])
     assert done.exit_code == 0, done.output
     assert "share of right" in (tmp_path / "board.html").read_text()

@@ -61,7 +61,7 @@ def test_of_two_classes_each_has_one_half(tmp_path: Path) -> None:
             "p_C": 0.5,
             "p_I": 0.5,
             "known": False,
-        },
+        }
     }
 
 

@@ -81,10 +81,7 @@ def test_copies_of_one_judge_of_two_labels_are_found(seed: int) -> None:
     said = {f"h{k}": np.where(rng.random(300) < p, truth, 1 - truth) for k, p in enumerate(np.linspace(0.6, 0.85, 16))}
     said |= {f"copy{k}": np.where(rng.random(300) < 0.95, said["h4"], 1 - said["h4"]) for k in range(7)}
     families = find_families(read_labels(rows(said, "ny")))
-    assert {judge for judge, family in families.items() if family == "copy0"} == {
-        "h4",
-        *(f"copy{k}" for k in range(7)),
-    }
+    assert {judge for judge, family in families.items() if family == "copy0"} == {"h4", *(f"copy{k}" for k in range(7))}
 
 
 @pytest.mark.slow
@@ -169,9 +166,7 @@ def test_what_is_asked_anew_is_bayes_rule(name: str, graded: tuple[pd.DataFrame,
         np.testing.assert_allclose(panel_class_probabilities(density, values, problem.data).sum(axis=1), 1.0)
 
 
-def test_what_is_drawn_has_the_labels_of_the_model(
-    graded: tuple[pd.DataFrame, np.ndarray],
-) -> None:
+def test_what_is_drawn_has_the_labels_of_the_model(graded: tuple[pd.DataFrame, np.ndarray]) -> None:
     fit = voirdire.fit(graded[0], method="map")
     rng, kind = np.random.default_rng(0), fit.kind
     drawn = [kind.draw(fit.problem, fit.posterior.central_values, rng) for _ in range(40)]

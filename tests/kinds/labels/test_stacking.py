@@ -50,10 +50,7 @@ def test_a_kernel_of_few_dimensions_is_factored_and_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     kernel, mean = kernel_of(rng.normal(size=(60, 4))), rng.normal(size=(60, 3))
     answer = rng.integers(3, size=60)
-    few, full = (
-        fit_multinomial(mean, kernel, answer),
-        fit_multinomial(mean, kernel + 1e-10 * np.eye(60), answer),
-    )
+    few, full = (fit_multinomial(mean, kernel, answer), fit_multinomial(mean, kernel + 1e-10 * np.eye(60), answer))
     assert few.log_evidence == pytest.approx(full.log_evidence, abs=1e-7)
     np.testing.assert_allclose(few.f, full.f, atol=1e-7)
     np.testing.assert_allclose(answer_probabilities(*few.left_out()), answer_probabilities(*full.left_out()), atol=1e-7)
@@ -93,11 +90,7 @@ def log_loss(fit: Fit, truth: pd.DataFrame) -> float:
 def test_honest_judges_lose_nothing() -> None:
     rng = np.random.default_rng(3)
     truth = rng.integers(3, size=200)
-    table, known, rest = (
-        table_of(panel(rng, truth, 8, 0.7)),
-        people(truth, slice(20)),
-        people(truth, slice(20, None)),
-    )
+    table, known, rest = (table_of(panel(rng, truth, 8, 0.7)), people(truth, slice(20)), people(truth, slice(20, None)))
     stacked, joint = (
         voirdire.fit(
             table,

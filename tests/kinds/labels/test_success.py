@@ -164,11 +164,7 @@ def test_the_remedy_can_be_typed_where_a_label_holds_blanks() -> None:
 @pytest.mark.parametrize("word", [*SUCCESS_WORDS, *SHORT_WORDS])
 def test_every_word_is_told_from_its_failures(word: str) -> None:
     for failure in (SUCCESS_WORDS | SHORT_WORDS)[word]:
-        for one, other in (
-            (word, failure),
-            (word.upper(), failure.capitalize()),
-            (word, failure.replace(" ", "_")),
-        ):
+        for one, other in ((word, failure), (word.upper(), failure.capitalize()), (word, failure.replace(" ", "_"))):
             assert known_success(sorted((one, other))) == one
         for neither in NEUTRAL_WORDS:
             assert known_success([failure, neither, word]) == word
@@ -178,15 +174,7 @@ def test_every_word_is_told_from_its_failures(word: str) -> None:
 
 @pytest.mark.parametrize(
     "classes",
-    [
-        ("1", "2"),
-        ("0", "1", "2"),
-        ("c", "d"),
-        ("A", "B"),
-        ("good", "correct"),
-        ("toxic", "fine"),
-        ("wrong", "false"),
-    ],
+    [("1", "2"), ("0", "1", "2"), ("c", "d"), ("A", "B"), ("good", "correct"), ("toxic", "fine"), ("wrong", "false")],
 )
 def test_what_has_several_meanings_is_not_known(classes: tuple[str, ...]) -> None:
     assert known_success(classes) is None

@@ -188,10 +188,7 @@ def test_the_order_of_rows_says_nothing_to_the_last_digit_where_items_are_tied()
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            lambda t: t.assign(rank=["a", None, *t["rank"][2:]]),
-            ["row 1: rank 'a' is not a number", "row 2: rank is"],
-        ),
+        (lambda t: t.assign(rank=["a", None, *t["rank"][2:]]), ["row 1: rank 'a' is not a number", "row 2: rank is"]),
         (lambda t: t.drop(columns="run"), ["stands twice in the ranking of judge 'j0', context 'c0'"]),
         (lambda t: t.assign(run=range(len(t))), ["each ranking is of a single item"]),
         (lambda t: t.drop(columns="item"), ["column 'item' is missing"]),
@@ -204,10 +201,7 @@ def test_all_that_is_wrong_is_said_at_once(change: Any, said: list[str]) -> None
         assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [{"levels": [1, 2]}, {"classes": ["a"]}, {"order": "shown"}, {"positive": "x"}],
-)
+@pytest.mark.parametrize("how", [{"levels": [1, 2]}, {"classes": ["a"]}, {"order": "shown"}, {"positive": "x"}])
 def test_what_is_for_other_tables_is_refused(how: dict[str, Any]) -> None:
     (name,) = how
     with pytest.raises(InputError, match=rf"{name}= is not for tables of rankings"):

@@ -54,10 +54,7 @@ def test_units() -> None:
     table = simulated(2, 0.5, 0.0)
     found = voirdire.cross_validate(table, ["plackett-luce"], by=["context"], folds=3)
     assert found["groups"][0] == 6
-    for by, said in (
-        (["item"], "'item' is none of answer, question, context, criterion, judge"),
-        ([], "empty"),
-    ):
+    for by, said in ((["item"], "'item' is none of answer, question, context, criterion, judge"), ([], "empty")):
         with pytest.raises(InputError, match=said):
             voirdire.cross_validate(table, ["plackett-luce"], by=by)
     plain = table[table["run"] == 0].assign(run=table["context"]).drop(columns="context")

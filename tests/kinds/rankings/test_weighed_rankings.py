@@ -74,10 +74,7 @@ def test_what_says_nothing_is_refused() -> None:
     table, _ = panel(4)
     with pytest.raises(voirdire.InputError, match="6 ties, which models of rankings refuse"):
         voirdire.fit(table, votes(3, 3).assign(winner="tie"), method="map")
-    with pytest.raises(
-        voirdire.InputError,
-        match="votes on criteria name 'c9', which has no rankings;",
-    ):
+    with pytest.raises(voirdire.InputError, match="votes on criteria name 'c9', which has no rankings;"):
         voirdire.fit(table, votes(3, 3).assign(second="c9", winner="c9"), method="map")
 
 

@@ -61,11 +61,7 @@ def test_the_weights_are_checked() -> None:
     with pytest.raises(InputError) as caught:
         voirdire.fit(TABLE, criteria=others)
     assert len(caught.value.problems) == 4  # not one for each of 200 rows
-    for said in (
-        "197 more: 'c0', 'c1', ",
-        "(200 in all) have no rankings",
-        "97 more: weight 'w0' is not a number",
-    ):
+    for said in ("197 more: 'c0', 'c1', ", "(200 in all) have no rankings", "97 more: weight 'w0' is not a number"):
         assert said in str(caught.value)
 
 

@@ -22,19 +22,11 @@ def table_of(judges: int, items: int, levels: int, criteria: int, seed: int) -> 
     rng, parts = np.random.default_rng(seed), []
     judge, item = (part.ravel() for part in np.indices((judges, items)))
     for criterion in range(criteria):
-        theta, slope, severity = (
-            rng.normal(0, 1.5, items),
-            rng.lognormal(0, 0.4, judges),
-            rng.normal(0, 0.7, judges),
-        )
+        theta, slope, severity = (rng.normal(0, 1.5, items), rng.lognormal(0, 0.4, judges), rng.normal(0, 0.7, judges))
         cuts = np.sort(np.linspace(-3, 3, levels - 1) + rng.normal(0, 0.2, (judges, levels - 1)), axis=1)
         seen = (slope[:, None] * theta - severity[:, None]).ravel() + rng.logistic(size=judges * items)
         score = 1 + (seen[:, None] > cuts[judge]).sum(axis=1)
-        names = {
-            "judge": [f"j{k}" for k in judge],
-            "item": [f"i{i}" for i in item],
-            "criterion": f"c{criterion}",
-        }
+        names = {"judge": [f"j{k}" for k in judge], "item": [f"i{i}" for i in item], "criterion": f"c{criterion}"}
         parts.append(pd.DataFrame({**names, "score": score}).sample(frac=0.9, random_state=seed))
     whole = pd.concat(parts, ignore_index=True)
     return whole if criteria > 1 else whole.drop(columns="criterion")

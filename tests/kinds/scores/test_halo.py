@@ -20,11 +20,7 @@ def panel(
     k, c, i = (part.ravel() for part in np.indices((judges, criteria, items)))
     seen = strength[c, i] + own[k, i] - severity[k] + rng.logistic(size=len(k))
     level = (seen[:, None] > np.linspace(-2, 2, 4)).sum(axis=1)
-    table = {
-        "judge": [f"j{x}" for x in k],
-        "criterion": [f"c{x}" for x in c],
-        "item": [f"i{x:02d}" for x in i],
-    }
+    table = {"judge": [f"j{x}" for x in k], "criterion": [f"c{x}" for x in c], "item": [f"i{x:02d}" for x in i]}
     return pd.DataFrame(table).assign(score=level + 1, truth=strength.mean(axis=0)[i])
 
 
@@ -67,10 +63,7 @@ def test_judges_without_tastes_lose_little() -> None:
     [
         (lambda t: t[t["criterion"] == "c0"], None),
         (lambda t: t[t["judge"] == "j0"], None),
-        (
-            lambda t: t[t["judge"].str[1:].astype(int) == t["item"].str[1:].astype(int) % 6],
-            "most items have one judge",
-        ),
+        (lambda t: t[t["judge"].str[1:].astype(int) == t["item"].str[1:].astype(int) % 6], "most items have one judge"),
         (
             lambda t: t[t["criterion"].str[1:].astype(int) == t["item"].str[1:].astype(int) % 4],
             "under one criterion alone",

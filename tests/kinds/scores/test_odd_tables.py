@@ -121,11 +121,7 @@ def fitted(table: pd.DataFrame, levels: int, model: str = "rating-discrimination
     return fit
 
 
-QUICK = (
-    "three judges",
-    "one judge an item",
-    "nearly all at the top",
-)  # for a search without second derivatives
+QUICK = ("three judges", "one judge an item", "nearly all at the top")  # for a search without second derivatives
 
 
 @pytest.mark.slow

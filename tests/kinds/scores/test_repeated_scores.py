@@ -132,9 +132,7 @@ def test_panels_of_very_many_judges_have_a_default_that_integrates_opinions_out(
         assert voirdire.fit(scores(0, *shape), method="map").model.name == "rating-severity"
 
 
-def test_tables_of_too_many_opinions_have_a_default_that_integrates_them_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tables_of_too_many_opinions_have_a_default_that_integrates_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
     from voirdire.kinds.scores import halo
 
     monkeypatch.setattr(halo, "MAX_LATENT_VALUES", 30)

@@ -24,15 +24,7 @@ from voirdire.tables import read_scores
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
 CUTS = np.array([-2.5, -0.8, 0.8, 2.5])
 LEVELS = [1, 2, 3, 4, 5]
-WRONG = (
-    -1.2,
-    -1.0,
-    -0.9,
-    -0.8,
-    1.1,
-    1.3,
-    0.9,
-)  # discriminations of a panel most of whose judges are reversed
+WRONG = (-1.2, -1.0, -0.9, -0.8, 1.1, 1.3, 0.9)  # discriminations of a panel most of whose judges are reversed
 
 
 def people_score(
@@ -79,11 +71,7 @@ def test_many_human_scores_overrule_any_panel(simulate: Simulate) -> None:
     score = 1 + (seen[:, :, None] > CUTS).sum(axis=2)
     people = pd.DataFrame({"item": np.repeat(theta.index, 200), "score": score.ravel()})
     fitted = voirdire.fit(
-        table.drop(columns=["run", "criterion"]),
-        anchors=people,
-        levels=LEVELS,
-        model="rating-severity",
-        method="map",
+        table.drop(columns=["run", "criterion"]), anchors=people, levels=LEVELS, model="rating-severity", method="map"
     )
     found = fitted.strengths().set_index("item").loc[theta.index, "strength"]
     np.testing.assert_allclose(found, theta, atol=0.5)
@@ -159,11 +147,7 @@ def test_all_that_is_wrong_with_anchors_is_said_at_once() -> None:
             {},
             "all 2 anchors are about items that no judge has scored ('x 2', 'y1'; did you mean 'x2'?); name the items",
         ),
-        (
-            {"item": ["x1"], "criterion": "p", "score": ["good"]},
-            {},
-            "anchors: row 1: score 'good' is not a number",
-        ),
+        ({"item": ["x1"], "criterion": "p", "score": ["good"]}, {}, "anchors: row 1: score 'good' is not a number"),
         (
             {"item": ["x1"], "criterion": "p", "score": [1]},
             {"model": "mean-score"},

@@ -109,19 +109,10 @@ def test_weights_are_given_equal_or_learned(simulate: Simulate, tmp_path: Path) 
 
 
 def test_baselines_are_the_mean_and_the_median_of_judges_and_of_groups() -> None:
-    rows = [
-        ("a", "g", "x", 1),
-        ("b", "g", "x", 5),
-        ("c", "g", "x", 5),
-        ("d", "h", "x", 2),
-        ("d", "h", "x", 4),
-    ]
+    rows = [("a", "g", "x", 1), ("b", "g", "x", 5), ("c", "g", "x", 5), ("d", "h", "x", 2), ("d", "h", "x", 4)]
     rows += [("a", "g", "y", 2), ("b", "g", "y", 3), ("c", "g", "y", 1), ("d", "h", "y", 4)]
     table = pd.DataFrame(rows, columns=["judge", "group", "item", "score"])
-    grouped = {
-        "mean-score": {"x": (11 / 3 + 3) / 2, "y": (2 + 4) / 2},
-        "median-score": {"x": (5 + 3) / 2, "y": 3.0},
-    }
+    grouped = {"mean-score": {"x": (11 / 3 + 3) / 2, "y": (2 + 4) / 2}, "median-score": {"x": (5 + 3) / 2, "y": 3.0}}
     alone = {"mean-score": {"x": (1 + 5 + 5 + 3) / 4, "y": 10 / 4}, "median-score": {"x": 4.0, "y": 2.5}}
     for model, wanted in grouped.items():
         fit = voirdire.fit(table, model=model, levels=[1, 5])
@@ -176,12 +167,7 @@ def test_groups_are_a_level_between_panel_and_judges(simulate: Simulate) -> None
 
 
 def test_a_judge_of_criteria_alone_is_of_no_group() -> None:
-    rows = [
-        ("a", "g", "x", "c", 1),
-        ("a", "g", "y", "c", 4),
-        ("a", "g", "x", "d", 2),
-        ("a", "g", "y", "d", 3),
-    ]
+    rows = [("a", "g", "x", "c", 1), ("a", "g", "y", "c", 4), ("a", "g", "x", "d", 2), ("a", "g", "y", "d", 3)]
     rows += [("b", "h", item, criterion, score + 1) for _, _, item, criterion, score in rows]
     table = pd.DataFrame(rows, columns=["judge", "group", "item", "criterion", "score"])
     votes = pd.DataFrame({"judge": ["a", "z"], "first": "c", "second": "d", "winner": "c"})

@@ -11,16 +11,10 @@ import pytest
 import voirdire
 
 # a prior so wide that the mode is the maximum of the likelihood, and judges of no severity
-FLAT = {
-    "strength": {"sd": 1e4},
-    "severity": {"sd": 1e-3},
-    "cutpoints": {"sd": 1e4, "gap_sd": 1e4},
-}
+FLAT = {"strength": {"sd": 1e4}, "severity": {"sd": 1e-3}, "cutpoints": {"sd": 1e4, "gap_sd": 1e4}}
 
 
-def test_the_mode_is_that_of_the_ordered_logit(
-    simulate: Callable[..., tuple[pd.DataFrame, pd.DataFrame]],
-) -> None:
+def test_the_mode_is_that_of_the_ordered_logit(simulate: Callable[..., tuple[pd.DataFrame, pd.DataFrame]]) -> None:
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
     judges, items = 40, 6

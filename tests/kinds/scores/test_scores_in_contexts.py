@@ -23,12 +23,7 @@ CUTS = np.array([-2.2, -0.7, 0.7, 2.2])
 
 
 def panel(
-    seed: int,
-    judges: int = 4,
-    items: int = 10,
-    contexts: int = 6,
-    spread: float = 1.0,
-    freedom: float = np.inf,
+    seed: int, judges: int = 4, items: int = 10, contexts: int = 6, spread: float = 1.0, freedom: float = np.inf
 ) -> tuple[pd.DataFrame, Any, Any]:
     """Scores from 1 to 5, and what items are worth over contexts like these and over these alone (sums of zero).
 
@@ -107,11 +102,7 @@ def test_scores_are_over_other_contexts_or_over_these(fit: Any, mode: Any) -> No
     ("change", "model", "said"),
     [
         (lambda t: t.drop(columns="context").drop_duplicates(["judge", "item"]), "rating-learned", None),
-        (
-            lambda t: t.assign(context=[f"c{n}" for n in range(len(t))]),
-            "rating-learned",
-            "fewer than two each",
-        ),
+        (lambda t: t.assign(context=[f"c{n}" for n in range(len(t))]), "rating-learned", "fewer than two each"),
         (
             lambda t: t[(t["context"] == "c0") | (t["item"] < "i05")],
             "rating-learned",
@@ -149,10 +140,7 @@ def test_a_default_ends_within_minutes(judges: int, items: int, contexts: int, m
 
 def test_what_a_table_cannot_tell_is_left_out() -> None:
     alone = voirdire.fit(TABLE[TABLE["judge"] == "j0"], method="map")
-    assert alone.spreads()["name"].tolist() == [
-        "item",
-        "context",
-    ]  # one judge's taste is no other thing than the item
+    assert alone.spreads()["name"].tolist() == ["item", "context"]  # one judge's taste is no other thing than the item
     apart = TABLE.assign(judge=TABLE["judge"] + TABLE["context"])
     assert voirdire.fit(apart, method="map").spreads()["name"].tolist() == ["item", "context"]
     one = voirdire.fit(TABLE[TABLE["context"] == "c0"], model="rating-contexts", method="map")
@@ -386,8 +374,7 @@ def test_intervals_hold_what_items_are_worth_over_contexts_like_these() -> None:
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("truth", "tables", "error"),
-    [({}, 80, 0.015), ({"freedom": 3.0}, 40, 0.02), ({"spread": 0.0}, 40, 0.02)],
+    ("truth", "tables", "error"), [({}, 80, 0.015), ({"freedom": 3.0}, 40, 0.02), ({"spread": 0.0}, 40, 0.02)]
 )
 def test_intervals_hold_whatever_contexts_do(truth: dict[str, Any], tables: int, error: float) -> None:
     """Within three standard errors of 90%, between tables; of normal contexts .866, of heavy tails .90, of none .92."""

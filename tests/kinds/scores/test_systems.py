@@ -14,11 +14,7 @@ from voirdire import load
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import save
-from voirdire.kinds.scores.systems import (
-    shrinkage_removal,
-    shrinkage_removal_from_covariances,
-    system_draws,
-)
+from voirdire.kinds.scores.systems import shrinkage_removal, shrinkage_removal_from_covariances, system_draws
 
 MU = np.linspace(-1.0, 1.0, 5)
 
@@ -41,12 +37,7 @@ def scored(seed: int, contexts: int = 20, own: float = 0.7) -> pd.DataFrame:
 
 
 def fitted(table: pd.DataFrame, **more: Any) -> Any:
-    how: dict[str, Any] = {
-        "model": "rating-continuous",
-        "levels": [0, 10],
-        "families": {},
-        "method": "laplace",
-    }
+    how: dict[str, Any] = {"model": "rating-continuous", "levels": [0, 10], "families": {}, "method": "laplace"}
     return voirdire.fit(table, **how | more)
 
 

@@ -34,11 +34,7 @@ def panel(seed: int, runs: int = 4, items: int = 20) -> tuple[pd.DataFrame, dict
     drift = np.cumsum(rng.normal(0, 0.4, (judges, PERIODS)) * (np.arange(PERIODS) > 0), axis=1)
     category = rng.normal(0, 0.5, (items, 3))
     k, i, _ = (part.ravel() for part in np.indices((judges, items, runs)))
-    time, length, which = (
-        rng.integers(PERIODS, size=len(k)),
-        rng.normal(size=len(k)),
-        rng.integers(3, size=len(k)),
-    )
+    time, length, which = (rng.integers(PERIODS, size=len(k)), rng.normal(size=len(k)), rng.integers(3, size=len(k)))
     seen = worth[i] - severity[k] + slopes[k] * length + owns[k] * (of_item[i] == np.array(FAMILY)[k])
     seen = seen + drift[k, time] + category[i, which] + rng.logistic(size=len(k))
     table = pd.DataFrame(

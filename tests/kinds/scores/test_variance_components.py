@@ -98,12 +98,7 @@ def test_components_of_levels_are_recovered(simulate: Simulate) -> None:
     panels = []
     for seed in range(12):
         table, theta = simulate(
-            [0.5, 0.3, 0.0, 0.0, -0.3, -0.5],
-            ITEMS,
-            seed,
-            runs=RUNS,
-            judge_item=ORDINAL_OWN[:, None, None],
-            sd=2.0,
+            [0.5, 0.3, 0.0, 0.0, -0.3, -0.5], ITEMS, seed, runs=RUNS, judge_item=ORDINAL_OWN[:, None, None], sd=2.0
         )
         item = np.full(6, theta.to_numpy().var(ddof=1))
         truth = dict(zip(COMPONENTS, (item, ORDINAL_OWN**2, np.full(6, np.pi**2 / 3)), strict=True))

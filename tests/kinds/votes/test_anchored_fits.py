@@ -24,12 +24,7 @@ from voirdire.simulate import Accuracy, OneCoin, simulate_votes
 from voirdire.tables import read_votes
 
 VOTES = pd.DataFrame(
-    [
-        ("a", "c", "x", "y", "x"),
-        ("a", "d", "y", "z", "tie"),
-        ("b", "c", "x", "z", "z"),
-        ("b", "d", "z", "y", "z"),
-    ],
+    [("a", "c", "x", "y", "x"), ("a", "d", "y", "z", "tie"), ("b", "c", "x", "z", "z"), ("b", "d", "z", "y", "z")],
     columns=["judge", "criterion", "first", "second", "winner"],
 )
 ANCHORS = pd.DataFrame([("x", "y", "x"), ("x", "z", "tie")], columns=["first", "second", "winner"])
@@ -190,14 +185,8 @@ def test_a_fit_with_anchors_is_kept_whole(linked, tmp_path) -> None:
     [
         ({"anchor_mode": "cut"}, "anchor_mode 'cut' is for anchors"),
         ({"anchors": ANCHORS, "anchor_mode": "both"}, "anchor_mode 'both' is none of joint, cut"),
-        (
-            {"anchors": ANCHORS, "anchor_mode": "cut", "method": "nuts"},
-            "anchor mode 'cut' is not for method 'nuts'",
-        ),
-        (
-            {"anchors": ANCHORS, "anchor_mode": "cut", "model": "bt-sigma"},
-            "in model bt-sigma a judge is no coin",
-        ),
+        ({"anchors": ANCHORS, "anchor_mode": "cut", "method": "nuts"}, "anchor mode 'cut' is not for method 'nuts'"),
+        ({"anchors": ANCHORS, "anchor_mode": "cut", "model": "bt-sigma"}, "in model bt-sigma a judge is no coin"),
         ({"anchors": ANCHORS, "model": "majority-vote"}, "model majority-vote has no [anchors] section"),
         ({"families": {"nobody": "x"}}, "judge 'nobody' is none of the 2 judges; known are "),
     ],

@@ -129,12 +129,7 @@ def test_contexts_that_no_judge_saw_are_told_and_left_out() -> None:
 def test_an_answer_in_another_context_is_no_contradiction() -> None:
     votes, _, _ = tables("right panel")
     said = pd.DataFrame(
-        {
-            "first": "item 0",
-            "second": "item 1",
-            "context": ["prompt 0", "prompt 1"],
-            "winner": ["first", "second"],
-        }
+        {"first": "item 0", "second": "item 1", "context": ["prompt 0", "prompt 1"], "winner": ["first", "second"]}
     )
     assert read_anchors(said, read_votes(votes)).count == 2
     with pytest.raises(InputError, match="answered both ways"):

@@ -9,13 +9,7 @@ from voirdire.kinds import read_anchors
 from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons, right_and_wrong
 from voirdire.tables import read_votes
 
-ROWS = [
-    ("a", "x", "y", "x"),
-    ("a", "y", "x", "x"),
-    ("a", "z", "w", "tie"),
-    ("b", "y", "x", "y"),
-    ("b", "w", "z", "z"),
-]
+ROWS = [("a", "x", "y", "x"), ("a", "y", "x", "x"), ("a", "z", "w", "tie"), ("b", "y", "x", "y"), ("b", "w", "z", "z")]
 VOTES = read_votes(pd.DataFrame(ROWS, columns=["judge", "first", "second", "winner"]))
 
 

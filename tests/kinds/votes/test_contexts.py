@@ -66,16 +66,9 @@ def test_tables_whose_items_meet_in_several_contexts_get_the_model_with_contexts
     assert any("items meet in several contexts" in note for note in fitted.notes)
     assert any("over='these'" in note for note in fitted.notes)
     spreads = fitted.spreads().set_index("name")
-    assert {
-        "coin",
-        "item",
-        "context",
-        "coin_mean",
-        "tie_judge",
-        "tie_context",
-        "tie_judge_context",
-        "tie_item",
-    } == set(spreads.index)
+    assert {"coin", "item", "context", "coin_mean", "tie_judge", "tie_context", "tie_judge_context", "tie_item"} == set(
+        spreads.index
+    )
     assert (spreads["low"] < spreads["value"]).all()
     assert (spreads["value"] < spreads["high"]).all()
     assert spreads.loc["context", "low"] > 0.3
@@ -106,9 +99,7 @@ def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_o
 
 
 @pytest.mark.slow
-def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     table = panel(1.0, votes=8000)
     many = voirdire.fit(table, method="laplace")
     assert not any("too large to validate" in note for note in many.notes)

@@ -188,12 +188,7 @@ def test_swapped_sides_say_the_same(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     table = given[0].drop(columns="context")
     table = table[table["first"].isin(["item 0"])].assign(judge="one")
     swapped = table.rename(
-        columns={
-            "first": "second",
-            "second": "first",
-            "length_first": "length_second",
-            "length_second": "length_first",
-        }
+        columns={"first": "second", "second": "first", "length_first": "length_second", "length_second": "length_first"}
     ).assign(winner=table["winner"].map({"first": "second", "second": "first"}))
     one, other = (voirdire.fit(t, covariates="length") for t in (table, swapped))
     assert one.model.name == other.model.name == "bradley-terry"
@@ -210,10 +205,7 @@ def test_an_order_that_is_not_known_leaves_positions_out(given: tuple[pd.DataFra
     assert found.model.name == "unordered-crowd-bt-contexts"
     refused(given, "order 'random' is none of shown, unknown", order="random")
     refused(
-        given,
-        "is about positions, but which item was shown first is unknown",
-        order="unknown",
-        model="maple-position",
+        given, "is about positions, but which item was shown first is unknown", order="unknown", model="maple-position"
     )
 
 
@@ -250,22 +242,13 @@ def test_bad_covariates_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     refused(given, "rows 1, 2, 3 and 45 more: n 'long' is not a number", covariates=items.assign(n="long"))
     refused(given, "row 1: length is empty", covariates=items.assign(length=[np.nan, *items["length"][1:]]))
     refused(given, "a second row of", covariates=pd.concat([items, items.head(1)]))
-    refused(
-        given,
-        "'own-family' is reserved for the effect",
-        covariates=items.rename(columns={"length": "own-family"}),
-    )
+    refused(given, "'own-family' is reserved for the effect", covariates=items.rename(columns={"length": "own-family"}))
     refused(given, "covariates of votes: there is no column 'lenth_first'", covariates="lenth")
     refused(given, "'length' is named twice", covariates=["length", "length"])
     refused(given, "no column beside item and context", covariates=items.drop(columns="length"))
     refused(given, "neither a table of items nor names", covariates=3)
     refused(given, "covariates=' ' names nothing", covariates=" ")
-    refused(
-        given,
-        "pools votes before it looks at them, so it takes no terms",
-        covariates=items,
-        model="majority-vote",
-    )
+    refused(given, "pools votes before it looks at them, so it takes no terms", covariates=items, model="majority-vote")
     same = given[0].assign(n_first=given[0].index, n_second=given[0].index)
     with pytest.raises(InputError, match="n, judge:n is the same for all items of a vote"):
         voirdire.fit(same, covariates="n", method="map")
@@ -316,16 +299,7 @@ def test_other_kinds_of_tables_refuse_covariates() -> None:
 def test_texts_are_counted() -> None:
     texts = pd.DataFrame({"item": ["a", "b"], "context": ["p", "p"], "text": ["# T\n1. **x** y\n```\ncode\n```\n", ""]})
     found = voirdire.covariates.text(texts)
-    assert found.columns.tolist() == [
-        "item",
-        "context",
-        "characters",
-        "words",
-        "headers",
-        "lists",
-        "bold",
-        "code",
-    ]
+    assert found.columns.tolist() == ["item", "context", "characters", "words", "headers", "lists", "bold", "code"]
     assert found.iloc[0].tolist()[2:] == [28, 8, 1, 1, 1, 1]
     assert found.iloc[1].tolist()[2:] == [0] * 6
     with pytest.raises(InputError, match="row 2: text 3 is no text"):

@@ -36,11 +36,7 @@ def tables(
         better = rng.random(count) < 1 / (1 + np.exp(-d))
         won = better == (rng.random(count) < coins[judge, np.where(better, 0, 1)])
         won = np.where(rng.random(count) < 0.3 / (0.3 + np.cosh(d / 2)), "tie", np.where(won, "first", "second"))
-        names = {
-            "first": [f"i{k:02d}" for k in first],
-            "second": [f"i{k:02d}" for k in second],
-            "winner": won,
-        }
+        names = {"first": [f"i{k:02d}" for k in first], "second": [f"i{k:02d}" for k in second], "winner": won}
         return names | ({"context": [f"x{k}" for k in context]} if contexts else {}), judge
 
     criterion = rng.integers(0, 3, votes)

@@ -18,9 +18,7 @@ EVEN = COIN | {"reversed": 0.5}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("features", "error"),
-    [(RNG.uniform(-1.0, 1.0, (30, 2)), 0.01), (X[:, :2], 0.02)],
-    ids=["apart", "repeated"],
+    ("features", "error"), [(RNG.uniform(-1.0, 1.0, (30, 2)), 0.01), (X[:, :2], 0.02)], ids=["apart", "repeated"]
 )
 def test_two_judges_are_weighed_as_by_summing_over_the_priors(features: np.ndarray, error: float) -> None:
     """All of it by importance sampling from the priors, whose 100,000 draws know a probability to about 0.001.

@@ -58,10 +58,7 @@ def chained(known: Posterior) -> dict[str, np.ndarray]:
 def test_scores_are_weighted_strengths() -> None:
     """softmax(0, log 3) = (1/4, 3/4): 0.25 x 2 + 0.75 x (-1) = -0.25 and so on."""
     problem = encoded("maple")
-    values = {
-        "weight": np.array([0.0, math.log(3.0)]),
-        "strength": np.array([[2.0, 0.0, -2.0], [-1.0, 1.0, 0.0]]),
-    }
+    values = {"weight": np.array([0.0, math.log(3.0)]), "strength": np.array([[2.0, 0.0, -2.0], [-1.0, 1.0, 0.0]])}
     np.testing.assert_allclose(normalised_weights(problem.density, values), [0.25, 0.75])
     np.testing.assert_allclose(integrated_scores(problem.density, values), [-0.25, 0.75, -0.5])
     equal = {"strength": values["strength"]}
@@ -99,10 +96,7 @@ def test_the_mode_alone_has_no_spread() -> None:
     judges = pd.DataFrame(summaries.judge_table(problem, alone, 0.9))
     assert judges[["reliability", "position_bias", "p_right", "first_rate", "tie_rate"]].notna().all(axis=None)
     assert judges.filter(regex="_(low|high)$").isna().all(axis=None)
-    for table in (
-        shared.criterion_table(problem, alone, 0.9),
-        shared.strength_table(problem, alone, 0.9),
-    ):
+    for table in (shared.criterion_table(problem, alone, 0.9), shared.strength_table(problem, alone, 0.9)):
         assert pd.DataFrame(table)[["low", "high"]].isna().all(axis=None)
     assert to_records(shared.ranking_table(problem, alone, 0.9))[0]["sd"] is None
 
@@ -179,8 +173,7 @@ def behaviour_by_hand(model: str, values: dict[str, Any], judge: int) -> tuple[f
 
 
 @pytest.mark.parametrize(
-    "model",
-    ["bradley-terry", "crowd-bt-position", "bt-sigma-position", "maple", "maple-criterion-reliability"],
+    "model", ["bradley-terry", "crowd-bt-position", "bt-sigma-position", "maple", "maple-criterion-reliability"]
 )
 def test_behaviour_on_a_typical_pair_by_hand(model: str) -> None:
     problem = encoded(model)

@@ -47,15 +47,7 @@ def test_it_is_the_default_of_several_criteria_and_learns_what_they_share(fitted
     assert found.model.name == "maple-tastes"
     assert "judges may have tastes under its 3 criteria" in found.notes[0]
     spreads = found.spreads().set_index("name")["value"]
-    assert spreads.index.tolist() == [
-        "item:c0",
-        "item:c1",
-        "item:c2",
-        "general",
-        "coin_mean",
-        "coin",
-        "taste",
-    ]
+    assert spreads.index.tolist() == ["item:c0", "item:c1", "item:c2", "general", "coin_mean", "coin", "taste"]
     assert spreads["taste"] == pytest.approx(1.5, rel=0.5)
     assert spreads["general"] > 0.5
     scores = found.ranking().set_index("item").loc[[f"i{i}" for i in range(ITEMS)]]
@@ -85,10 +77,7 @@ def test_a_few_good_judges_among_many_that_guess_settle_the_orientation() -> Non
     for share in (0.1, 0.499):
         priors = {"reliability": {"reversed": share}}
         checks = voirdire.fit(
-            table.drop(columns="criterion"),
-            model="learned-crowd-bt-position",
-            method="laplace",
-            priors=priors,
+            table.drop(columns="criterion"), model="learned-crowd-bt-position", method="laplace", priors=priors
         ).checks()
         mass[share] = checks.set_index("check").loc["orientation", "value"]
     assert mass[0.1] < 0.001

@@ -33,10 +33,7 @@ TABLE = panel(0).assign(twice_first=1.0, twice_second=np.arange(1200) % 3)
 
 def test_the_sum_says_which_terms_there_are() -> None:
     whole = voirdire.fit(
-        TABLE,
-        terms="item + item:context + judge:item + length + judge:length",
-        covariates="length",
-        method="laplace",
+        TABLE, terms="item + item:context + judge:item + length + judge:length", covariates="length", method="laplace"
     )
     spreads = whole.spreads().set_index("name")
     assert set(spreads.index) == {"item", "coin_mean", "coin", "context", "taste", "judge:length"}

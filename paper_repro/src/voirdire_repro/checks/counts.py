@@ -151,12 +151,7 @@ def _detection_measures(counts: tuple[int, int, int, int]) -> dict[str, tuple[fl
     n = len(truth)
     table = pd.DataFrame({"judge": np.repeat(["people", "model"], n), "item": [*range(n)] * 2})
     rows = detection(
-        table.assign(label=[*truth, *predicted]),
-        "people",
-        empty="zero",
-        resamples=RESAMPLES,
-        prob=PROB,
-        seed=SEED,
+        table.assign(label=[*truth, *predicted]), "people", empty="zero", resamples=RESAMPLES, prob=PROB, seed=SEED
     )
     measures = {}
     for row in rows.to_dict("records"):

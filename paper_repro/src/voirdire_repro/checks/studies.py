@@ -94,9 +94,7 @@ def falls(context: Context, cell: Cell, settings: Settings) -> Found:
     assert isinstance(measured_drop.value, float)
     note = f"drop {measured_drop.value:.3f}, Monte Carlo error {measured_drop.error:.3f}"
     return Found(
-        "falls" if measured_drop.value > 2 * measured_drop.error else "holds",
-        note=note,
-        margin=measured_drop.margin,
+        "falls" if measured_drop.value > 2 * measured_drop.error else "holds", note=note, margin=measured_drop.margin
     )
 
 

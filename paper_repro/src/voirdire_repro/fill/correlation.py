@@ -145,10 +145,7 @@ def _fill_alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.
             item=agent_scores["item"] + "/" + agent_scores["criterion"] + "/" + agent_scores["run"]
         )
         alphas = voirdire.agreement(
-            units[["judge", "item", "score"]],
-            measures="krippendorff_alpha_interval",
-            pairs=False,
-            resamples=100,
+            units[["judge", "item", "score"]], measures="krippendorff_alpha_interval", pairs=False, resamples=100
         )
         value = float(alphas["value"].iloc[0])
         filled.add_figure(where["table"], **where["keys"], model=judge, group=group, phase=phase, value=value)

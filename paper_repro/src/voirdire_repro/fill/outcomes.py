@@ -89,11 +89,7 @@ def _add_shares(filled: Filled, table: str, keys: Mapping[str, str], counts: Map
 
 
 def _add_rates(
-    filled: Filled,
-    table: str,
-    keys: Mapping[str, str],
-    names: tuple[str, str],
-    counts: Mapping[str, Mapping[str, int]],
+    filled: Filled, table: str, keys: Mapping[str, str], names: tuple[str, str], counts: Mapping[str, Mapping[str, int]]
 ) -> None:
     for name in names:
         columns: dict[str, list[float]] = {"value": [], "low": [], "high": []}

@@ -52,11 +52,7 @@ def text_of(
 
     def coefficient_value(scores: pd.DataFrame, criterion: str) -> float | None:
         for row in coefficients(job, scores):
-            if (row["judge"], row["criterion"], row["coefficient"]) == (
-                text["judge"],
-                criterion,
-                text["coefficient"],
-            ):
+            if (row["judge"], row["criterion"], row["coefficient"]) == (text["judge"], criterion, text["coefficient"]):
                 return float(row["value"])
         return None
 

@@ -18,13 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.engine.statistic import (
-    CountStatistic,
-    FloatArray,
-    IntArray,
-    WeightedStatistic,
-    ratio_or_nan,
-)
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray, WeightedStatistic, ratio_or_nan
 from voirdire.tables.encode import dense_codes
 
 

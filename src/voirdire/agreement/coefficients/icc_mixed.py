@@ -132,10 +132,7 @@ def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArra
     def deviance_at(of_judges: FloatArray) -> tuple[FloatArray, FloatArray]:
         ratio = (of_judges / (1 - of_judges) / (1 - p))[:, None]  # C / E
         grown = 1 + ratio * values
-        crossed, ones_squares = (
-            np.sum(ones * projected / grown, axis=1),
-            np.sum(ones**2 * values / grown, axis=1),
-        )
+        crossed, ones_squares = (np.sum(ones * projected / grown, axis=1), np.sum(ones**2 * values / grown, axis=1))
         residual = squares - np.sum(projected**2 * ratio / grown, axis=1) - crossed**2 / ones_squares
         deviance = (sums.scores - 1) * np.log(np.maximum(residual, floor)) + logs + np.log(ones_squares)
         return deviance + np.sum(np.log(grown), axis=1), of_judges

@@ -100,11 +100,7 @@ def add_reference_column(ratings: Ratings, reference: str | Sequence[str], name:
     if len(reference_judges) == 1:
         return ratings, reference_judges[0], reference_judges
     ratings = add_tie_level(ratings)
-    return (
-        ratings.with_column(name, majority_answer(ratings.select(reference_judges))),
-        name,
-        reference_judges,
-    )
+    return (ratings.with_column(name, majority_answer(ratings.select(reference_judges))), name, reference_judges)
 
 
 def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatistic:

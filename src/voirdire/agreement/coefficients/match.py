@@ -93,11 +93,7 @@ ratings_by_criterion.register(Rankings)(ratings_from_rankings)
 
 @ratings_by_criterion.register
 def _ratings_from_votes(
-    votes: Votes,
-    *,
-    repeats: Repeats | None = None,
-    orientation: Orientation | None = None,
-    **_: object,
+    votes: Votes, *, repeats: Repeats | None = None, orientation: Orientation | None = None, **_: object
 ) -> list[Ratings]:
     repeats = _check_repeats(repeats, ("majority", "swap", "error"), "votes")
     if orientation not in (None, "name", "both"):
@@ -175,11 +171,7 @@ def _ratings_from_scores(
 
 @ratings_by_criterion.register
 def _ratings_from_labels(
-    labels: Labels,
-    *,
-    repeats: Repeats | None = None,
-    orientation: Orientation | None = None,
-    **_: object,
+    labels: Labels, *, repeats: Repeats | None = None, orientation: Orientation | None = None, **_: object
 ) -> list[Ratings]:
     repeats = _check_repeats(repeats, ("majority", "error"), "labels", orientation)
     level_values = None if labels.members is not None else _numeric_label_values(labels.labels)
@@ -269,10 +261,7 @@ def _notes_on_repeats(number: FloatArray, repeats: Repeats, judges: Sequence[str
 
 
 def _check_repeats(
-    repeats: Repeats | None,
-    allowed: tuple[Repeats, ...],
-    table_kind: str,
-    orientation: Orientation | None = None,
+    repeats: Repeats | None, allowed: tuple[Repeats, ...], table_kind: str, orientation: Orientation | None = None
 ) -> Repeats:
     """Check that the rule for repeated answers fits the kind of table; the first rule is the default."""
     if orientation is not None:

@@ -21,12 +21,7 @@ from voirdire.agreement.coefficients.ranks import kendall_w, kendall_w_of_items,
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa, scott_pi
 from voirdire.agreement.engine.combine import TwoWayStatistic
-from voirdire.agreement.engine.statistic import (
-    CountStatistic,
-    FloatArray,
-    PanelStatistic,
-    Statistic,
-)
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, PanelStatistic, Statistic
 from voirdire.errors import InputError
 
 Needs: TypeAlias = Literal["nominal", "ordered", "numbers", "ranks", "sets"]
@@ -85,10 +80,7 @@ def _correlate(ratings: Ratings, name: str) -> Statistic:
 
 
 _CORRELATIONS = _variants(
-    "",
-    "pair",
-    _correlate,
-    {name: ("numbers" if name == "pearson" else "ordered", name) for name in CORRELATIONS},
+    "", "pair", _correlate, {name: ("numbers" if name == "pearson" else "ordered", name) for name in CORRELATIONS}
 )
 _WEIGHTS: dict[str, tuple[Needs, object]] = {
     "": ("nominal", "identity"),
@@ -120,17 +112,11 @@ _OTHERS = [
     *_variants("brennan_prediger", "both", brennan_prediger, _WEIGHTS),
     *_variants("gwet_ac", "both", gwet_ac, _AC),
     *_variants(
-        "krippendorff_alpha_",
-        "both",
-        krippendorff_alpha,
-        {name: (needs, name) for name, needs in _ALPHAS.items()},
+        "krippendorff_alpha_", "both", krippendorff_alpha, {name: (needs, name) for name, needs in _ALPHAS.items()}
     ),
     *_variants("icc_", "both", intraclass_correlation, _FORMS),
     *_variants(
-        "icc_",
-        "both",
-        mixed_intraclass_correlation,
-        {f"{form}_mixed": needs for form, needs in _FORMS.items()},
+        "icc_", "both", mixed_intraclass_correlation, {f"{form}_mixed": needs for form, needs in _FORMS.items()}
     ),
     Measure("kendall_w", "panel", "ordered", kendall_w_of_items),
     Measure("all_agree", "panel", "nominal", share_agreeing),
@@ -148,11 +134,7 @@ RANKING_MEASURES = {
 }
 
 #: Measures of votes, per judge and item; ties are left out, not won, or half won.
-WIN_RATES: dict[str, Ties] = {
-    "win_rate": "left out",
-    "win_rate_of_all": "not won",
-    "win_rate_ties_half": "half won",
-}
+WIN_RATES: dict[str, Ties] = {"win_rate": "left out", "win_rate_of_all": "not won", "win_rate_ties_half": "half won"}
 
 _AT_LEAST = re.compile(r"at_least_(\d+)_agree")
 

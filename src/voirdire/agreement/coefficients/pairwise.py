@@ -26,13 +26,7 @@ from voirdire.agreement.coefficients.correlation import (
     sum_by_code,
 )
 from voirdire.agreement.engine.combine import JointStatistic
-from voirdire.agreement.engine.statistic import (
-    FloatArray,
-    IntArray,
-    Statistic,
-    WeightedStatistic,
-    ratio_or_nan,
-)
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic, WeightedStatistic, ratio_or_nan
 from voirdire.errors import InputError
 
 

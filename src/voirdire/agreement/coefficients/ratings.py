@@ -204,11 +204,7 @@ def unknown_names(role: str, names: Iterable[str], known_list: Sequence[str], pl
 
 
 def other_judges(
-    table_judges: Sequence[str],
-    excluded: Sequence[str],
-    role: str,
-    judges: Sequence[str] | None,
-    least: int = 0,
+    table_judges: Sequence[str], excluded: Sequence[str], role: str, judges: Sequence[str] | None, least: int = 0
 ) -> list[str]:
     """Choose the judges to compare with judges that have a role: by default all others.
 

@@ -110,9 +110,7 @@ def cut_to_range(interval: Interval, measure: str, *, difference: bool = False) 
     if difference:
         min_value, max_value = min_value - max_value, max_value - min_value
     return replace(
-        interval,
-        low=min(max(interval.low, min_value), max_value),
-        high=max(min(interval.high, max_value), min_value),
+        interval, low=min(max(interval.low, min_value), max_value), high=max(min(interval.high, max_value), min_value)
     )
 
 
@@ -188,10 +186,7 @@ class Task:
         if math.isnan(replicates.estimate):
             notes = [self.undefined or why_undefined(self.ratings, self.measure)]
         else:
-            notes = [
-                replicates.interval.note,
-                self.note if isinstance(self.note, str) else self.note(replicates),
-            ]
+            notes = [replicates.interval.note, self.note if isinstance(self.note, str) else self.note(replicates)]
         notes_by_judge = self.ratings.notes
         noted = [f"{judge}: {notes_by_judge[judge]}" for judge in self.judges if judge in notes_by_judge]
         if len(noted) > _MAX_NOTES:

@@ -73,10 +73,7 @@ def plan_tasks(
     """
     requested = None if measures is None else [measures] if isinstance(measures, str) else list(measures)
     chosen = _check_judges(
-        matched[0],
-        judges,
-        against,
-        alone=bool(requested) and set(requested or ()) <= {*SINGLE_JUDGE_MEASURES},
+        matched[0], judges, against, alone=bool(requested) and set(requested or ()) <= {*SINGLE_JUDGE_MEASURES}
     )
     matched = [ratings.select(chosen) for ratings in matched]
     if against == MAJORITY:

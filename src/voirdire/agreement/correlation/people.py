@@ -23,11 +23,7 @@ _COLUMNS_KEPT = ("judge", "item", "score", "criterion", "context", "system")
 
 
 def combine_score_tables(
-    tables: Sequence[object],
-    humans: object = None,
-    *,
-    phase: str | None = None,
-    where: Mapping[str, str] | None = None,
+    tables: Sequence[object], humans: object = None, *, phase: str | None = None, where: Mapping[str, str] | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Combine scores of several runs or tables and of people in one table.
 

@@ -178,9 +178,7 @@ class _Cell:
         fixed = with_fixed_judges(point)
         value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
         return Replicates(
-            value,
-            resampled.draws,
-            bootstrap_interval(value, resampled.draws, resampling.prob, resampling.interval),
+            value, resampled.draws, bootstrap_interval(value, resampled.draws, resampling.prob, resampling.interval)
         )
 
     def _distance_behind(
@@ -201,11 +199,7 @@ class _Cell:
         low, high = cut_to_range(gap, self.name, difference=True).ends
         includes_zero = None if gap.low is None else bool(low <= 0 <= high)
         return dict(
-            zip(
-                COMPARISON_COLUMNS[2:],
-                (leader.estimate - follower.estimate, low, high, includes_zero),
-                strict=True,
-            )
+            zip(COMPARISON_COLUMNS[2:], (leader.estimate - follower.estimate, low, high, includes_zero), strict=True)
         )
 
     def _row(self, metric: str, replicates: Replicates) -> dict[str, object]:

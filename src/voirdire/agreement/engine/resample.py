@@ -14,12 +14,7 @@ from typing import Unpack, get_args
 
 import numpy as np
 
-from voirdire.agreement.engine.combine import (
-    TwoWayStatistic,
-    group_statistic,
-    restrict_to_support,
-    with_fixed_judges,
-)
+from voirdire.agreement.engine.combine import TwoWayStatistic, group_statistic, restrict_to_support, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval, standard_errors
 from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
 from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
@@ -77,10 +72,7 @@ class Replicates:
 
 
 def bootstrap(
-    statistics: Sequence[Statistic | TwoWayStatistic],
-    *,
-    groups: IntArray | None = None,
-    **settings: Unpack[Settings],
+    statistics: Sequence[Statistic | TwoWayStatistic], *, groups: IntArray | None = None, **settings: Unpack[Settings]
 ) -> list[Replicates]:
     """Resample several statistics of one set of units.
 

@@ -147,11 +147,7 @@ def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
         tie, last = panel.levels.index(panel.tie), len(panel.levels) - 1
         missed = answered & ~like_any
         split = np.sum(panel.codes == 0, axis=1) == np.sum(panel.codes == last, axis=1)
-        kinds = (
-            missed & (answer == tie) & split,
-            missed & (answer == tie) & ~split,
-            missed & (answer != tie),
-        )
+        kinds = (missed & (answer == tie) & split, missed & (answer == tie) & ~split, missed & (answer != tie))
         rows += [
             (measure, ANY_EXPERT, share_statistic(answered, kind)) for measure, kind in zip(MISSES, kinds, strict=True)
         ]

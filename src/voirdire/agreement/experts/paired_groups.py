@@ -69,9 +69,7 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
         return replace(comparison, lift=lift, note="interval undefined: the difference is the same throughout")
     quantile = float(t.ppf((1 + prob) / 2, n - 1))
     comparison = replace(
-        comparison,
-        low=comparison.difference - quantile * error,
-        high=comparison.difference + quantile * error,
+        comparison, low=comparison.difference - quantile * error, high=comparison.difference + quantile * error
     )
     (var_a, cov), (_, var_b) = np.cov(x, y) * quantile**2 / n
     return comparison.with_lift(float(var_a), float(var_b), float(cov))

@@ -30,12 +30,7 @@ MEAN_OF_CRITERIA = "mean of the criteria"
 NO_CODES = np.empty((0, 1), np.int64)
 
 
-def run_deviation(
-    table: object,
-    *,
-    ddof: int = 1,
-    **settings: Unpack[Settings],
-) -> pd.DataFrame:
+def run_deviation(table: object, *, ddof: int = 1, **settings: Unpack[Settings]) -> pd.DataFrame:
     """Estimate the run-to-run standard deviation of each judge by each criterion, averaged over items.
 
     Parameters

@@ -86,10 +86,7 @@ def swap_consistency(
         if experts:
             with_reference, column, _ = add_reference_column(ratings, experts, REFERENCE)
         for judge in chosen:
-            a, b = (
-                codes_forward[:, ratings.judges.index(judge)],
-                codes_backward[:, ratings.judges.index(judge)],
-            )
+            a, b = (codes_forward[:, ratings.judges.index(judge)], codes_backward[:, ratings.judges.index(judge)])
             answered, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
             one_order = int(np.sum((a >= 0) ^ (b >= 0)))
             note = f"pairs shown in one order only, not used: {one_order}" if one_order else ""
@@ -109,9 +106,7 @@ def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     """Ratings from the votes with pairs shown in one of the two orders."""
     cell = votes.row_cell
     return ratings_by_criterion(
-        votes.subset((votes.first[cell] < votes.second[cell]) == alphabetical),
-        repeats="majority",
-        orientation="name",
+        votes.subset((votes.first[cell] < votes.second[cell]) == alphabetical), repeats="majority", orientation="name"
     )
 
 

@@ -219,12 +219,7 @@ def compare_systems(
 
 
 def _result_row(
-    scores: Scores,
-    judge: str,
-    criterion: str,
-    systems: tuple[str, str],
-    least: float | None,
-    resampling: Resampling,
+    scores: Scores, judge: str, criterion: str, systems: tuple[str, str], least: float | None, resampling: Resampling
 ) -> dict[str, Any]:
     groups = Groups.from_scores(scores, judge, criterion, systems, cast("Unit | None", resampling.unit))
     x, y = groups.values(least)

@@ -62,11 +62,7 @@ class Sample:
 
     @classmethod
     def of_values(
-        cls,
-        human: FloatArray,
-        judges: FloatArray,
-        labelled: NDArray[np.bool_],
-        groups: IntArray | None = None,
+        cls, human: FloatArray, judges: FloatArray, labelled: NDArray[np.bool_], groups: IntArray | None = None
     ) -> Sample:
         """Build a sample for a mean, from human and judges' values of the units, shape (units,)."""
         ones = np.ones(len(human))

@@ -157,12 +157,7 @@ def matched_columns(humans: Any, table: Any) -> Any:
 
 def has_column(table: Table, column: str) -> bool:
     """True if a table has a column that identifies its units."""
-    attribute_names = {
-        "criterion": "has_criteria",
-        "item": "has_items",
-        "context": "contexts",
-        "phase": "phases",
-    }
+    attribute_names = {"criterion": "has_criteria", "item": "has_items", "context": "contexts", "phase": "phases"}
     return bool(getattr(table, attribute_names[column], False))
 
 

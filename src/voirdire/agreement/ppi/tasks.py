@@ -65,11 +65,7 @@ class PoweredTask:
 
 
 def powered_tasks(
-    measure: str,
-    ratings: Ratings,
-    human: str,
-    clustered: bool,
-    systems: tuple[tuple[str, ...], IntArray] | None,
+    measure: str, ratings: Ratings, human: str, clustered: bool, systems: tuple[tuple[str, ...], IntArray] | None
 ) -> Iterator[PoweredTask]:
     """Build the tasks of one measure.
 

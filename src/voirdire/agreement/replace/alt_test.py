@@ -116,19 +116,14 @@ def pair_coefficients(answer: FloatArray, others: FloatArray, likeness: Likeness
         a, b = x - x.mean(), y - x.mean()
         scale = max(np.abs(a).max(), np.abs(b).max()) or 1.0
         a, b = a / scale, b / scale
-        chance_level, observed = (
-            (a**2).mean() + (b**2).mean() - 2 * a.mean() * b.mean(),
-            ((a - b) ** 2).mean(),
-        )
+        chance_level, observed = ((a**2).mean() + (b**2).mean() - 2 * a.mean() * b.mean(), ((a - b) ** 2).mean())
     else:
         chance_level = 1 - sum((x == level).mean() * (y == level).mean() for level in np.unique(np.append(x, y)))
         observed = (x != y).mean()
     kappa = float(1 - observed / chance_level) if chance_level > 1e-12 else nan
     varies = ordered and np.ptp(x) > 0 and np.ptp(y) > 0
     return Coefficients(
-        kappa,
-        float(np.corrcoef(x, y)[0, 1]) if varies else nan,
-        float(np.abs(x - y).mean()) if ordered else nan,
+        kappa, float(np.corrcoef(x, y)[0, 1]) if varies else nan, float(np.abs(x - y).mean()) if ordered else nan
     )
 
 

@@ -112,18 +112,13 @@ def estimate_mean(
         spread = float(residual_weights @ centred**2)
         if spread > 1e-24:
             weight = float(
-                np.clip(
-                    residual_weights @ (centred * (answers - np.average(answers, weights=o))) / spread,
-                    0.0,
-                    1.0,
-                )
+                np.clip(residual_weights @ (centred * (answers - np.average(answers, weights=o))) / spread, 0.0, 1.0)
             )
     residual = answers - weight * predicted
     value = float(o @ residual) + (weight * float(f.mean()) if f is not None and weight else 0.0)
     freedom = n - 1 - (0 < weight < 1)
     spread_all = max(
-        float(o @ (answers - o @ answers) ** 2) * n / (n - 1),
-        _constant_answers_variance(answers, span, n) * n,
+        float(o @ (answers - o @ answers) ** 2) * n / (n - 1), _constant_answers_variance(answers, span, n) * n
     )
     sampling_variance = float(np.sum(o**2 * (1 - probability) * (residual - o @ residual) ** 2)) * n / freedom
     if np.ptp(residual) == 0:

@@ -280,12 +280,7 @@ def _result_row(
     y = np.where(np.isnan(judge_agreement), np.nan, judge_agreement - people_agreement)
     contexts = panel.ratings.contexts
     groups = None if contexts is None else contexts[answered]
-    estimate_settings = (
-        None if chance is None else chance[answered],
-        settings.prob,
-        likeness.difference_span,
-        groups,
-    )
+    estimate_settings = (None if chance is None else chance[answered], settings.prob, likeness.difference_span, groups)
     estimate = estimate_mean(y, _predicted_difference(judge_answers, other_answers, likeness, bar), *estimate_settings)
     # shown together: weighted means over the units that people answered
     agreement, people = (

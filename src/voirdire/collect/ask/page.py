@@ -20,11 +20,7 @@ from voirdire.collect.ask.questions import Questions, read_questions
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 
-_DEFAULT_TASKS = {
-    "winner": "Which text is better?",
-    "score": "How good is this text?",
-    "label": "What is this text?",
-}
+_DEFAULT_TASKS = {"winner": "Which text is better?", "score": "How good is this text?", "label": "What is this text?"}
 
 
 def write_page(

@@ -240,12 +240,7 @@ def criterion_text(generated: Mapping[str, Any]) -> str:
     1: dull
     2: vivid
     """
-    titles = {
-        "look_for": "Look for",
-        "levels": "Levels",
-        "pitfalls": "Pitfalls",
-        "borderline": "Between two levels",
-    }
+    titles = {"look_for": "Look for", "levels": "Levels", "pitfalls": "Pitfalls", "borderline": "Between two levels"}
     lines = [str(generated["definition"])]
     for part, title in titles.items():
         value = generated.get(part) or ()

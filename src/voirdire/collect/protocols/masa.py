@@ -31,17 +31,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import (
-    Ask,
-    Calls,
-    Item,
-    Question,
-    Row,
-    Setting,
-    ask_rows,
-    gather_rows,
-    missing_row,
-)
+from voirdire.collect.protocol import Ask, Calls, Item, Question, Row, Setting, ask_rows, gather_rows, missing_row
 from voirdire.collect.protocols import pairing
 from voirdire.collect.protocols.pairwise import ANSWERS, read_winner
 from voirdire.collect.protocols.roles import YES_NO, PanelProtocol, answer_schema, unknown_judges
@@ -190,12 +180,7 @@ async def _make_summaries(setting: Setting, summaries: Sequence[Item], ask: Ask,
     for summary in summaries:
         shown = {"task": options.task, "source": summary.source, "question": contexts[summary.id]}
         question = Question(str(summary.system), "masa/summarise", shown, ("summarise", summary.id), schema)
-        columns = {
-            "judge": summary.system,
-            "context": summary.id,
-            "system": summary.system,
-            "kind": "summary",
-        }
+        columns = {"judge": summary.system, "context": summary.id, "system": summary.system, "kind": "summary"}
         requests.append((question, columns))
     text_rows = await ask_rows(ask, requests, "texts", lambda answer: {"text": answer["summary"]})
     rows += text_rows
@@ -214,12 +199,7 @@ async def _compare_both_ways(
     requests = []
     for first, second in ((first_item, second_item), (second_item, first_item)):
         shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
-        columns = {
-            "judge": judge,
-            "first": first.system,
-            "second": second.system,
-            "context": first_item.context,
-        }
+        columns = {"judge": judge, "first": first.system, "second": second.system, "context": first_item.context}
         for run in range(1, options.runs + 1):
             key = ("compare", str(first_item.context), str(first.system), str(second.system), run)
             question = Question(judge, f"masa/{options.guidance}", shown, key, schema)
@@ -234,12 +214,7 @@ async def _compare_both_ways(
     order_winners = winners[: options.runs], winners[options.runs :]
     majorities = [pairing.majority_of_runs(answers) for answers in order_winners]
     decision = pairing.winner_of_both_orders(*majorities)
-    columns = {
-        "judge": judge,
-        "first": first_item.system,
-        "second": second_item.system,
-        "context": first_item.context,
-    }
+    columns = {"judge": judge, "first": first_item.system, "second": second_item.system, "context": first_item.context}
     if decision is None:
         missing_key = ("decide", str(first_item.context), str(first_item.system), str(second_item.system))
         reason = "the decision hangs on missing answers"
@@ -302,10 +277,7 @@ def _given_summary_problems(setting: Setting) -> list[str]:
         systems = {item.system for item in setting.items}
         if options.reference not in systems:
             system_names = ", ".join(sorted(str(system) for system in systems))
-            return [
-                *problems,
-                f"option reference: {options.reference!r} is none of the systems {system_names}",
-            ]
+            return [*problems, f"option reference: {options.reference!r} is none of the systems {system_names}"]
         referenced = {item.context for item in setting.items if item.system == options.reference}
         lacking = dict.fromkeys(item.context for item in setting.items if item.context not in referenced)
         problems += [f"context {context!r} has no summary by {options.reference!r}" for context in lacking]

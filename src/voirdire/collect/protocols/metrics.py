@@ -107,13 +107,7 @@ class Metric:
 
     def row(self, item: Item, value: float | None) -> Row:
         """Return the row of an item's score, or of ``missing`` without one."""
-        columns = {
-            "judge": self.name,
-            "item": item.id,
-            **context_and_system(item),
-            "run": 1,
-            "phase": "final",
-        }
+        columns = {"judge": self.name, "item": item.id, **context_and_system(item), "run": 1, "phase": "final"}
         if value is not None:
             return Row("scores", {**columns, "score": float(value)})
         reason = "text or reference has no word that ROUGE knows (of the letters a-z and digits)"

@@ -214,12 +214,7 @@ def choose_by_entropy(
 
 
 def _best_question(
-    answers: Floats,
-    about: Unknowns,
-    by_world: Floats,
-    bound: Floats,
-    open_: npt.NDArray[np.bool_],
-    cost: Floats,
+    answers: Floats, about: Unknowns, by_world: Floats, bound: Floats, open_: npt.NDArray[np.bool_], cost: Floats
 ) -> int:
     """Find the question with the largest mean gain over its cost in the worlds; recomputed gains enter `bound`."""
     order = np.argsort(np.where(open_, -bound, np.inf), kind="stable")[: int(open_.sum())]

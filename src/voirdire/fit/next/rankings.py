@@ -42,13 +42,7 @@ QUADRATURE_NODES = 15  # nodes of the quadrature over results of a ranking
 
 
 def next_rankings(
-    fit: Fit,
-    count: int = 5,
-    *,
-    size: int | None = None,
-    who: str = "judge",
-    about: str = "ranking",
-    seed: int = 0,
+    fit: Fit, count: int = 5, *, size: int | None = None, who: str = "judge", about: str = "ranking", seed: int = 0
 ) -> pd.DataFrame:
     """Choose the rankings with the largest expected information.
 
@@ -107,11 +101,7 @@ def next_rankings(
         state = state.conditional_on(where, items)
         rows.append(_ranking_row(problem, place, where, items, single_gain, gain))
     frame = pd.DataFrame(rows)
-    frame.attrs |= {
-        "about": about,
-        "entropy": entropy,
-        "left": max(entropy - float(frame["gain"].sum()), 0.0),
-    }
+    frame.attrs |= {"about": about, "entropy": entropy, "left": max(entropy - float(frame["gain"].sum()), 0.0)}
     return frame
 
 
@@ -322,12 +312,7 @@ def _choose_ranking(state: _State, places: list[_RankingPlace], size: int) -> tu
 
 
 def _ranking_row(
-    problem: RankingsProblem,
-    number: int,
-    where: _RankingPlace,
-    items: tuple[int, ...],
-    alone: float,
-    gain: float,
+    problem: RankingsProblem, number: int, where: _RankingPlace, items: tuple[int, ...], alone: float, gain: float
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"place": number + 1, "judge": None, "criterion": None}
     if where.judge >= 0:

@@ -94,21 +94,14 @@ def weighted_moments(answers: Floats, gaps: Floats, weights: Floats, matters: Fl
     spread = (deviations**2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.where(
-            spread > _MIN_VARIANCE,
-            np.exp(-0.5 * mean**2 / np.maximum(spread, _MIN_VARIANCE)) / np.sqrt(2 * np.pi),
-            0.0,
+            spread > _MIN_VARIANCE, np.exp(-0.5 * mean**2 / np.maximum(spread, _MIN_VARIANCE)) / np.sqrt(2 * np.pi), 0.0
         )
     near = near if matters is None else near * matters
     return Moments(near, np.maximum(spread, _MIN_VARIANCE), deviations.T @ means, np.maximum(noise, 0.0), means)
 
 
 def choose_by_moments(
-    moments: Moments,
-    count: int,
-    *,
-    same: Ints | None = None,
-    cost: Floats | None = None,
-    copies: Ints | None = None,
+    moments: Moments, count: int, *, same: Ints | None = None, cost: Floats | None = None, copies: Ints | None = None
 ) -> tuple[Ints, Floats]:
     """Choose a batch greedily: each next question has the largest G over its cost, given earlier questions.
 

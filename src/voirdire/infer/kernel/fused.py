@@ -25,12 +25,7 @@ from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
-FAMILY_NUMBERS = {
-    "two-coin": 0,
-    "sharpness": 1,
-    "ordinal": 2,
-    "ranking": 3,
-}  # numbers of families in the kernel
+FAMILY_NUMBERS = {"two-coin": 0, "sharpness": 1, "ordinal": 2, "ranking": 3}  # numbers of families in the kernel
 MAX_PREDICTORS = 64  # predictors of a cell, at most
 
 

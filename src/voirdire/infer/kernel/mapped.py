@@ -97,12 +97,7 @@ class MappedEnergy:
         points, size = len(white), self.search.model.size
         structures = self.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
-        mode_changes, hyper, x, rounded = (
-            np.empty_like(r),
-            np.empty_like(r),
-            np.empty_like(z),
-            np.empty_like(z, "f"),
-        )
+        mode_changes, hyper, x, rounded = (np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f"))
         scaled = np.empty((len(z), len(model.groups), NUMBERS_PER_GROUP, z.shape[2]))
 
         def go_forward(first: int, blocks: int) -> None:

@@ -8,13 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from voirdire.infer.kernel.library import (
-    Structure,
-    array_address,
-    kernel_library,
-    pack_points,
-    run_blocks_threaded,
-)
+from voirdire.infer.kernel.library import Structure, array_address, kernel_library, pack_points, run_blocks_threaded
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 

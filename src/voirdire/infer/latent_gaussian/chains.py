@@ -89,10 +89,7 @@ MIN_DRAWS = 8  # draws of a chain from which diagnostics exist
 LOWEST_ESS = 0.25  # effective sample size assumed for chains that never moved
 MOVES_MARGIN = 1.0  # factor on the number of moves that chains seem to need
 MAX_QUICK_SECONDS = 1.0  # seconds up to which CHAINS chains are run, else FEW_CHAINS, which converge sooner
-MIN_MORE_SHARE, MAX_MORE_TIMES = (
-    0.25,
-    3.0,
-)  # further moves of one round over the moves made: at least, and at most
+MIN_MORE_SHARE, MAX_MORE_TIMES = (0.25, 3.0)  # further moves of one round over the moves made: at least, and at most
 
 
 class Chains(NamedTuple):

@@ -209,10 +209,7 @@ class CollapsedDensity:
         array, shape (chains, blocks, answers)
         SpreadConditional
         """
-        answers, conditional = (
-            answers.copy(),
-            self.condition_on_spreads(hyper, self.summarise_answers(answers)),
-        )
+        answers, conditional = (answers.copy(), self.condition_on_spreads(hyper, self.summarise_answers(answers)))
         root = np.linalg.cholesky(conditional.covariance)
         normal = rng.standard_normal(conditional.centre.shape)
         common = conditional.centre + (root @ normal[..., None])[..., 0]

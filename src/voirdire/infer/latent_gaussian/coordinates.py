@@ -196,14 +196,7 @@ class Coordinates:
 
     @cached_property
     def _mapped_density(self) -> MappedEnergy:
-        arrays = (
-            self.root,
-            self.prior,
-            self.observation_precision,
-            self.observation_share,
-            self.moves,
-            self.follow,
-        )
+        arrays = (self.root, self.prior, self.observation_precision, self.observation_share, self.moves, self.follow)
         return MappedEnergy(self.search, self.priors, *arrays, self.fused, self.answers)
 
     @cached_property
@@ -330,11 +323,7 @@ def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
     prior = model.prior(mode.x, mode.hyper).precision
     total_precision = np.maximum(1.0 / mode.factor.marginal_covariances()[0], prior)
     mean = model.prior_means(mode.hyper)
-    moves, offset, observation_share = (
-        marginal_gradient(model, mode)[1],
-        mode.x - mean,
-        1.0 - prior / total_precision,
-    )
+    moves, offset, observation_share = (marginal_gradient(model, mode)[1], mode.x - mean, 1.0 - prior / total_precision)
     # the mode moves by kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m); kappa by least squares
     prior_part, answer_part = (
         spreads * (factor * offset)[:, None]

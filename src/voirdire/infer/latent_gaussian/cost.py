@@ -31,10 +31,7 @@ KERNEL_PAIR_SECONDS, NUMPY_PAIR_SECONDS = (
     1.4e-11,
     8e-11,
 )  # seconds that a pair of a latent and a common value adds, with and without the kernel
-NORMAL_WARM_UP_MOVES = (
-    50,
-    25,
-)  # WARM_UP_MOVES of chains of spreads alone (latent values integrated out)
+NORMAL_WARM_UP_MOVES = (50, 25)  # WARM_UP_MOVES of chains of spreads alone (latent values integrated out)
 NORMAL_PATH_LENGTHS = (0.7, 2.3)  # their MIN_PATH_LENGTH and MAX_PATH_LENGTH
 NORMAL_CALL_SECONDS = 7e-4  # fixed seconds of their gradient, however small the table
 MATRIX_SECONDS, ROW_SECONDS = (

@@ -164,11 +164,7 @@ def matrix_plan(pattern: Pattern) -> MatrixPlan:
             stacks.append(_stack_blocks(pattern, same_shape[first : first + stack_size], order, bounds))
     bare = order[: bounds[0]]
     return MatrixPlan(
-        stacks,
-        members.unobserved,
-        bare,
-        members.place,
-        _shared_value_positions(pattern, block, members.place),
+        stacks, members.unobserved, bare, members.place, _shared_value_positions(pattern, block, members.place)
     )
 
 

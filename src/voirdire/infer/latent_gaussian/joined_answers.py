@@ -74,10 +74,7 @@ def join_answered_sums(parts: Sequence[AnsweredSums], nothing: int) -> AnsweredS
     design = _side_by_side([part.design for part in parts], width, nothing)
     learned = [part.learned for part in parts if part.learned is not None]
     return AnsweredSums(
-        design,
-        SeveralAnswers(tuple(kinds)),
-        sum(width),
-        _side_by_side(learned, width, nothing) if learned else None,
+        design, SeveralAnswers(tuple(kinds)), sum(width), _side_by_side(learned, width, nothing) if learned else None
     )
 
 

@@ -139,10 +139,7 @@ def find_conditional_mode(
     """Maximise the log density less ``kept_gradient`` times the values, from ``x``; see :func:`climb_to_mode`."""
     kept_gradient = np.zeros(len(x)) if kept_gradient is None else kept_gradient
     return conditional_at(
-        model,
-        hyper,
-        climb_to_mode(model, hyper, x, kept_gradient, near_factor, GRADIENT_TOLERANCE),
-        kept_gradient,
+        model, hyper, climb_to_mode(model, hyper, x, kept_gradient, near_factor, GRADIENT_TOLERANCE), kept_gradient
     )
 
 
@@ -156,9 +153,7 @@ def conditional_at(model: LatentGaussianModel, hyper: Floats, x: Floats, kept_gr
 def whitening_factor(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Factor:
     """Factor the second derivatives at a point, with the expected information of answers."""
     return sparse_factor(
-        model.pattern,
-        model.prior(x, hyper).precision,
-        model.answers.expected_information(model.predictors(x, hyper)),
+        model.pattern, model.prior(x, hyper).precision, model.answers.expected_information(model.predictors(x, hyper))
     )
 
 

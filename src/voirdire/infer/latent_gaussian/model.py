@@ -133,12 +133,7 @@ class LatentGaussianModel(LatentPriors):
         hypers = tuple(entry for entry, keep in zip(self.hypers, learned, strict=True) if keep)
         division = self.division and self.division.with_fixed(learned, hyper)
         return replace(
-            self,
-            groups=tuple(groups),
-            hypers=hypers,
-            latent=learned_latent,
-            flat=with_fixed_spreads,
-            division=division,
+            self, groups=tuple(groups), hypers=hypers, latent=learned_latent, flat=with_fixed_spreads, division=division
         )
 
     @property

@@ -218,11 +218,7 @@ def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
     np.add.at(row, (np.arange(ends)[:, None], column), coefficients)
     noise = model.scales[ends:].toarray()
     cell_rows = np.concatenate(
-        [
-            row,
-            np.append(noise, np.zeros((1, noise.shape[1])), axis=0),
-            np.append(model.answers.weight, 0.0)[:, None],
-        ],
+        [row, np.append(noise, np.zeros((1, noise.shape[1])), axis=0), np.append(model.answers.weight, 0.0)[:, None]],
         axis=1,
     )
     row_kind = np.unique(cell_rows[:-1], axis=0, return_inverse=True)[1].ravel()

@@ -24,10 +24,7 @@ from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.infer.nuts import Draws, nuts_programs, run_nuts_chains
 from voirdire.model.terms.arrays import Array
 
-WARM_UP_MOVES = (
-    40,
-    20,
-)  # moves before and after coordinates are adapted, of the chains from which NUTS starts
+WARM_UP_MOVES = (40, 20)  # moves before and after coordinates are adapted, of the chains from which NUTS starts
 
 
 def sample_nuts(

@@ -173,10 +173,7 @@ class _Propagation:
                 if self.held is None or halving == MAX_HALVINGS:
                     raise
                 # surprising answers have negative sites: go back half of the way to sites with a density
-                self.sites, self.step = (
-                    sites_between(self.held, self.sites, 0.5),
-                    max(0.5 * self.step, MIN_SITE_STEP),
-                )
+                self.sites, self.step = (sites_between(self.held, self.sites, 0.5), max(0.5 * self.step, MIN_SITE_STEP))
         self.held = self.sites
         # one Newton step is exact for a quadratic function
         sums = model.pattern.linear_predictors(self.x)

@@ -81,12 +81,7 @@ class SpreadSearch:
 
 
 def search_spreads(
-    marginal: Marginal,
-    start: Floats,
-    inverse: Floats,
-    tolerance: float,
-    slack: float = 0.0,
-    tries: int = 8,
+    marginal: Marginal, start: Floats, inverse: Floats, tolerance: float, slack: float = 0.0, tries: int = 8
 ) -> SpreadSearch:
     """Search from ``start`` until the gradient is below ``tolerance``, in standard deviations.
 

@@ -42,10 +42,7 @@ class AndersonMixing:
     def next_point(self, last_point: Floats, image: Floats, weights: Floats) -> Floats:
         """Compute the next point from the last one and its image; ``weights`` are those of the least squares."""
         step = image - last_point
-        self._steps, self._maps = (
-            [*self._steps[-MAX_DIFFERENCES:], step],
-            [*self._maps[-MAX_DIFFERENCES:], image],
-        )
+        self._steps, self._maps = ([*self._steps[-MAX_DIFFERENCES:], step], [*self._maps[-MAX_DIFFERENCES:], image])
         if len(self._steps) == 1:
             return image
         differences = np.stack(
@@ -86,8 +83,7 @@ def first_sites(model: LatentGaussianModel, wide: Sequence[int], x: Floats) -> S
 def sites_between(start: Sites, end: Sites, share: float | Floats) -> Sites:
     """Interpolate sites, by ``share`` of the way from one to the other."""
     return Sites(
-        start.shift + share * (end.shift - start.shift),
-        start.precision + share * (end.precision - start.precision),
+        start.shift + share * (end.shift - start.shift), start.precision + share * (end.precision - start.precision)
     )
 
 

@@ -78,9 +78,7 @@ def _search_by_laplace(model: LatentGaussianModel, x: Floats, start: Floats, *, 
     refined = refine_fixed_effects(model, rough.mode)
     search = search_spreads(Marginal(model, refined), refined.hyper, rough.inverse, SPREAD_TOLERANCE)
     return replace(
-        search,
-        mode=refine_fixed_effects(model, search.mode),
-        evaluations=rough.evaluations + search.evaluations,
+        search, mode=refine_fixed_effects(model, search.mode), evaluations=rough.evaluations + search.evaluations
     )
 
 

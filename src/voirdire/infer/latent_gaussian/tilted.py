@@ -121,11 +121,7 @@ def tilted_moments(
     """
     parts = [
         _chunk_moments(
-            chunk,
-            wide,
-            fixed[:, cells],
-            _normals_at_cells(cavity, cells),
-            _normals_at_cells(node_normals, cells),
+            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(node_normals, cells)
         )
         for cells, chunk in _cell_chunks(answers, len(wide))
     ]
@@ -139,11 +135,7 @@ def derivative_means(
     """Compute means of slopes and second derivatives by all predictors; arguments as in :func:`tilted_moments`."""
     parts = [
         _chunk_means(
-            chunk,
-            wide,
-            fixed[:, cells],
-            _normals_at_cells(cavity, cells),
-            _normals_at_cells(node_normals, cells),
+            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(node_normals, cells)
         )
         for cells, chunk in _cell_chunks(answers, len(wide))
     ]
@@ -160,11 +152,7 @@ def mean_slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: No
     parts = []
     for cells, chunk in _cell_chunks(answers, len(wide)):
         placed = _place_nodes(
-            chunk,
-            wide,
-            fixed[:, cells],
-            _normals_at_cells(cavity, cells),
-            _normals_at_cells(node_normals, cells),
+            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(node_normals, cells)
         )
         assert answers.closed_form is not None
         slopes = answers.closed_form.slopes(placed.sums, chunk.counts)

@@ -102,11 +102,5 @@ def label_answers(problem: LabelsProblem) -> list[Answers]:
     about = {"item": units, "criterion": np.array(problem.criteria)[problem.unit_criterion]}
     majority_label = sum_by_item(part["counts"], len(problem.labels)).argmax(axis=1)
     return [
-        Answers(
-            "labels",
-            map_over_draws(log_probability),
-            problem.unit_row,
-            majority_label[problem.unit_row],
-            about,
-        )
+        Answers("labels", map_over_draws(log_probability), problem.unit_row, majority_label[problem.unit_row], about)
     ]

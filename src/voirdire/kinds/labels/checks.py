@@ -100,12 +100,7 @@ def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -
         return influence
     system_check, class_check = influence
     return [
-        Check(
-            "influence",
-            worst_level(influence),
-            system_check.value,
-            f"{system_check.message} {class_check.message}",
-        )
+        Check("influence", worst_level(influence), system_check.value, f"{system_check.message} {class_check.message}")
     ]
 
 

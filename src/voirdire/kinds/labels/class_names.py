@@ -73,11 +73,7 @@ def _rates_if_misnamed(problem: LabelsProblem, values: Values) -> Floats | None:
 _MAX_SHOWN_ITEMS = 5
 
 
-MAX_JUDGES, MAX_LABELS, MAX_EXCHANGES = (
-    6,
-    4,
-    24,
-)  # largest numbers of judges, labels and exchanges
+MAX_JUDGES, MAX_LABELS, MAX_EXCHANGES = (6, 4, 24)  # largest numbers of judges, labels and exchanges
 MAX_COMPARED_ITEMS = 1_000_000  # largest number of items times exchanges: enough for all exchanges of a hundred items
 
 

@@ -29,11 +29,7 @@ GRADED_DRAWS = 25  # draws that probabilities of ordered labels are averaged ove
 BATCH_SIZE = 4_000_000  # largest number of draws x items x classes in memory
 
 
-def class_probabilities(
-    density: LabelsDensity,
-    draws: Sequence[Values],
-    data: Data,
-) -> Floats:
+def class_probabilities(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
     """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
 
     Items of ordered labels have a value instead of a class; for them it is the probability of a new label by a judge of

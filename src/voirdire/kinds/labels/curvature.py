@@ -58,11 +58,7 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
     if "confusion_judge" in slices:
         _add_blocks(out, slices["confusion_judge"].start, rows.reshape(-1, *rows.shape[2:]))
     if "confusion" in slices and "confusion_judge" in slices:
-        panel_start, judge_start, size = (
-            slices["confusion"].start,
-            slices["confusion_judge"].start,
-            rows.shape[-1],
-        )
+        panel_start, judge_start, size = (slices["confusion"].start, slices["confusion_judge"].start, rows.shape[-1])
         for judge, by_class in enumerate(rows):
             for j, block in enumerate(by_class):
                 a, b = panel_start + j * size, judge_start + (judge * len(by_class) + j) * size
@@ -147,10 +143,7 @@ class Curvature:
             for criterion in range(len(belief.shares)):
                 share_sums[:, criterion] += change[criteria[batch] == criterion].sum(axis=0)
         by_label = label_sums.reshape(len(belief.rates), -1, number, classes).transpose(2, 0, 3, 1)
-        label_counts, items = (
-            belief.counts.sum(axis=-1, keepdims=True),
-            belief.of_class.sum(axis=-1, keepdims=True),
-        )
+        label_counts, items = (belief.counts.sum(axis=-1, keepdims=True), belief.of_class.sum(axis=-1, keepdims=True))
         rate_pull = (
             label_counts * belief.rates * rate_changes - by_label + by_label.sum(axis=-1, keepdims=True) * belief.rates
         )

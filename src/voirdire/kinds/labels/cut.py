@@ -210,11 +210,7 @@ def cut_draws(problem: LabelsProblem, mode: Mode, count: int, rng: np.random.Gen
     x, k = _rate_draws(problem, mode, size, rng)
     draws_per_rate = -(-count // size)
     out = np.repeat(x, draws_per_rate, axis=0)
-    density, sd, share_slice = (
-        problem.density,
-        _share_sd(problem),
-        problem.density.parameter_slices["class_share"],
-    )
+    density, sd, share_slice = (problem.density, _share_sd(problem), problem.density.parameter_slices["class_share"])
     batch = max(1, BATCH_SIZE // max(1, len(problem.data["labels"]["counts"]) * problem.classes))
     for start in range(0, size, batch):
         part = x[start : start + batch]

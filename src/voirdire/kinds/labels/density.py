@@ -38,12 +38,7 @@ from voirdire.model.terms.confusion import log_softmax, log_sum_exp
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.shared_errors import (
-    VALUE_NODES,
-    JudgeCutpointsOfLabels,
-    gauss_hermite_rule,
-    log_class_shares,
-)
+from voirdire.model.terms.shared_errors import VALUE_NODES, JudgeCutpointsOfLabels, gauss_hermite_rule, log_class_shares
 from voirdire.typing import Floats, Ints
 
 MAX_SUMMED_CLASSES = 8  # largest number of classes for sums over renamings

@@ -133,12 +133,7 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     similar = most_alike(dependence, SIGNIFICANCE_LEVEL)
     if not similar:
         return [
-            Check(
-                "dependence",
-                "ok",
-                dependence.size,
-                f"{summary}: none err together more than the model expects.",
-            )
+            Check("dependence", "ok", dependence.size, f"{summary}: none err together more than the model expects.")
         ]
     pairs = alike_pairs_in_words([problem.judges[judge] for judge in residuals.judges], similar)
     if not dependence.matters:

@@ -154,10 +154,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     @cached_property
     def _panels_by_way(self) -> list[Panel]:
         """Panel by each method, first the fit without known classes; known items are held out."""
-        probabilities = [
-            self._unanchored_probabilities,
-            *(self._mode_probabilities.values() if self.can_cut else ()),
-        ]
+        probabilities = [self._unanchored_probabilities, *(self._mode_probabilities.values() if self.can_cut else ())]
         panels = [collect_panel_probabilities(self.problem, chance) for chance in probabilities]
         if self._enough_known:
             stacked, left_out = self._stacked_probabilities

@@ -86,10 +86,7 @@ def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: KnownLa
     if density.shares_errors:
         return _beliefs_with_shared_errors(problem, values, pairs)
     log, joint = density.rates(values, np), density.joint(values, problem.data, np)[problem.unit_row]
-    other_belief, label_probability = (
-        np.empty((len(pairs.judge), problem.classes)),
-        np.empty_like(pairs.counts),
-    )
+    other_belief, label_probability = (np.empty((len(pairs.judge), problem.classes)), np.empty_like(pairs.counts))
     for start in range(0, len(pairs.judge), BATCH_PAIRS):
         batch = slice(start, start + BATCH_PAIRS)
         judge_log = log[pairs.judge[batch] if len(log) > 1 else pairs.judge[batch] * 0]
@@ -108,10 +105,7 @@ def _beliefs_with_shared_errors(problem: LabelsProblem, values: Values, pairs: K
         state, label = without_judge(density, values, problem.data, int(k))
         if density.has_grades:
             state = state @ np.exp(density.log_class_by_value(values, np))
-        other_belief[rows], label_probability[rows] = (
-            np.log(np.maximum(state, 1e-300))[row[rows]],
-            label[row[rows]],
-        )
+        other_belief[rows], label_probability[rows] = (np.log(np.maximum(state, 1e-300))[row[rows]], label[row[rows]])
     return other_belief, label_probability
 
 

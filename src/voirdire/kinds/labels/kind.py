@@ -122,11 +122,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         check_context_scope(layout, request.over, "labels")
         if layout is not None:
             notes.append(systems_note(table, request.over))
-        options: dict[str, Any] = {
-            "classes": request.classes,
-            "anchors": anchor_labels,
-            "positive": request.positive,
-        }
+        options: dict[str, Any] = {"classes": request.classes, "anchors": anchor_labels, "positive": request.positive}
         encoded = encode_labels(model, table, families=families, **options)
         if layout is not None:
             systems.check_size(encoded)
@@ -155,10 +151,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         result = {"about": problem.about} if problem.density.latent else {}
         if systems_and_contexts(problem.table) is None or posterior.values is None:
             return result
-        return result | {
-            "over": problem.over,
-            "systems": to_records(systems.system_table(problem, posterior, prob)),
-        }
+        return result | {"over": problem.over, "systems": to_records(systems.system_table(problem, posterior, prob))}
 
     def context_difference_variance(
         self, problem: LabelsProblem, posterior: Posterior, items: tuple[str, str]

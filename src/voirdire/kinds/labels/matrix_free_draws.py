@@ -33,10 +33,7 @@ KRYLOV_POWERS = 2  # powers of W in the Krylov space
 MAX_DIRECTIONS = 64  # largest number of directions that span the first block
 PROBE_DIRECTIONS = 4  # random directions that estimate E
 MAX_REMAINDER = 0.1  # relative length |E v| / |v|: the error of standard deviations is about half a percent
-MAX_SERIES_REST, MAX_TERMS = (
-    0.02,
-    8,
-)  # largest rest of the series of the root, and largest number of its terms
+MAX_SERIES_REST, MAX_TERMS = (0.02, 8)  # largest rest of the series of the root, and largest number of its terms
 MAX_WORK = 2e10  # labels times classes times draws times terms, above which there are fewer draws, at least MIN_DRAWS
 BATCH_SIZE = 8e6  # largest number of rates of draws in memory
 

@@ -26,10 +26,7 @@ from voirdire.tables.ratings import known_names
 from voirdire.typing import Floats, Ints
 
 MAX_TABLE_NUMBERS = 150_000_000  # largest number of distinct items x judges x labels in a dense table
-_SPARSE_CONFUSIONS = (
-    "confusion",
-    "confusion-separate",
-)  # terms with sums over the given labels only
+_SPARSE_CONFUSIONS = ("confusion", "confusion-separate")  # terms with sums over the given labels only
 LOG_IMPOSSIBLE = -1e9  # log probability of a class that an anchor excludes: exponential zero, derivative finite
 
 
@@ -319,12 +316,7 @@ def known_classes(problem: LabelsProblem, people: Labels, name: str) -> Ints:
 
 
 def _known_classes(
-    table: Labels,
-    anchors: Labels | None,
-    unit: Ints,
-    item_count: int,
-    classes: tuple[str, ...],
-    problems: Problems,
+    table: Labels, anchors: Labels | None, unit: Ints, item_count: int, classes: tuple[str, ...], problems: Problems
 ) -> Ints:
     """Class of each unit that an anchor names, -1 for other units."""
     known = np.full(len(unit), -1, dtype=np.int64)

@@ -29,11 +29,7 @@ from voirdire.infer.multinomial import Multinomial, answer_probabilities, fit_mu
 from voirdire.typing import Floats, Ints
 
 MIN_KNOWN_ITEMS = 3  # smallest number of known items for stacking
-SLOPE_PRIORS = {
-    0.1: 0.15,
-    0.3: 0.25,
-    1.0: 0.6,
-}  # powers of the panel's probabilities, with prior probabilities
+SLOPE_PRIORS = {0.1: 0.15, 0.3: 0.25, 1.0: 0.6}  # powers of the panel's probabilities, with prior probabilities
 PRIOR_SPREADS = (0.0, 0.5, 1.0, 2.0)  # values of t, standard deviation of the effect of single labels
 JUDGE_LOG_ODDS = 1.5  # log-odds of a judge's label if its answers are the prior mean
 MAX_KNOWN_ITEMS = 400  # largest number of known items to learn from

@@ -280,11 +280,7 @@ def system_table(problem: LabelsProblem, posterior: Posterior, prob: float, draw
     layout = systems_and_contexts(problem.table)
     assert layout is not None  # shares() refuses
     columns = rank_systems(
-        problem.table,
-        layout,
-        drawn @ (np.zeros(problem.classes) if grades is None else grades),
-        posterior,
-        prob,
+        problem.table, layout, drawn @ (np.zeros(problem.classes) if grades is None else grades), posterior, prob
     )
     if grades is None:
         columns = {name: columns[name] for name in ("system", "contexts")}

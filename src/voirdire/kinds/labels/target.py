@@ -63,11 +63,7 @@ class Panel:
 
     def with_items(self, new_items: Panel) -> Panel:
         """Append other items."""
-        pairs = (
-            (self.chance, new_items.chance),
-            (self.labels, new_items.labels),
-            (self.count, new_items.count),
-        )
+        pairs = ((self.chance, new_items.chance), (self.labels, new_items.labels), (self.count, new_items.count))
         return Panel(*(np.concatenate(pair) for pair in pairs))
 
     @cached_property
@@ -98,11 +94,7 @@ class Target:
 
     @classmethod
     def prior(
-        cls,
-        mean: float = LOG_DEPENDENCE_MEAN,
-        sd: float = LOG_DEPENDENCE_SD,
-        a: float = SHARE_A,
-        b: float = SHARE_B,
+        cls, mean: float = LOG_DEPENDENCE_MEAN, sd: float = LOG_DEPENDENCE_SD, a: float = SHARE_A, b: float = SHARE_B
     ) -> Target:
         """The prior: dependence is log-normal, share beta-distributed.
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.checks import (
-    CheckBasis,
-    linked_items_check,
-    names_check,
-    separation_check,
-    under_some_criterion,
-)
+from voirdire.kinds.checks import CheckBasis, linked_items_check, names_check, separation_check, under_some_criterion
 from voirdire.kinds.effect_checks import effect_checks
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.problem import Check, list_names

@@ -13,12 +13,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import PredictionScores
-from voirdire.kinds.further_terms import (
-    attach_terms,
-    build_sum_model,
-    has_family_terms,
-    reason_families_unknown,
-)
+from voirdire.kinds.further_terms import attach_terms, build_sum_model, has_family_terms, reason_families_unknown
 from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.packing import pack_people, pack_rated, pack_votes, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
@@ -97,10 +92,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
             context_words = ", some of them in several contexts" if contexts is None else ""
             return "plackett-luce-tastes", f"judges rank items several times{context_words}"
         if contexts is None:
-            return (
-                "plackett-luce-contexts",
-                f"items are ranked in several contexts; tastes are left out: {tastes}",
-            )
+            return ("plackett-luce-contexts", f"items are ranked in several contexts; tastes are left out: {tastes}")
         return "plackett-luce", f"the table has rankings; contexts are left out: {contexts}; tastes: {tastes}"
 
     def model_of_terms(self, table: Rankings, request: Request) -> Model:

@@ -9,13 +9,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.criteria_votes import CRITERIA_DATA, encode_criteria_votes, weights_problem
-from voirdire.kinds.further_terms import (
-    NO_TERMS,
-    ResolvedTerms,
-    check_terms_vary,
-    family_of_judges,
-    resolve_terms,
-)
+from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms, check_terms_vary, family_of_judges, resolve_terms
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.rankings.density import RankingsDensity, model_terms, reason_contexts_unknown
 from voirdire.kinds.rankings.human import read_ranked_anchors
@@ -130,11 +124,7 @@ class RankingsProblem(Problem):
         _, ranking, ranking_row = np.unique(table.ranking, return_index=True, return_inverse=True)
         rank = np.zeros((len(ranking), len(self.items)), np.int64)
         rank[ranking_row, table.item] = np.unique(table.rank, return_inverse=True)[1] + 1
-        about = [
-            table.judge,
-            table.criterion,
-            *([] if table.context is None or not contexts else [table.context]),
-        ]
+        about = [table.judge, table.criterion, *([] if table.context is None or not contexts else [table.context])]
         return rank, np.stack([code[ranking] for code in about], axis=1).astype(float)
 
     @property
@@ -157,11 +147,7 @@ def ranking_cells(table: Rankings, order: Order, people: bool = False) -> Cells:
     """Make the cells of a table: factors of each ranking, and items at its places; ``people`` have no judge code."""
     judge = order.by_ranking(table.judge)
     judge, panel = (np.full(len(judge), -1), -1) if people else (judge, 0)
-    factors = {
-        "judge": judge,
-        "criterion": order.by_ranking(table.criterion),
-        "panel": np.full(len(judge), panel),
-    }
+    factors = {"judge": judge, "criterion": order.by_ranking(table.criterion), "panel": np.full(len(judge), panel)}
     if table.context is not None:
         factors["context"] = order.by_ranking(table.context)
     return Cells(order.row.shape[1], factors, tuple(order.by_place(table.item)))

@@ -56,11 +56,7 @@ def score_held_out(
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
     problem = encode_scores(model, table, levels=levels, families=families)
     names = problem.codes(table)
-    options = {
-        "levels": problem.scale.levels,
-        "repeats": problem.density.repeats,
-        "complete": False,
-    }
+    options = {"levels": problem.scale.levels, "repeats": problem.density.repeats, "complete": False}
     options["families"] = families
     options["contexts"] = problem.density.contexts > 0
     seen = encode_scores(model, table.subset(~held_out), **options)  # type: ignore[arg-type]
@@ -123,11 +119,7 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
     combinations, cell = distinct_combinations(
         {name: np.concatenate([code, part[name]]) for name, code in row_codes.items()}
     )
-    row, answers, codes = (
-        cell[: table.rows],
-        cell[table.rows :],
-        tuple(combinations.values()),
-    )
+    row, answers, codes = (cell[: table.rows], cell[table.rows :], tuple(combinations.values()))
     cells = codes[0]
     counts = np.zeros((len(cells), len(problem.scale.levels)))
     np.add.at(counts, (row, problem.answer_codes(table)), 1.0)

@@ -167,10 +167,7 @@ def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
         entries += score_information_check(problem, posterior)
         if entries[0].level == "ok":
             entries += check_influence(problem, posterior, rival_systems(problem, posterior))
-    return [
-        *(checks.add_reversed_judges(entry, problem, basis.judges) for entry in basis.of_method),
-        *entries,
-    ]
+    return [*(checks.add_reversed_judges(entry, problem, basis.judges) for entry in basis.of_method), *entries]
 
 
 def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
@@ -181,10 +178,7 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
     checked = []
     if randomness.shared is not None:
         share = randomness.shared.share
-        summary, ending = (
-            f"{100 * max(share, 0.0):.0f}% of the variance of single scores is shared by judges",
-            ".",
-        )
+        summary, ending = (f"{100 * max(share, 0.0):.0f}% of the variance of single scores is shared by judges", ".")
         if not randomness.is_identified:
             ending = (
                 ", which cannot be distinguished from 0%: these scores do not distinguish items. Ask for something "

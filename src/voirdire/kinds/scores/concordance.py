@@ -117,11 +117,7 @@ def _bootstrap_interval(panel_order: Floats, people_order: Floats, rng: np.rando
 
 
 def _chance_concordance(
-    panel_pair_order: Floats,
-    human: Floats,
-    has_score: npt.NDArray[np.bool_],
-    share: float,
-    rng: np.random.Generator,
+    panel_pair_order: Floats, human: Floats, has_score: npt.NDArray[np.bool_], share: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Probabilities that human scores permuted over items give at least, and at most, the share ``share``."""
     above, below = 1, 1

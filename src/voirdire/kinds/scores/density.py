@@ -192,10 +192,7 @@ class ScoresDensity(ScoresLayout):
             rater = RATERS[self.model.reliability.kind]
             parts.append(
                 log_criteria_votes(
-                    values,
-                    data["criteria"],
-                    xp,
-                    lambda gap, judge: rater.perceived_strength(values, gap, judge, xp),
+                    values, data["criteria"], xp, lambda gap, judge: rater.perceived_strength(values, gap, judge, xp)
                 )
             )
         return parts

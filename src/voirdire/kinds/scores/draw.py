@@ -160,10 +160,7 @@ def _people_scores(problem: ScoresProblem) -> Outcome:
         "people",
         part,
         lambda part, values, xp: continuous.people_part(density, values, part, xp),
-        lambda values: (
-            continuous.people_mean(density, values, part, np),
-            np.exp(values["log_noise_people"]),
-        ),
+        lambda values: (continuous.people_mean(density, values, part, np), np.exp(values["log_noise_people"])),
     )
 
 

@@ -16,13 +16,7 @@ from voirdire.kinds.further_terms import ONE_FAMILY_REASON, attach_terms, reason
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Packed, Results, TableChange
 from voirdire.kinds.over_time import score_series
-from voirdire.kinds.packing import (
-    pack_people,
-    pack_rated,
-    pack_votes,
-    unpack_people,
-    unpack_rated,
-)
+from voirdire.kinds.packing import pack_people, pack_rated, pack_votes, unpack_people, unpack_rated
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.request import Request
@@ -159,11 +153,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
 
     def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.encode_scores`."""
-        options: dict[str, Any] = {
-            "levels": request.levels,
-            "criteria": request.criteria,
-            "over": request.over,
-        }
+        options: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
         table, model, notes = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
             check_terms(model)

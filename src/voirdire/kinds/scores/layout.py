@@ -198,11 +198,7 @@ def _in_contexts(values: Array, xp: Any) -> Array:
 
 
 def perceived_strengths(
-    density: ScoresLayout,
-    values: Values,
-    panel: Mapping[str, Array],
-    codes: Mapping[str, Array],
-    xp: Any = np,
+    density: ScoresLayout, values: Values, panel: Mapping[str, Array], codes: Mapping[str, Array], xp: Any = np
 ) -> Array:
     """Perceived strength of each answer: the item's strength as the judge perceives it; a_k is 1 if judges are alike.
 

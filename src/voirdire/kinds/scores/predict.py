@@ -76,11 +76,7 @@ def _with_families(problem: ScoresProblem, codes: dict[str, Ints]) -> dict[str, 
     return codes | ({"family": np.array(families)[codes["judge"]]} if families else {})
 
 
-JUDGE_SPECIFIC_TERMS = (
-    "taste",
-    "family_item",
-    "judge_item_effect",
-)  # effects of single judges and families on items
+JUDGE_SPECIFIC_TERMS = ("taste", "family_item", "judge_item_effect")  # effects of single judges and families on items
 
 
 def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
@@ -148,10 +144,7 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
         origin, unit_size = problem.unit
         answer = origin + unit_size * posterior.central_values["strength"].ravel()[units]
     rms_deviation = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
-    columns = {
-        "criterion": np.array(table.criteria)[units // width],
-        "item": np.array(table.items)[units % width],
-    }
+    columns = {"criterion": np.array(table.criteria)[units // width], "item": np.array(table.items)[units % width]}
     answered = np.zeros(len(units), dtype=bool)
     if problem.anchors is not None:
         people = problem.anchors.table

@@ -15,12 +15,7 @@ from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms, has_family_ter
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.density import (
-    LEARNED_SPREAD_KINDS,
-    ScoresDensity,
-    log_odds_unit,
-    score_form_module,
-)
+from voirdire.kinds.scores.density import LEARNED_SPREAD_KINDS, ScoresDensity, log_odds_unit, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, reason_contexts_unknown
 from voirdire.kinds.scores.human import read_scored_anchors, recode_contexts
 from voirdire.kinds.scores.layout import FACTOR_NAMES, ScoresLayout

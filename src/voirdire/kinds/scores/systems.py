@@ -43,13 +43,7 @@ from voirdire.kinds.interchangeable import find_interchangeable
 from voirdire.kinds.panel_gap import find_gap, with_other_score
 from voirdire.kinds.results import average_equal_rows, rank_values
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.systems import (
-    Placement,
-    members_by_context,
-    rank_systems,
-    require_systems,
-    systems_and_contexts,
-)
+from voirdire.kinds.systems import Placement, members_by_context, rank_systems, require_systems, systems_and_contexts
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
 from voirdire.model.terms.raters import log_noise

@@ -18,11 +18,7 @@ from voirdire.infer.mode import find_mode
 from voirdire.kinds.further_terms import build_sum_model, reason_families_unknown
 from voirdire.kinds.request import Request
 from voirdire.kinds.scores.density import LEARNED_SPREAD_KINDS, SCALE_PER_LOG_ODDS
-from voirdire.kinds.scores.halo import (
-    can_learn_tastes,
-    reason_contexts_unknown,
-    reason_without_continuous_halo,
-)
+from voirdire.kinds.scores.halo import can_learn_tastes, reason_contexts_unknown, reason_without_continuous_halo
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.scores.scale import falls_between_levels
 from voirdire.kinds.scores.score_counts import answers_per_cell, has_repeats
@@ -109,12 +105,7 @@ TERM_SECTIONS = {
     "families": frozenset({"family", "item"}),
 }
 #: Factors of the terms that every model of scores has.
-REQUIRED_TERMS = (
-    frozenset({"item"}),
-    frozenset({"item", "criterion"}),
-    frozenset({"judge"}),
-    frozenset({"group"}),
-)
+REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
 
 
 def families_terms(table: Scores, contexts: bool) -> str:

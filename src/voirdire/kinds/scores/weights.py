@@ -130,8 +130,7 @@ def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) 
             nearest_name(unknown_names[0], criteria) or f"; the criteria of the {answers} are {known_names(criteria)}"
         )
         problems.rows(
-            unknown,
-            f"{known_names(unknown_names)} {'have' if unknown_names[1:] else 'has'} no {answers}{hint}",
+            unknown, f"{known_names(unknown_names)} {'have' if unknown_names[1:] else 'has'} no {answers}{hint}"
         )
     negative = np.flatnonzero(weight < 0)
     if len(negative):

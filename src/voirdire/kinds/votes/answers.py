@@ -159,10 +159,7 @@ def _people_answers(problem: VotesProblem) -> Answers:
 
     cell_of_vote = np.repeat(np.arange(len(pair)), np.rint(counts[pair, outcome]).astype(np.int64))
     item = np.array(problem.items)
-    columns = {
-        "judge": np.full(len(cell_of_vote), "people"),
-        "first": item[part["first"][pair]][cell_of_vote],
-    }
+    columns = {"judge": np.full(len(cell_of_vote), "people"), "first": item[part["first"][pair]][cell_of_vote]}
     columns["second"] = item[part["second"][pair]][cell_of_vote]
     return Answers(PEOPLE_VOTES, log_probability, cell_of_vote, outcome[cell_of_vote], columns, 20 * len(counts))
 

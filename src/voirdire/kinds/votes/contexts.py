@@ -18,10 +18,7 @@ from voirdire.typing import Floats, Ints
 MAX_LATENT_VALUES = 60_000, 200_000  # latent values of a default; and with few votes for each
 MAX_SHARED_VALUES = 4_000, 1_000  # values that all contexts, or judges, share; and with families of judges
 MAX_CELLS = 100_000, 200_000  # combinations of judge, pair and context; and with few votes for each value
-MAX_VALUES_WITHOUT_CONTEXTS = (
-    1_200,
-    2_000,
-)  # latent values of models without contexts; and with families of judges
+MAX_VALUES_WITHOUT_CONTEXTS = (1_200, 2_000)  # latent values of models without contexts; and with families of judges
 MAX_CELLS_WITHOUT_CONTEXTS = 30_000  # cells of models without contexts
 #: Limits with people's answers: several ways to use them are tried, each with new fits.
 MAX_VALUES_WITH_PEOPLE, MAX_CELLS_WITH_PEOPLE = 300, 5_000

@@ -17,21 +17,8 @@ from voirdire.kinds.votes.layout import mirror_values
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 
-JUDGE_PARAMETERS = {
-    "reliability",
-    "coin_first",
-    "coin_second",
-    "tie_judge",
-}  # parameters that the judges exchange
-OTHER_PARAMETERS = {
-    "strength",
-    "weight",
-    "tie",
-    "log_spread",
-    "log_coin_mean",
-    "log_coin_spread",
-    "log_tie_spread",
-}
+JUDGE_PARAMETERS = {"reliability", "coin_first", "coin_second", "tie_judge"}  # parameters that the judges exchange
+OTHER_PARAMETERS = {"strength", "weight", "tie", "log_spread", "log_coin_mean", "log_coin_spread", "log_tie_spread"}
 
 
 def contrary_judge_order(problem: VotesProblem) -> Ints | None:

@@ -63,11 +63,7 @@ def cut_draws(
 
 
 def cut_mode(
-    problem: VotesProblem,
-    first: Floats,
-    second: Floats,
-    data: Data | None = None,
-    start: Floats | None = None,
+    problem: VotesProblem, first: Floats, second: Floats, data: Data | None = None, start: Floats | None = None
 ) -> Mode:
     """Find the mode of the rest given coins.
 

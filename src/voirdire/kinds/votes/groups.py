@@ -15,13 +15,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import (
-    Posterior,
-    Summary,
-    integrated_scores,
-    normalised_weights,
-    summary_of_draws,
-)
+from voirdire.infer.posterior import Posterior, Summary, integrated_scores, normalised_weights, summary_of_draws
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.results import context_strengths, rank_columns
 from voirdire.kinds.votes.contexts import ContextVotes

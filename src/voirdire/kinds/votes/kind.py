@@ -26,12 +26,7 @@ from voirdire.kinds.votes.contrary_judges import symmetrise_posterior
 from voirdire.kinds.votes.draw import draw_votes, refit_resampled, vote_outcomes
 from voirdire.kinds.votes.people import Anchors, compared_by_people, encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import claimed_preferences, predict_comparisons, predict_votes
-from voirdire.kinds.votes.problem import (
-    VotesProblem,
-    encode_votes,
-    refuse_constant_terms,
-    votes_per_judge_context,
-)
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes, refuse_constant_terms, votes_per_judge_context
 from voirdire.kinds.votes.response_probabilities import refuse_pooled_models, vote_probabilities
 from voirdire.kinds.votes.results import judge_values, vote_calibration, win_shares
 from voirdire.kinds.votes.terms import families_terms, model_from_terms, with_terms
@@ -123,10 +118,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             return SINGLE_JUDGE_MODEL, f"{reason} and position cannot be told: {fixed}{SINGLE_JUDGE_NOTE}"
         fixed_reason = reason_for_fixed_spreads(table, 0, len(table.counts), people=request.anchors is not None)
         if fixed_reason:
-            return (
-                f"{name}{position}",
-                f"{reason}; how far items are apart is given, not learned: {fixed_reason}",
-            )
+            return (f"{name}{position}", f"{reason}; how far items are apart is given, not learned: {fixed_reason}")
         if len(table.criteria) > 1:
             return (
                 f"{unordered}maple-tastes",
@@ -268,10 +260,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         """Restore the problem from :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         on_criteria = unpack_votes(names, arrays, "criteria") if "criteria" in names else None
-        options: dict[str, Any] = {
-            "anchors": unpack_people(packed),
-            "answer_weight": arrays.get("answer_weight"),
-        }
+        options: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
         options["over"] = packed.sections.get("over", "new")
         return encode_votes(model, unpack_votes(names, arrays, "votes"), on_criteria, **options)
 

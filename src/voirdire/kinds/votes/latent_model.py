@@ -98,9 +98,7 @@ def separate_people_cells(
     kinds = (
         AnswerKind(tuple(range(TIE + ties)), judge_cells, answers.with_counts(counts[..., :judge_cells])),
         AnswerKind(
-            predictors,
-            len(index) - judge_cells,
-            Answers(_log_probabilities(criteria, ties), counts[..., judge_cells:]),
+            predictors, len(index) - judge_cells, Answers(_log_probabilities(criteria, ties), counts[..., judge_cells:])
         ),
     )
     return Design(index, coefficients, predictor), SeveralAnswers(kinds)

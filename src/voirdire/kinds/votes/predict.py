@@ -120,10 +120,7 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
 
     def predict_answers(_: Values, strengths: Floats) -> Predicted:
         gap = strengths[:, criterion, first] - strengths[:, criterion, second]
-        return {
-            "p_first": np.asarray(logistic_sigmoid(gap, np)),
-            "p_better": np.where(gap == 0.0, 0.5, gap > 0.0),
-        }
+        return {"p_first": np.asarray(logistic_sigmoid(gap, np)), "p_better": np.where(gap == 0.0, 0.5, gap > 0.0)}
 
     columns |= {"first": names[first], "second": names[second]}
     return ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers)

@@ -10,20 +10,8 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
-from voirdire.kinds.further_terms import (
-    NO_TERMS,
-    ResolvedTerms,
-    check_terms_vary,
-    family_of_judges,
-    resolve_terms,
-)
-from voirdire.kinds.votes.contexts import (
-    ContextVotes,
-    cell_contexts,
-    effective_counts,
-    further_codes,
-    split_by_terms,
-)
+from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms, check_terms_vary, family_of_judges, resolve_terms
+from voirdire.kinds.votes.contexts import ContextVotes, cell_contexts, effective_counts, further_codes, split_by_terms
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.people import Anchors
 from voirdire.model.problem import Check, Problem
@@ -208,11 +196,7 @@ class Cells:
 
 
 def vote_cells(
-    votes: Votes,
-    judges: tuple[str, ...],
-    separate: bool,
-    criterion: int = 0,
-    items: Ints | None = None,
+    votes: Votes, judges: tuple[str, ...], separate: bool, criterion: int = 0, items: Ints | None = None
 ) -> Cells:
     """Make the cells of a table with judges coded by ``judges``; criteria collapse unless ``separate``."""
     first, second = votes.first, votes.second

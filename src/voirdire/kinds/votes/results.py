@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voirdire.infer.posterior import (
-    Posterior,
-    thinned_draws,
-)
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.answers import Calibration, Shares
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.results import MEDIAN_GAP, level_columns, quantity_table

@@ -96,11 +96,7 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     return [
         *checks,
         *check_dependent_judges(
-            problem,
-            residuals,
-            basis.seed,
-            basis.chosen,
-            lambda: pairs_to_ask(problem, has_human_answers=has_people),
+            problem, residuals, basis.seed, basis.chosen, lambda: pairs_to_ask(problem, has_human_answers=has_people)
         ),
         *(unknown_position_check(problem) or position_check(problem, residuals, basis.judges)),
         *splitting_items_check(problem, residuals),

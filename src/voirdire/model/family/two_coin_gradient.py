@@ -81,11 +81,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     (for_first, for_second), *ties = counts
     value = xp.log(first) * for_first + xp.log(second) * for_second
     pull = for_first / first - for_second / second
-    slopes = [
-        s * not_s * (e1 * e2 - not_e1 * not_e2) * pull,
-        e1 * not_e1 * s * pull,
-        -e2 * not_e2 * not_s * pull,
-    ]
+    slopes = [s * not_s * (e1 * e2 - not_e1 * not_e2) * pull, e1 * not_e1 * s * pull, -e2 * not_e2 * not_s * pull]
     if ties:
         ((tied, untied),) = ties
         u = 0.5 * xp.abs(sums[..., DIFFERENCE, :]) - xp.log(xp.maximum(s, not_s)) - sums[..., TIE, :]
@@ -146,9 +142,7 @@ def _tie_parts(sums: Sequence[Floats]) -> _TieTerms:
     surplus = sums[TIE] - (half + np.log1p(np.exp(-2.0 * half)))
     common = np.log1p(np.exp(-np.abs(surplus)))
     return _TieTerms(
-        np.minimum(surplus, 0.0) - common,
-        -np.maximum(surplus, 0.0) - common,
-        0.5 * np.tanh(0.5 * sums[DIFFERENCE]),
+        np.minimum(surplus, 0.0) - common, -np.maximum(surplus, 0.0) - common, 0.5 * np.tanh(0.5 * sums[DIFFERENCE])
     )
 
 

@@ -1,13 +1,6 @@
 """Terms of models, one idea in each file; model files name terms by their ``kind``."""
 
-from voirdire.model.terms.coins import (
-    Fixed,
-    OneCoin,
-    OneCoinByCriterion,
-    PooledOneCoin,
-    PooledTwoCoin,
-    TwoCoin,
-)
+from voirdire.model.terms.coins import Fixed, OneCoin, OneCoinByCriterion, PooledOneCoin, PooledTwoCoin, TwoCoin
 from voirdire.model.terms.confusion import (
     Alike,
     ByItem,
@@ -31,13 +24,7 @@ from voirdire.model.terms.discrimination import (
     PooledDiscriminationPosition,
 )
 from voirdire.model.terms.family_labels import FamilyConfusion
-from voirdire.model.terms.person import (
-    NoisyPerson,
-    NormalPerson,
-    Person,
-    PersonAsJudge,
-    ScoringPerson,
-)
+from voirdire.model.terms.person import NoisyPerson, NormalPerson, Person, PersonAsJudge, ScoringPerson
 from voirdire.model.terms.raters import (
     AlikeRaters,
     JudgeItem,
@@ -63,21 +50,11 @@ from voirdire.model.terms.strength import (
 )
 from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste, JudgeTasteEach, PanelError
 from voirdire.model.terms.term import by_kind
-from voirdire.model.terms.ties import (
-    Davidson,
-    DavidsonByContext,
-    DavidsonByJudge,
-    LearnedDavidsonByJudge,
-)
+from voirdire.model.terms.ties import Davidson, DavidsonByContext, DavidsonByJudge, LearnedDavidsonByJudge
 
 JOINT_STRENGTH = by_kind(NormalStrength(), LearnedStrength(), SharedStrength())  # for items with votes and scores
 STRENGTH = JOINT_STRENGTH | by_kind(LearnedScale(), DividedStrength())
-SCORE_STRENGTH = JOINT_STRENGTH | by_kind(
-    LearnedScale(),
-    LearnedScaleLevel(),
-    SharedStrengthLevel(),
-    LevelStrength(),
-)
+SCORE_STRENGTH = JOINT_STRENGTH | by_kind(LearnedScale(), LearnedScaleLevel(), SharedStrengthLevel(), LevelStrength())
 LINKED: dict[str, Discrimination] = by_kind(  # for judges who vote and score
     Linked(), LinkedDiscrimination(), LinkedPosition(), LearnedLinkedPosition()
 )

@@ -84,10 +84,7 @@ class OneCoinByCriterion(OneCoin):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``reliability`` (log-odds) per judge and ``reliability_deviation`` per judge and criterion."""
         deviation = Normal(0.0, prior["deviation_sd"])
-        return (
-            *super().parameters(prior),
-            Parameter("reliability_deviation", ("judge", "criterion"), deviation),
-        )
+        return (*super().parameters(prior), Parameter("reliability_deviation", ("judge", "criterion"), deviation))
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log P(outcome | no tie)."""

@@ -59,11 +59,7 @@ class JudgeCutpoints(SharedCutpoints):
 
     kind: ClassVar[str] = "by-judge"
     by_judge: ClassVar[bool] = True
-    keys: ClassVar[dict[str, str]] = {
-        **SharedCutpoints.keys,
-        "shift_sd": "positive",
-        "judge_gap_sd": "positive",
-    }
+    keys: ClassVar[dict[str, str]] = {**SharedCutpoints.keys, "shift_sd": "positive", "judge_gap_sd": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return the panel's parameters, ``shift`` (judge, criterion) and ``log_gap_judge`` (judge, criterion, gap)."""

@@ -347,7 +347,4 @@ def spread_parameters(
     [('judge', 'item'), ('judge',)]
     """
     prior = Spread(spread, axes=len(dims) - rows)
-    return (
-        Parameter(name, dims, prior, zero_sum=zero_sum),
-        Parameter(spread, dims[:rows], LogExponential(rate)),
-    )
+    return (Parameter(name, dims, prior, zero_sum=zero_sum), Parameter(spread, dims[:rows], LogExponential(rate)))

@@ -62,10 +62,7 @@ class ScoringPerson(PersonAsJudge):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_people``, one number, and ``severity_people``."""
-        return (
-            Parameter("log_people", (), Normal(prior["mean"], prior["sd"])),
-            *super().parameters(prior),
-        )
+        return (Parameter("log_people", (), Normal(prior["mean"], prior["sd"])), *super().parameters(prior))
 
     def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
         """Return a_people theta minus people's severity."""
@@ -89,10 +86,7 @@ class NoisyPerson(PersonAsJudge):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_noise_people``, one number, and ``severity_people``."""
-        return (
-            Parameter("log_noise_people", (), LogNormal(prior["mean"], prior["sd"])),
-            *super().parameters(prior),
-        )
+        return (Parameter("log_noise_people", (), LogNormal(prior["mean"], prior["sd"])), *super().parameters(prior))
 
 
 class Person(Term):

@@ -57,10 +57,7 @@ class DavidsonByJudge(Davidson):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``tie`` (log nu of the typical judge) and each judge's deviation ``tie_judge``."""
-        return (
-            *super().parameters(prior),
-            Parameter("tie_judge", ("judge",), Normal(0.0, prior["judge_sd"])),
-        )
+        return (*super().parameters(prior), Parameter("tie_judge", ("judge",), Normal(0.0, prior["judge_sd"])))
 
     def log_tie_propensity(self, values: Values, judge: Array) -> Array:
         """Return log nu_k."""

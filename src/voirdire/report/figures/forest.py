@@ -63,14 +63,7 @@ def draw_forest(
     for colour, mark in dict.fromkeys(zip(row_colours, marks, strict=True)):
         in_style = np.array([(c, m) == (colour, mark) for c, m in zip(row_colours, marks, strict=True)])
         with_interval = in_style & ~np.isnan(low)
-        ax.hlines(
-            rows[with_interval],
-            low[with_interval],
-            high[with_interval],
-            color=colour,
-            linewidth=1.6,
-            alpha=0.75,
-        )
+        ax.hlines(rows[with_interval], low[with_interval], high[with_interval], color=colour, linewidth=1.6, alpha=0.75)
         ax.plot(value[in_style], rows[in_style], mark, color=colour, markersize=size, markeredgewidth=0)
     name_rows(ax, names, letters)
     ax.margins(x=0.03)

@@ -74,12 +74,7 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
         x, y, error = (np.array([_float_or_nan(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
         colour, mark = SERIES_COLOURS[number % 6], MARKERS[number % 6]
         ax.fill_between(
-            x,
-            y - _NORMAL_QUANTILE * error,
-            y + _NORMAL_QUANTILE * error,
-            color=colour,
-            alpha=0.2,
-            linewidth=0,
+            x, y - _NORMAL_QUANTILE * error, y + _NORMAL_QUANTILE * error, color=colour, alpha=0.2, linewidth=0
         )
         line_style = {"linewidth": width, "linestyle": _line_style(number), "markersize": 2.6 + 0.6 * width}
         ax.plot(x, y, mark, color=colour, markeredgewidth=0, **line_style)

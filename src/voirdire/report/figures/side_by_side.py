@@ -20,11 +20,7 @@ _MARK_SPREAD = 0.5  # share of a row over which marks with intervals are spread
 
 
 def rows_comparing_runs(
-    names: Sequence[object],
-    runs: Sequence[str],
-    value: Floats,
-    ends: tuple[Floats, Floats] | None,
-    title: str,
+    names: Sequence[object], runs: Sequence[str], value: Floats, ends: tuple[Floats, Floats] | None, title: str
 ) -> RowFigure:
     """Make rows with a mark per run: on one line joined by a bar, or below each other where they have intervals.
 

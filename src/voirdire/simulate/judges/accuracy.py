@@ -11,12 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from voirdire.settings import Flag, Share, Size
-from voirdire.simulate.judges.base import (
-    IndependentJudge,
-    Judge,
-    first_choice_probability,
-    probabilities_without_ties,
-)
+from voirdire.simulate.judges.base import IndependentJudge, Judge, first_choice_probability, probabilities_without_ties
 from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Questions
 
 

@@ -139,10 +139,7 @@ class Drifting(Judge):
 
     def draw_answers(self, questions: Questions, rng: Generator, copied: Mapping[str, Outcomes]) -> Outcomes:
         """Draw both judges' answers; take the second judge's with probability t."""
-        begin, end = (
-            self.begin.draw_answers(questions, rng, copied),
-            self.end.draw_answers(questions, rng, copied),
-        )
+        begin, end = (self.begin.draw_answers(questions, rng, copied), self.end.draw_answers(questions, rng, copied))
         return np.where(rng.random(len(questions)) < questions.time, end, begin)
 
 

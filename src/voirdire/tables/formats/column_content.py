@@ -165,11 +165,7 @@ def numbers_rows(source: Source, column: str, counts: Sequence[str]) -> bool:
     more rows from 0 or 1 on.
     """
     rows = [[number_or_none(cell) or 0 for cell in cells] for _, *cells in source.cells(column, *counts)]
-    values, other_sums, sums = (
-        [row[0] for row in rows],
-        {sum(row[1:]) for row in rows},
-        {sum(row) for row in rows},
-    )
+    values, other_sums, sums = ([row[0] for row in rows], {sum(row[1:]) for row in rows}, {sum(row) for row in rows})
     if len(rows) < 2 or not counts or len(sums) == 1:
         return False
     return len(other_sums) == 1 or (
@@ -213,10 +209,7 @@ def check_means(source: Source, columns: Sequence[str]) -> None:
 
 def _is_mean(numbers: dict[str, float | None], name: str) -> bool:
     """True if a number is the mean of the other numbers in the row, or the row is empty."""
-    number, others = (
-        numbers[name],
-        [other for key, other in numbers.items() if key != name and other is not None],
-    )
+    number, others = (numbers[name], [other for key, other in numbers.items() if key != name and other is not None])
     if number is None or not others:
         return number is None and not others
     digits = len(str(number).partition(".")[2])

@@ -25,10 +25,7 @@ _TOLOKA_REFUSED = {
     "EXPIRED": "expired: not done in time",
     "ACTIVE": "not done yet (active)",
 }
-_TOLOKA_VERDICT_COLUMN, _TOLOKA_REASON_COLUMNS = (
-    "ACCEPT:verdict",
-    ("ACCEPT:comment", "ASSIGNMENT:public_comment"),
-)
+_TOLOKA_VERDICT_COLUMN, _TOLOKA_REASON_COLUMNS = ("ACCEPT:verdict", ("ACCEPT:comment", "ASSIGNMENT:public_comment"))
 
 
 def _first_text(record: Record, keys: tuple[str, ...]) -> str:
@@ -118,10 +115,7 @@ class Toloka(WorkFormat):
         """The work in a record; None if the record is empty."""
         if all(cell in (None, "") for cell in record.values()):
             return None
-        status, reason = (
-            _first_text(record, (self.status,)).upper(),
-            _first_text(record, _TOLOKA_REASON_COLUMNS),
-        )
+        status, reason = (_first_text(record, (self.status,)).upper(), _first_text(record, _TOLOKA_REASON_COLUMNS))
         refused = None
         if status in _TOLOKA_REFUSED or _first_text(record, (_TOLOKA_VERDICT_COLUMN,)) == "-":
             refused = _TOLOKA_REFUSED.get(status, _TOLOKA_REFUSED["REJECTED"]) + (f": {reason}" if reason else "")

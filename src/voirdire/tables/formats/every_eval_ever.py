@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 
-from voirdire.tables.formats.format import (
-    Format,
-    FormatOptions,
-    guarded_rows,
-    has_keys,
-    key_sets,
-    members,
-    short_text,
-)
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, has_keys, key_sets, members, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head
@@ -97,12 +89,7 @@ class EveryEvalEver(Format):
         yield self.numbered(self._score(metric, score, metric.metric or result or name, (name, sample), system))
 
     def _score(
-        self,
-        metric: _Metric,
-        score: Any,
-        criterion: str | None,
-        context: tuple[str | None, ...],
-        system: str | None,
+        self, metric: _Metric, score: Any, criterion: str | None, context: tuple[str | None, ...], system: str | None
     ) -> Score:
         judge, value = metric.judge(self.asked), metric.score(score)
         self.count("nameless", not metric.judges)

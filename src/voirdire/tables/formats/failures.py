@@ -22,15 +22,7 @@ def convert_reading_errors(path: str) -> Iterator[None]:
     """
     try:
         yield
-    except (
-        OSError,
-        EOFError,
-        zlib.error,
-        zipfile.BadZipFile,
-        csv.Error,
-        RecursionError,
-        MemoryError,
-    ) as error:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, csv.Error, RecursionError, MemoryError) as error:
         raise InputError(f"file {path!r} {describe_failure(error)}") from error
 
 

@@ -37,11 +37,7 @@ LAYOUT = Layout(
 
 
 def import_files(
-    files: Sequence[str | os.PathLike[str]],
-    out: str | Path,
-    reading: Reading | None = None,
-    *,
-    overwrite: bool = False,
+    files: Sequence[str | os.PathLike[str]], out: str | Path, reading: Reading | None = None, *, overwrite: bool = False
 ) -> Imported:
     """Convert files of tools to tables, which are written while the files are read.
 

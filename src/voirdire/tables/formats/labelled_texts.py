@@ -14,16 +14,7 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.format import JOIN_FILES, Format, key_sets
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    Label,
-    Odd,
-    Row,
-    Score,
-    name_text,
-    number_or_none,
-    one_label,
-    split_label_cell,
-)
+from voirdire.tables.formats.rows import Label, Odd, Row, Score, name_text, number_or_none, one_label, split_label_cell
 from voirdire.tables.formats.source import Head
 
 _PACKED_SUFFIXES = (".gz", ".zst")
@@ -34,14 +25,7 @@ _JUDGE_BY_NAME = (
 _MARKS_REASON = "marks in the text are no label of it"
 
 _TEXT_COLUMNS, _LABEL_COLUMNS = ("text", "data", "filename"), ("label", "labels", "cats")
-_FOREIGN_ROLES = {
-    "judge",
-    "criterion",
-    "first",
-    "second",
-    "winner",
-    "score",
-}  # doccano's exports have no such columns
+_FOREIGN_ROLES = {"judge", "criterion", "first", "second", "winner", "score"}  # doccano's exports have no such columns
 _LABEL_SEPARATOR = "#"  # in CSV
 _SHARED_FILE = "all"  # file of a project with shared labels
 

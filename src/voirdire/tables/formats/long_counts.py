@@ -15,16 +15,7 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import COUNT_NAMES, normalise_column_name
 from voirdire.tables.formats.format import FormatOptions, guarded_rows, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    Columns,
-    Label,
-    Note,
-    Odd,
-    Row,
-    extended,
-    name_text,
-    number_or_none,
-)
+from voirdire.tables.formats.rows import Columns, Label, Note, Odd, Row, extended, name_text, number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 

@@ -23,16 +23,7 @@ from voirdire.tables.formats.column_samples import first_determines_second
 from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    TABLES,
-    Columns,
-    Note,
-    Odd,
-    Row,
-    extended,
-    name_text,
-    number_or_none,
-)
+from voirdire.tables.formats.rows import TABLES, Columns, Note, Odd, Row, extended, name_text, number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 from voirdire.tables.numbers import number_remedy
@@ -144,8 +135,7 @@ def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) ->
     """The first column that may hold scores or labels."""
     free = [name for name in columns if name not in used.values()]
     return next(
-        (name for wanted in SCORE_OR_LABEL_NAMES for name in free if normalise_column_name(name) == wanted),
-        None,
+        (name for wanted in SCORE_OR_LABEL_NAMES for name in free if normalise_column_name(name) == wanted), None
     )
 
 

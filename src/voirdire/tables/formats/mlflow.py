@@ -8,14 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from voirdire.tables.formats.format import (
-    Format,
-    FormatOptions,
-    guarded_rows,
-    list_under,
-    members,
-    short_text,
-)
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, list_under, members, short_text
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Known,

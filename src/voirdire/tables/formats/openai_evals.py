@@ -7,16 +7,7 @@ from typing import ClassVar
 
 from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets, short_text
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    Label,
-    Odd,
-    Refused,
-    Row,
-    Score,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.rows import Label, Odd, Refused, Row, Score, name_text, number_or_none, score_row
 from voirdire.tables.formats.source import Head, Source
 
 _SPEC_KEYS = {"eval_name", "base_eval", "completion_fns", "run_id"}

@@ -90,11 +90,7 @@ class Promptfoo(Format):
                 yield Refused(where, "graderError: the grader failed, score 0 is no verdict")
                 continue
             judge = _provider_name(assertion.get("provider")) or provider or self._default
-            columns = {
-                "context": name_text(test),
-                "system": system,
-                "criterion": _criterion_name(assertion, kind),
-            }
+            columns = {"context": name_text(test), "system": system, "criterion": _criterion_name(assertion, kind)}
             item = join_names(test, prompt)
             yield score_row(where, judge or "promptfoo-default", item, part.get("score"), "no score", **columns)
 

@@ -12,16 +12,7 @@ from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.json_text import literal_in_cell
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    Columns,
-    Note,
-    Odd,
-    Ranking,
-    Row,
-    extended,
-    name_text,
-    number_or_none,
-)
+from voirdire.tables.formats.rows import Columns, Note, Odd, Ranking, Row, extended, name_text, number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 

@@ -256,15 +256,7 @@ class UltraFeedback(Format):
                 where, reason = f"{place} {system} {criterion}", f"no rating: {short_text(rating_cell)}"
                 item = f"{context}/{system}"
                 yield self.numbered(
-                    score_row(
-                        where,
-                        judge or _DEFAULT_JUDGE,
-                        item,
-                        rating_cell,
-                        reason,
-                        criterion=criterion,
-                        **subject,
-                    )
+                    score_row(where, judge or _DEFAULT_JUDGE, item, rating_cell, reason, criterion=criterion, **subject)
                 )
 
 

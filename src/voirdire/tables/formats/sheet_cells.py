@@ -19,12 +19,7 @@ MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384  # of a sheet
 _CELL_NAME = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _ESCAPED_CHARACTER = re.compile("_x([0-9A-Fa-f]{4})_")  # characters that XML cannot hold (22.9.2.19)
 _MAX_DAYS = 2_958_465  # 9999-12-31
-_DATE_FORMATS = {
-    *range(14, 23),
-    *range(27, 37),
-    *range(45, 48),
-    *range(50, 59),
-}  # built-in formats without a code
+_DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built-in formats without a code
 _LITERAL_TEXT = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _ELAPSED_TIME = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _MAX_FAULTS = 1_000

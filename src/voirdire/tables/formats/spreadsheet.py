@@ -74,9 +74,7 @@ class Workbook:
                 if kind == "worksheet" and target in members:
                     self.sheets.append(
                         Sheet(
-                            unescape_text(local_names["name"]),
-                            target,
-                            local_names.get("state", "visible") == "visible",
+                            unescape_text(local_names["name"]), target, local_names.get("state", "visible") == "visible"
                         )
                     )
 
@@ -108,10 +106,7 @@ class Workbook:
             if part in archive.namelist():
                 with _open_part(archive, part) as stream:
                     for _ in walk_xml(
-                        stream,
-                        start_element,
-                        end_element,
-                        lambda data: parts.append(data) if listens else None,
+                        stream, start_element, end_element, lambda data: parts.append(data) if listens else None
                     ):
                         pass
         return texts

@@ -212,8 +212,7 @@ def _person_a_row(
     ]
     person_columns += [column for column in columns if is_form and _FORM_NAME.fullmatch(column.name)]
     return next(
-        (column.name for column in person_columns if 1 < column.different == column.filled and not column.empty),
-        None,
+        (column.name for column in person_columns if 1 < column.different == column.filled and not column.empty), None
     )
 
 
@@ -226,10 +225,7 @@ def _repeated_key(
         return keys[0]
     subject_columns = [roles[name] for name in ("judge", "system") if name in roles]
     rows_of_columns = (
-        (
-            column.name,
-            [tuple(map(str, map(record.get, (*subject_columns, column.name)))) for record in records],
-        )
+        (column.name, [tuple(map(str, map(record.get, (*subject_columns, column.name)))) for record in records])
         for column in free
     )
     return next((name for name, rows in rows_of_columns if len({*rows}) == len(rows)), None)

@@ -10,11 +10,7 @@ from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
-from voirdire.tables.formats.rows import (
-    TABLES,
-    Extended,
-    Refused,
-)
+from voirdire.tables.formats.rows import TABLES, Extended, Refused
 
 if TYPE_CHECKING:
     import pandas as pd

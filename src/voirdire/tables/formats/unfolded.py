@@ -15,10 +15,7 @@ from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.source import Source
 
 _NAMING_ROLES = frozenset({"judge", "item", "system", "first", "second", "rank", "label"})
-_CONVERSATION_KEYS = (
-    frozenset({"role", "content"}),
-    frozenset({"from", "value"}),
-)  # keys of turns
+_CONVERSATION_KEYS = (frozenset({"role", "content"}), frozenset({"from", "value"}))  # keys of turns
 _OUTPUT_COLUMN = re.compile(
     "(?:gen|generated|generation|hyp|output|response|completion|summary|summarie|system|model|candidate)s?"
 )

@@ -15,15 +15,13 @@ from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
 _WINNER_NAME = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote(?!r)|result|outcome", re.IGNORECASE)
 COUNT_NAME = re.compile(
-    r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
-    re.IGNORECASE,
+    r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$", re.IGNORECASE
 )
 #: Words for the first and the second item, in texts such as ``response_a`` or ``A is better``.
 _SIDE_WORDS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("1", "0"))
 _SYSTEM_NAME = re.compile("model|policy|system", re.IGNORECASE)
 _TIE_TEXT = re.compile(
-    r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)",
-    re.IGNORECASE,
+    r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)", re.IGNORECASE
 )
 #: Words that make the meaning of a side ambiguous: "A is worse", "a tie".
 _AMBIGUOUS_WORDS = frozenset((

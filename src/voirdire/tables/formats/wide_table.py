@@ -100,8 +100,7 @@ def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chose
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         remaining = [name for name in free if name not in places.values()]
         item = next(
-            (name for wanted in _ITEM_COLUMN_NAMES for name in remaining if normalise_column_name(name) == wanted),
-            None,
+            (name for wanted in _ITEM_COLUMN_NAMES for name in remaining if normalise_column_name(name) == wanted), None
         )
         if item is None and "context" in places and "context" not in mapped:
             item = places.pop("context")

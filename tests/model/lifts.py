@@ -31,8 +31,8 @@ def shared(values: Values) -> Values:
 POPULATION = with_values(log_coin_mean=0.0, log_coin_spread=0.0)
 SPREAD = with_values(log_discrimination_spread=0.0)
 TIE_HABITS: Mapping[str, Lift] = {
-    "davidson": with_values(tie_judge=0.0, log_tie_spread=0.0),
-    "davidson-by-judge": with_values(log_tie_spread=0.0),
+    "davidson": with_values(tie_judge=0.0, log_tie_spread=0.0, log_tie_scale=0.0),
+    "davidson-by-judge": with_values(log_tie_spread=0.0, log_tie_scale=0.0),
 }
 
 LIFTS: dict[str, Mapping[str, Lift]] = {

@@ -518,8 +518,9 @@ def three_chances(
     tie, decided = 0.0, 1.0
     if ties:
         nu = math.exp(float(v["tie"]) + (0.0 if name in ONE_TIE_HABIT else v["tie_judge"][k]) + habit)
-        both = exp(perceived / 2) + exp(-perceived / 2)
-        tie, decided = nu / (nu + both), both / (nu + both)
+        half_both = (exp(perceived / 2) + exp(-perceived / 2)) / 2
+        odds = nu / 2 * half_both ** -math.exp(v.get("log_tie_scale", 0.0))
+        tie, decided = odds / (1 + odds), 1 / (1 + odds)
     return decided * first, decided * second, tie
 
 
@@ -700,6 +701,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "log_noise_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),
         "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
         "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
+        "log_tie_scale": lambda v: normal(v, file["ties"]["scale_mean"], file["ties"]["scale_sd"]),
         **{f"effect:{name}": lambda v: normal(v, 0.0, 1.5) for name in ("length", "lists")},
         **{f"judge:{name}": lambda v: normal(v, 0.0, 0.3) for name in ("length", "lists")},
     }

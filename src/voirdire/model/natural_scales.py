@@ -128,7 +128,11 @@ QUANTITY_FACTS: dict[str, Fact] = {
     "shift": Fact(_LOG_ODDS, "log-odds that the judge adds: to the item shown first, or to cutpoints"),
     "shift_spread": Fact(_LOG_ODDS, "standard deviation of the shift between judges"),
     "vote_scale": Fact(_RATIO, "slope of votes by strengths, relative to that of scores"),
-    "tie": Fact(_RATIO, "Davidson's nu: P(tie) = nu / (nu + 2 cosh(d / 2))"),
+    "tie": Fact(_RATIO, "Davidson's nu: P(tie) = nu / (nu + 2) of equal items"),
+    "tie_scale": Fact(
+        _RATIO,
+        "how fast ties become rare between items far apart: 1 in Davidson's model, 0 if ties are given at random",
+    ),
     "tie_judge": Fact(_RATIO, "factor of nu of the judge"),
     "tie_context": Fact(_RATIO, "factor of nu of the context"),
     "tie_judge_context": Fact(_RATIO, "factor of nu of the judge in the context"),

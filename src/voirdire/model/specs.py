@@ -414,5 +414,6 @@ def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[st
     takes = f"{term.kind} takes {', '.join(term.keys) or 'none'}"
     rules = {key: _NUMBER_RULES[rule] for key, rule in term.keys.items()}
     faults = [fault for _, fault in find_faults(numbers, rules, unknown=f"has no key {{key!r}}{{near}}; {takes}")]
-    faults += [f"needs {key!r}, a {rule} number" for key, rule in term.keys.items() if key not in numbers]
+    missing = {key: rule.removesuffix("number") for key, rule in term.keys.items() if key not in numbers}
+    faults += [f"needs {key!r}, a {f'{rule} number'.strip()}" for key, rule in missing.items()]
     return [f"{place} {fault}" for fault in faults]

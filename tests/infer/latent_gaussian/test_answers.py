@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +13,15 @@ from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.joined_answers import AnswerKind, SeveralAnswers
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
+from voirdire.model.family.family import Family
 from voirdire.model.family.ordinal import ordinal_family
 from voirdire.model.family.sharpness import sharpness_family
+from voirdire.model.family.two_coin import two_coin_family
 from voirdire.tables import read_votes
 
 
 def of_votes() -> Answers:
-    """Of two coins and ties: four predictors, two questions."""
+    """Of two coins and ties with a scale: five predictors, two questions."""
     rng = np.random.default_rng(0)
     first = rng.integers(0, 4, 60)
     table = {
@@ -39,37 +42,43 @@ def of_levels(levels: int, *, sloped: bool = False) -> Answers:
     return Answers(family.log_probabilities, counts, family.closed_form, family.name)
 
 
-def of_sharpness(ties: bool) -> Answers:
-    """Of a judge's sharpness and shift: three predictors, or four with ties."""
-    family = sharpness_family(ties)
+def of_family(made: Callable[[bool, bool], Family], ties: bool, tie_scale: bool = False) -> Answers:
+    """Of random counts: three predictors, four with ties, five with a scale of ties."""
+    family = made(ties, tie_scale)
     counts = np.random.default_rng(0).integers(0, 4, (1 + ties, 2, 12)).astype(float)
     if ties:
         counts[1, 1] = counts[0].sum(axis=0)
     return Answers(family.log_probabilities, counts, family.closed_form, family.name)
 
 
-MADE = {
-    "votes": of_votes,
-    "2": lambda: of_levels(2),
-    "3": lambda: of_levels(3),
-    "5": lambda: of_levels(5),
-    "2 sloped": lambda: of_levels(2, sloped=True),
-    "4 sloped": lambda: of_levels(4, sloped=True),
-    "sharpness": lambda: of_sharpness(False),
-    "sharpness with ties": lambda: of_sharpness(True),
+MADE = {  # with the number of predictors
+    "votes": (of_votes, 5),
+    "2": (lambda: of_levels(2), 1),
+    "3": (lambda: of_levels(3), 2),
+    "5": (lambda: of_levels(5), 4),
+    "2 sloped": (lambda: of_levels(2, sloped=True), 2),
+    "4 sloped": (lambda: of_levels(4, sloped=True), 4),
+    "two coins with ties": (lambda: of_family(two_coin_family, True), 4),
+    "sharpness": (lambda: of_family(sharpness_family, False), 3),
+    "sharpness with ties": (lambda: of_family(sharpness_family, True), 4),
+    "sharpness with a scale of ties": (lambda: of_family(sharpness_family, True, True), 5),
 }
 
 
 @pytest.fixture(scope="module", params=MADE)
-def answers(request: pytest.FixtureRequest) -> Answers:
-    return MADE[request.param]()
+def made(request: pytest.FixtureRequest) -> tuple[Answers, int]:
+    build, size = MADE[request.param]
+    return build(), size
 
 
 @pytest.fixture
-def predictors(answers: Answers) -> np.ndarray:
-    questions, alternatives = np.shape(answers.counts)[:2]
-    gaps = max(1, alternatives - 1)
-    size = {"two-coin": 4, "sharpness": 2 + questions, "ordinal": gaps, "sloped ordinal": gaps + 1}[answers.name]
+def answers(made: tuple[Answers, int]) -> Answers:
+    return made[0]
+
+
+@pytest.fixture
+def predictors(made: tuple[Answers, int]) -> np.ndarray:
+    answers, size = made
     return np.random.default_rng(1).normal(size=(size, answers.counts.shape[-1]))
 
 
@@ -140,7 +149,7 @@ def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors
 
 def test_two_kinds_of_answers_are_each_of_their_own_predictors() -> None:
     """Votes and scores: information, half the change of a sum of it, and how gradients turn, by differences."""
-    votes, levels = of_sharpness(True), of_levels(4, sloped=True)
+    votes, levels = of_family(sharpness_family, True), of_levels(4, sloped=True)
     both = SeveralAnswers((AnswerKind((0, 1, 2, 3), 12, votes), AnswerKind((4, 5, 6, 7), 12, levels)))
     x, change = 0.5 * np.random.default_rng(1).normal(size=(2, 8, 24))
     alone = votes.expected_information(x[:4, :12]), levels.expected_information(x[4:, 12:])

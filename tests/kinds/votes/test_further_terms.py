@@ -122,7 +122,8 @@ def log_likelihood(values: dict[str, Any], table: pd.DataFrame, length: np.ndarr
         d, i, j = worth[0] - worth[1], int(row.first[1:]), int(row.second[1:])
         log_nu = values["tie"] + values["tie_judge"][k] + values["tie_context"][x] + values["tie_judge_context"][k, x]
         nu = np.exp(log_nu + values["tie_item"][i] + values["tie_item"][j])
-        tie = nu / (nu + 2 * np.cosh(d / 2))
+        odds = nu / 2 * np.cosh(d / 2) ** -np.exp(values["log_tie_scale"])
+        tie = odds / (1 + odds)
         first = expit(values["coin_first"][k]) * expit(d) + (1 - expit(values["coin_second"][k])) * expit(-d)
         total += np.log({"tie": tie, "first": (1 - tie) * first, "second": (1 - tie) * (1 - first)}[row.winner])
     return float(total)

@@ -62,7 +62,8 @@ def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
     worth = values["strength"][..., None] + values["context_strength"]
     d = shares @ (worth[:, i, x] - worth[:, j, x])
     s, p, nu = 1 / (1 + np.exp(-d)), 1 / (1 + np.exp(-values["anchor"])), np.exp(values["tie"])
-    tie = nu / (nu + 2 * np.cosh(d / 2))
+    odds = nu / 2 * np.cosh(d / 2) ** -np.exp(values["log_tie_scale"])
+    tie = odds / (1 + odds)
     chance = {"tie": tie, "first": (1 - tie) * (p * s + (1 - p) * (1 - s))}
     chance["second"] = 1 - tie - chance["first"]
     expected = sum(np.log(chance[name][said["winner"] == name]).sum() for name in chance)

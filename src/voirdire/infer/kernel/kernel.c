@@ -21,23 +21,34 @@ static inline struct logistic logistic_of(single x) {
   return (struct logistic){small, near, either(up, near, far), either(up, far, near)};
 }
 
-// Ties, by perceived difference and log nu: log likelihood, slopes by both. As voirdire.model.family.two_coin_gradient.
-static inline single tied_of(int wanted, single seen, struct logistic at, single log_nu, single tied, single untied,
-                             single *by_seen, single *by_nu) {
-  single chance, value = all(0.0f);  // probability of a tie
-  if (wanted & VALUE) {
-    single u = 0.5f * size_of(seen) - log_of(at.near) - log_nu;
+#define LOG_TWO 0.69314718f
+
+// Ties, by perceived difference and `more`, log nu and log scale, if any: log likelihood, slopes by all.
+// As voirdire.model.family.ties.
+static inline single tied_of(int wanted, int scaled, single seen, struct logistic at, const single *more, single tied,
+                             single untied, single *by_seen, single *by_more) {
+  single chance, scale = all(1.0f), cosh = scale, value = all(0.0f);  // P(tie), scale, log cosh(seen / 2)
+  if (scaled || wanted & VALUE) {
+    cosh = 0.5f * size_of(seen) - log_of(at.near) - LOG_TWO;
+    if (scaled) scale = exp_of(within(more[1], 20.0f));
+    single u = scale * cosh + LOG_TWO - more[0];
     struct logistic of = logistic_of(u);
-    single log_tie = log_of(of.near) - greater(u, all(0.0f));
     chance = of.below;
-    value = tied * log_tie + untied * (log_tie + u);
+    if (wanted & VALUE) {
+      single log_tie = log_of(of.near) - greater(u, all(0.0f));
+      value = tied * log_tie + untied * (log_tie + u);
+    }
   } else {
-    single odds = at.near * exp_of(log_nu - 0.5f * size_of(seen));
+    single odds = at.near * exp_of(more[0] - 0.5f * size_of(seen));
     chance = odds / (1.0f + odds);
   }
   single surplus = tied - (tied + untied) * chance;
   *by_seen = -0.5f * (at.above - at.below) * surplus;
-  *by_nu = surplus;
+  by_more[0] = surplus;
+  if (scaled) {
+    *by_seen *= scale;
+    by_more[1] = -scale * cosh * surplus;
+  }
   return value;
 }
 
@@ -65,7 +76,7 @@ static inline single two_coin(int wanted, int predictors, const single *eta, con
   }
   if (predictors > 3) {
     single more;
-    value += tied_of(wanted, eta[0], at, eta[3], count[2], count[3], &more, &slope[3]);
+    value += tied_of(wanted, predictors > 4, eta[0], at, eta + 3, count[2], count[3], &more, slope + 3);
     slope[0] += more;
   }
   return value;
@@ -82,7 +93,7 @@ static inline single sharpness(int wanted, int predictors, const single *eta, co
   single pull = count[0] * at.below - count[1] * at.above, by_seen = pull;
   if (predictors > 3) {
     single more;
-    value += tied_of(wanted, seen, logistic_of(seen), eta[3], count[2], count[3], &more, &slope[3]);
+    value += tied_of(wanted, predictors > 4, seen, logistic_of(seen), eta + 3, count[2], count[3], &more, slope + 3);
     by_seen += more;
   }
   slope[0] = sharp * by_seen;

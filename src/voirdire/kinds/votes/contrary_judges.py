@@ -18,7 +18,9 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 
 JUDGE_PARAMETERS = {"reliability", "coin_first", "coin_second", "tie_judge"}  # parameters that the judges exchange
-OTHER_PARAMETERS = {"strength", "weight", "tie", "log_spread", "log_coin_mean", "log_coin_spread", "log_tie_spread"}
+OTHER_PARAMETERS = {"strength", "weight", "tie"} | {
+    f"log_{name}" for name in ("spread", "coin_mean", "coin_spread", "tie_spread", "tie_scale")
+}
 
 
 def contrary_judge_order(problem: VotesProblem) -> Ints | None:

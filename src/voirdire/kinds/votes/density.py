@@ -22,7 +22,7 @@ from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import strength_difference
 from voirdire.model.terms.structure import tie_habit_parameters
-from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
+from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts, tie_scale
 from voirdire.typing import Floats
 
 PAPER_RELIABILITY = 0.8  # starting reliability of MAPLE's own estimator
@@ -110,7 +110,8 @@ class VotesDensity(VotesLayout):
                 propensity = TIES[self.model.ties.kind].log_tie_propensity(values, judge)
                 if "pair_context" in part:
                     propensity = propensity + tie_propensity_effects(self, values, part, judge, pair)
-                tie, decided = log_tie_parts(propensity, reliability.scaled_difference(values, d, judge, pair, xp), xp)
+                scaled = reliability.scaled_difference(values, d, judge, pair, xp)
+                tie, decided = log_tie_parts(propensity, scaled, xp, tie_scale(values, xp))
                 parts += [(tie, part["tied"]), (decided, part["decided"])]
         return parts
 

@@ -1,9 +1,9 @@
 """Latent Gaussian model of votes: the votes of a judge on a question depend on four sums of latent values.
 
 The sums are the perceived difference of the two items, the log-odds of the judge's two coins (or the logarithm of its
-sharpness, and its shift; 0 where it has neither), and log nu of ties. Judges are independent given the values that all
-judges share; contexts are independent given strengths and judges. The blocks of the matrix of second derivatives are
-judges or contexts, whichever makes its factor cheaper.
+sharpness, and its shift; 0 where it has neither), log nu and the log scale of ties. Judges are independent given
+the values that all judges share; contexts are independent given strengths and judges. The blocks of the matrix of
+second derivatives are judges or contexts, whichever makes its factor cheaper.
 
 People's answers are further cells: among those of the judges, or after them with a formula of their own.
 
@@ -30,12 +30,12 @@ from voirdire.model.design import Cells, Design, LatentPositions, Term, build_de
 from voirdire.model.family.family import LogProbabilities
 from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.family.two_coin import two_coin_family
-from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, TIE
+from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, TIE, TIE_SCALE
 from voirdire.model.terms.person import person_log_probabilities, softmax_shares
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-FIRST_PEOPLE_PREDICTOR = TIE + 1  # first predictor that only people's cells have
+FIRST_PEOPLE_PREDICTOR = TIE_SCALE + 1  # first predictor that only people's cells have
 
 
 def _concerns_whole_items(density: VotesLayout, part: dict[str, Any]) -> bool:
@@ -79,7 +79,7 @@ def separate_people_cells(
     """
     index, coefficients, predictor = design.index, design.coefficients, design.predictor
     judge_cells = len(index) - len(part["criterion"])
-    counts, ties = answers.counts, density.ties
+    counts, tie_predictors = answers.counts, (TIE, TIE_SCALE)[: density.ties + density.has_tie_scale]
     criteria = density.criteria if _concerns_whole_items(density, part) else 0
     if criteria:
         people_design = _people_design(density, part, places)
@@ -92,14 +92,14 @@ def separate_people_cells(
     predictors = (
         DIFFERENCE,
         FIRST,
-        *([TIE] if ties else []),
+        *tie_predictors,
         *range(FIRST_PEOPLE_PREDICTOR, FIRST_PEOPLE_PREDICTOR + 2 * criteria),
     )
+    of_people = Answers(_log_probabilities(criteria, len(tie_predictors)), counts[..., judge_cells:])
+    of_judges = answers.with_counts(counts[..., :judge_cells])
     kinds = (
-        AnswerKind(tuple(range(TIE + ties)), judge_cells, answers.with_counts(counts[..., :judge_cells])),
-        AnswerKind(
-            predictors, len(index) - judge_cells, Answers(_log_probabilities(criteria, ties), counts[..., judge_cells:])
-        ),
+        AnswerKind((*range(TIE), *tie_predictors), judge_cells, of_judges),
+        AnswerKind(predictors, len(index) - judge_cells, of_people),
     )
     return Design(index, coefficients, predictor), SeveralAnswers(kinds)
 
@@ -125,19 +125,21 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: LatentPos
     return build_design(terms, cells, places)
 
 
-def _log_probabilities(criteria: int, ties: bool) -> LogProbabilities:
+def _log_probabilities(criteria: int, tie_predictors: int) -> LogProbabilities:
     """Make the function of log probabilities of first and second and, with ties, of a tie and of no tie.
 
-    ``criteria`` is the number of criteria for answers about items as a whole, else 0.
+    ``criteria`` is the number of criteria for answers about items as a whole, else 0; ``tie_predictors`` is the number
+    of predictors of ties: log nu, and the log scale of ties.
     """
-    shared = 2 + ties
+    shared = 2 + tie_predictors
 
     def log_answer_parts(sums: Any, xp: Any) -> list[tuple[Any, ...]]:
         d = sums[..., 0, :]
         if criteria:
             shares = softmax_shares(sums[..., shared + criteria :, :], -2, xp)
             d = d + (shares * sums[..., shared : shared + criteria, :]).sum(axis=-2)
-        return [*person_log_probabilities(d, sums[..., 1, :], sums[..., 2, :] if ties else None, xp)]
+        tie = [sums[..., 2 + p, :] for p in range(tie_predictors)]
+        return [*person_log_probabilities(d, sums[..., 1, :], tie, xp)]
 
     return log_answer_parts
 
@@ -161,7 +163,7 @@ def sums_of_votes(density: VotesLayout, data: Data, places: LatentPositions) -> 
         for layout in (places, places.of_learned)
     )
     counts = np.concatenate([counts for _, _, counts in tables])
-    family = two_coin_family(density.ties) if density.coin_names else sharpness_family(density.ties)
+    family = (two_coin_family if density.coin_names else sharpness_family)(density.ties, density.has_tie_scale)
     outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
     judge_answers = Answers(family.log_probabilities, outcomes, family.closed_form, family.name)
     answers: CellAnswers = judge_answers

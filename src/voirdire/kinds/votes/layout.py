@@ -10,7 +10,7 @@ from functools import cached_property
 
 from voirdire.model.density import LogDensity
 from voirdire.model.design import Term
-from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND, TIE
+from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND, TIE, TIE_SCALE
 from voirdire.model.panel_density import sum_of_terms
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
@@ -68,6 +68,11 @@ class VotesLayout(LogDensity):
         pairs = (("coin_first", "coin_second"), ("reliability", "reliability"))
         return next((pair for pair in pairs if names.issuperset(pair)), ())
 
+    @cached_property
+    def has_tie_scale(self) -> bool:
+        """True if a parameter says how fast ties become rare between items far apart."""
+        return any(parameter.name == "log_tie_scale" for parameter in self.parameters)
+
 
 DISCRIMINATION_NAMES = "log_discrimination", "shift"  # parameters of judges without coins
 NO_VALUES = ""  # name of a term without values
@@ -76,7 +81,7 @@ _ITEM_VOTE_TERMS = (
     "strength", "general", "context_strength", "taste", "tie_context", "tie_judge_context", "tie_item",
 )  # fmt: skip
 #: Terms that people's votes share with judges' votes.
-_PEOPLE_TERMS = ("strength", "general", "context_strength", "tie")
+_PEOPLE_TERMS = ("strength", "general", "context_strength", "tie", "log_tie_scale")
 
 
 def vote_terms(density: VotesLayout) -> list[Term]:
@@ -87,7 +92,7 @@ def vote_terms(density: VotesLayout) -> list[Term]:
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> from voirdire.model.specs import load_model
     >>> density = VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
-    >>> [term.name for term in vote_terms(density)][-8:-5]
+    >>> [term.name for term in vote_terms(density)][-9:-6]
     ['reliability', 'reliability', 'tie']
     """
     first, second = density.coin_names or DISCRIMINATION_NAMES
@@ -103,6 +108,7 @@ def vote_terms(density: VotesLayout) -> list[Term]:
         Term("tie_context", ("context",), TIE),
         Term("tie_judge_context", ("judge", "context"), TIE),
         Term("tie_item", ("item",), TIE, contrast=False),
+        Term("log_tie_scale", (), TIE_SCALE),
         Term("log_vote_scale", (), FIRST),
         *density.added,
     ]

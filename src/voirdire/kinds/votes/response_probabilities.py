@@ -18,7 +18,7 @@ from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import strength_difference
-from voirdire.model.terms.ties import log_tie_parts
+from voirdire.model.terms.ties import log_tie_parts, tie_scale
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
@@ -170,7 +170,8 @@ def _log_probabilities_by_difference(
     if not density.ties or density.model.ties is None:
         return log
     propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge) + habits
-    tie, decided = log_tie_parts(propensity, reliability.scaled_difference(values, d, judge, cells, xp), xp)
+    scaled = reliability.scaled_difference(values, d, judge, cells, xp)
+    tie, decided = log_tie_parts(propensity, scaled, xp, tie_scale(values, xp))
     return [log[0] + decided, log[1] + decided, tie + 0 * d]
 
 

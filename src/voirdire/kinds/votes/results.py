@@ -15,7 +15,7 @@ from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Observations, Values
-from voirdire.model.terms.ties import log_tie_parts
+from voirdire.model.terms.ties import log_tie_parts, tie_scale
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
@@ -115,7 +115,8 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
     tie = 0.0 * better_first
     if "tie" in values and density.model.ties is not None:
         propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge)
-        tie = np.exp(log_tie_parts(propensity, reliability.scaled_difference(values, gap, judge, pair, np), np)[0])
+        scaled = reliability.scaled_difference(values, gap, judge, pair, np)
+        tie = np.exp(log_tie_parts(propensity, scaled, np, tie_scale(values, np))[0])
     shape = (*strength.shape[:-2], density.judges)  # one value for all judges where they are alike
     behaviour = {
         "p_right": 0.5 * (better_first + 1.0 - worse_first),

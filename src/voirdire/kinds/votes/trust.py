@@ -139,7 +139,9 @@ def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
 
     The value is the sum of (ties - expected ties) x over all questions, at the centre of the posterior, in standard
     deviations. x is the clearness of a question, less its mean over the judge's questions weighted by the variance of
-    ties. A fit adapts to ties, so that the standard deviation of the value under the model is only ``TIES_SD``.
+    ties. A fit adapts to ties, so that the standard deviation of the value under Davidson's model is only ``TIES_SD``;
+    a learned scale of ties cannot adapt to more than ties at random, so that the value of these has the standard
+    deviation 1.
     """
     votes = problem.coded_votes
     if not votes.counts[:, TIED].any():
@@ -154,12 +156,15 @@ def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     )
     x = clear - mean[votes.judge]
     z = float((x * (votes.counts[:, TIED] - total * tie)).sum() / np.sqrt(max((weight * x**2).sum(), 1e-12)))
-    if z <= TIES_SD * NormalDist().inv_cdf(1.0 - SIGNIFICANCE_LEVEL):
+    sd = 1.0 if problem.density.has_tie_scale else TIES_SD
+    if z <= sd * NormalDist().inv_cdf(1.0 - SIGNIFICANCE_LEVEL):
         return []
+    remedy = "Compare a fit without the votes that are ties (--where winner!=tie)."
+    if not problem.density.has_tie_scale:
+        remedy = "Use the default model, which learns how much ties depend on closeness."
     message = (
         "Ties are more common between items far apart than the model expects. The model takes a tie as a sign of close "
-        "items, so scores may be too near to each other, and their intervals too narrow. Compare a fit without the "
-        "votes that are ties (--where winner!=tie)."
+        f"items, so scores may be too near to each other, and their intervals too narrow. {remedy}"
     )
     return [Check("ties", "warn", z, message)]
 

@@ -2,12 +2,13 @@
 
     P(first) = sigmoid(a d + b),   a > 0
 
-(arXiv 2602.16610, BT-sigma); with ties P(tie) = nu / (nu + 2 cosh(a d / 2)), and P(first) as above given no tie.
-The predictors are d, log a, b and log nu.
+(arXiv 2602.16610, BT-sigma); with ties P(tie) / P(no tie) = (nu / 2) cosh(a d / 2)^-s, and P(first) as above given no
+tie. The predictors are d, log a, b, log nu and log s.
 
 Closed form, with x = a d + b, F = sigmoid(x) and v = F (1 - F): the log likelihood of n_1 votes for the first of n has
 the slope g = n_1 - n F by a d and by b, the second derivatives - n v, and the expected information n v about their sum,
-with the relative derivative 1 - 2 F along it. Ties as in :mod:`.two_coin_gradient`.
+with the relative derivative 1 - 2 F along it. Ties as in
+:mod:`.ties`.
 """
 
 from __future__ import annotations
@@ -19,26 +20,28 @@ import numpy as np
 
 from voirdire.model.family.family import CellDerivatives, ClosedForm, Family, PairDerivatives
 from voirdire.model.family.sloped import with_slope
+from voirdire.model.family.ties import TieLikelihood, add_pairs, tie_likelihood
 from voirdire.model.family.two_coin import both_outcomes
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.reliability import log_chosen_probability
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats
 
-PREDICTORS = ("difference", "log sharpness", "shift", "tie propensity")
+PREDICTORS = ("difference", "log sharpness", "shift", "tie propensity", "log tie scale")
 
-PERCEIVED, SHIFT, TIE = range(3)  # predictors by a d
+PERCEIVED, SHIFT, TIE, TIE_SCALE = range(4)  # predictors by a d
+TIE_PLACES = PERCEIVED, TIE, TIE_SCALE
 PREDICTOR_PAIRS = (PERCEIVED, PERCEIVED), (PERCEIVED, SHIFT), (SHIFT, SHIFT)
 
 
 class _VoteTerms(NamedTuple):
-    """Terms of each cell: value and slopes; n v and 1 - 2 F; and for ties z, q, 1 - 2 r, h, or None."""
+    """Terms of each cell: value and slopes; n v and 1 - 2 F; and the likelihood of ties, or None."""
 
     value: Array
     slopes: list[Array]
     spread: Array
     skew: Array
-    ties: tuple[Array, Array, Array, Array] | None
+    ties: TieLikelihood | None
 
 
 def _vote_terms(sums: Sequence[Array], counts: Any, xp: Any = np) -> _VoteTerms:
@@ -51,13 +54,8 @@ def _vote_terms(sums: Sequence[Array], counts: Any, xp: Any = np) -> _VoteTerms:
     spread = (for_first + for_second) * first * second
     if not ties:
         return _VoteTerms(value, [pull, pull], spread, second - first, None)
-    ((tied, untied),) = ties
-    log_tie, log_none = log_tie_parts(sums[TIE], sums[PERCEIVED], xp)
-    r, no_tie, half = xp.exp(log_tie), xp.exp(log_none), 0.5 * xp.tanh(0.5 * sums[PERCEIVED])
-    surplus = tied * no_tie - untied * r
-    value = value + tied * log_tie + untied * log_none
-    tie_terms = surplus, (tied + untied) * r * no_tie, no_tie - r, half
-    return _VoteTerms(value, [pull - half * surplus, pull, surplus], spread, second - first, tie_terms)
+    of_ties = tie_likelihood(sums, TIE_PLACES, ties[0], xp)
+    return _VoteTerms(value + of_ties.value, of_ties.add_slopes([pull, pull]), spread, second - first, of_ties)
 
 
 def _value_and_gradient(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
@@ -69,34 +67,21 @@ def _cell_derivatives(sums: Sequence[Floats], counts: Any) -> CellDerivatives:
     terms = _vote_terms(sums, counts)
     second: PairDerivatives = dict.fromkeys(PREDICTOR_PAIRS, np.asarray(-terms.spread))
     if terms.ties is not None:
-        surplus, q, _, half = terms.ties
-        second[PERCEIVED, PERCEIVED] = second[PERCEIVED, PERCEIVED] - half**2 * q - (0.25 - half**2) * surplus
-        second |= {(PERCEIVED, TIE): half * q, (TIE, TIE): -q}
+        second = add_pairs(second, terms.ties.second_derivatives())
     return CellDerivatives(terms.value, terms.slopes, second)
 
 
 def _information(sums: Sequence[Floats], counts: Any) -> PairDerivatives:
     terms = _vote_terms(sums, counts)
     information: PairDerivatives = dict.fromkeys(PREDICTOR_PAIRS, np.asarray(terms.spread))
-    if terms.ties is not None:
-        _, q, _, half = terms.ties
-        information |= {
-            (PERCEIVED, PERCEIVED): information[PERCEIVED, PERCEIVED] + half**2 * q,
-            (PERCEIVED, TIE): -half * q,
-            (TIE, TIE): q,
-        }
-    return information
+    return information if terms.ties is None else add_pairs(information, terms.ties.information())
 
 
 def _information_gradient(sums: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
     terms, c = _vote_terms(sums, counts), np.moveaxis(covariance, 0, -1)
     by_eta = 0.5 * terms.spread * terms.skew * (c[PERCEIVED, PERCEIVED] + 2.0 * c[PERCEIVED, SHIFT] + c[SHIFT, SHIFT])
-    if terms.ties is None:
-        return np.array([by_eta, by_eta])
-    _, q, skew, half = terms.ties
-    by_tie = 0.5 * q * skew * (c[TIE, TIE] - 2.0 * half * c[PERCEIVED, TIE] + half**2 * c[PERCEIVED, PERCEIVED])
-    by_half = q * (0.25 - half**2) * (half * c[PERCEIVED, PERCEIVED] - c[PERCEIVED, TIE])
-    return np.array([by_eta - half * by_tie + by_half, by_eta, by_tie])
+    gradient = [by_eta, by_eta]
+    return np.stack(gradient if terms.ties is None else terms.ties.add_information_gradient(gradient, covariance))
 
 
 CLOSED_FORM = with_slope(
@@ -112,8 +97,8 @@ CLOSED_FORM = with_slope(
 )
 
 
-def sharpness_family(ties: bool) -> Family:
-    """Family with or without ties.
+def sharpness_family(ties: bool, tie_scale: bool = False) -> Family:
+    """Family with or without ties, and with or without a scale of ties as a predictor.
 
     Examples
     --------
@@ -128,6 +113,7 @@ def sharpness_family(ties: bool) -> Family:
         cells = perceived.shape[-1]
         decided = log_chosen_probability(perceived + eta[..., 2, :], both_outcomes(cells), xp)
         outcomes = [(decided[..., :cells], decided[..., cells:])]
-        return [*outcomes, log_tie_parts(eta[..., 3, :], perceived, xp)] if ties else outcomes
+        scale = xp.exp(eta[..., 4, :]) if tie_scale else 1.0
+        return [*outcomes, log_tie_parts(eta[..., 3, :], perceived, xp, scale)] if ties else outcomes
 
-    return Family("sharpness", PREDICTORS[: 3 + ties], log_probabilities, CLOSED_FORM)
+    return Family("sharpness", PREDICTORS[: 3 + ties + tie_scale], log_probabilities, CLOSED_FORM)

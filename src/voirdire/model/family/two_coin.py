@@ -6,8 +6,8 @@ item is better and e2 where the second is,
     P(first) = e1 sigmoid(d) + (1 - e2) sigmoid(-d)
 
 (Raykar et al. 2010, Journal of Machine Learning Research 11, on Bradley and Terry 1952, Biometrika 39). With ties,
-P(tie) = nu / (nu + 2 cosh(d / 2)) as in Davidson (1970, Journal of the American Statistical Association 65), and the
-coins apply given no tie. The predictors are d, logit e1, logit e2 and log nu.
+P(tie) / P(no tie) = (nu / 2) cosh(d / 2)^-s, and the coins apply given no tie; s = 1 is the model of Davidson (1970,
+Journal of the American Statistical Association 65). The predictors are d, logit e1, logit e2, log nu and log s.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from voirdire.model.family.two_coin_gradient import (
     FIRST,
     SECOND,
     TIE,
+    TIE_SCALE,
     expected_information,
     information_gradient,
     log_likelihood,
@@ -41,11 +42,11 @@ CLOSED_FORM = ClosedForm(
     expected_information,
     information_gradient,
 )
-PREDICTORS = ("difference", "coin of the first", "coin of the second", "tie propensity")
+PREDICTORS = ("difference", "coin of the first", "coin of the second", "tie propensity", "log tie scale")
 
 
-def two_coin_family(ties: bool) -> Family:
-    """Family with or without ties.
+def two_coin_family(ties: bool, tie_scale: bool = False) -> Family:
+    """Family with or without ties, and with or without a scale of ties as a predictor.
 
     Examples
     --------
@@ -61,9 +62,10 @@ def two_coin_family(ties: bool) -> Family:
             eta[..., FIRST, :], eta[..., SECOND, :], outcomes.judge, difference, outcomes, xp
         )
         log_pairs = [(decided[..., :cells], decided[..., cells:])]
-        return [*log_pairs, log_tie_parts(eta[..., TIE, :], difference, xp)] if ties else log_pairs
+        scale = xp.exp(eta[..., TIE_SCALE, :]) if tie_scale else 1.0
+        return [*log_pairs, log_tie_parts(eta[..., TIE, :], difference, xp, scale)] if ties else log_pairs
 
-    return Family("two-coin", PREDICTORS[: 3 + ties], log_probabilities, CLOSED_FORM)
+    return Family("two-coin", PREDICTORS[: 3 + ties + tie_scale], log_probabilities, CLOSED_FORM)
 
 
 @lru_cache(maxsize=4)

@@ -11,9 +11,6 @@ the slopes are
 
 with e1 + e2 - 1 computed as e1 e2 - (1 - e1) (1 - e2), which avoids cancellation for judges with constant answers.
 
-With ties, P(tie) = nu / (nu + 2 cosh(d / 2)) (:func:`.ties.log_tie_parts`) = 1 / (1 + exp(u)), u =
-|d| / 2 - log max(s, 1 - s) - log nu, as log 2 cosh(d / 2) = |d| / 2 + log(1 + exp(-|d|)). With z = n_tied - n P(tie),
-n = n_tied + n_untied, the slopes are z by log nu and a further - z (s - (1 - s)) / 2 by d.
 Automatic differentiation of the terms' own formulas gives the same values, but takes much longer.
 
 Second derivatives and information: with a, b the coins' log-odds, and the probabilities
@@ -31,10 +28,7 @@ P_u and the second derivatives g P_uv - (n_1 / P^2 + n_2 / (1 - P)^2) P_u P_v. T
 n_1 + n_2 answers is w P_u P_v, w = n / (P (1 - P)); its derivative along k is w (P_uk P_v + P_u P_vk - P_u P_v P_k
 (1 - 2 P) / (P (1 - P))).
 
-For ties, r = nu / (nu + 2 cosh(d / 2)), log nu = t and h = tanh(d / 2) / 2: n_tied log r + n_untied log(1 - r) has the
-slopes z by t and - h z by d, z = n_tied - n r, and the second derivatives - q by tt, h q by dt, - h^2 q - (1 / 4 -
-h^2) z by dd, q = n r (1 - r), n = n_tied + n_untied. The expected information is q by tt, - h q by dt and h^2 q by dd.
-Its relative derivative is 1 - 2 r along t, and - h (1 - 2 r) along d, plus the derivative h' = 1 / 4 - h^2 of h.
+Ties as in :mod:`voirdire.model.family.ties`.
 
 Sums are given as one array for each predictor; they broadcast, so that values shared by many points are stored once.
 """
@@ -47,10 +41,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.model.family.family import CellDerivatives
+from voirdire.model.family.ties import add_pairs, tie_likelihood
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
-DIFFERENCE, FIRST, SECOND, TIE = range(4)
+DIFFERENCE, FIRST, SECOND, TIE, TIE_SCALE = range(5)
+TIE_PLACES = DIFFERENCE, TIE, TIE_SCALE  # predictors of ties
 MAX_LOG_ODDS = 300.0  # bound on log-odds, so that products of two probabilities are representable
 MAX_LOG_ODDS_SINGLE = 40.0  # the same in single precision
 
@@ -60,8 +56,8 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
 
     Parameters
     ----------
-    sums : array, shape (..., 3 or 4, cells)
-        The difference, the log-odds of both coins and, with ties, log nu of each cell.
+    sums : array, shape (..., 3 to 5, cells)
+        The difference, the log-odds of both coins and, with ties, log nu and possibly the log scale, of each cell.
     counts : array, shape (1 or 2, 2, cells)
         Votes for first and second; ties and votes without a tie.
     xp : module
@@ -83,14 +79,8 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     pull = for_first / first - for_second / second
     slopes = [s * not_s * (e1 * e2 - not_e1 * not_e2) * pull, e1 * not_e1 * s * pull, -e2 * not_e2 * not_s * pull]
     if ties:
-        ((tied, untied),) = ties
-        u = 0.5 * xp.abs(sums[..., DIFFERENCE, :]) - xp.log(xp.maximum(s, not_s)) - sums[..., TIE, :]
-        small = xp.exp(-xp.abs(u))
-        log_tie = -xp.log1p(small) - xp.maximum(u, 0.0)
-        value = value + log_tie * tied + (log_tie + u) * untied
-        surplus = tied - (tied + untied) * xp.where(u > 0, small, 1.0) / (1.0 + small)
-        slopes[DIFFERENCE] = slopes[DIFFERENCE] - 0.5 * (s - not_s) * surplus
-        slopes.append(surplus)
+        of_ties = tie_likelihood([sums[..., p, :] for p in range(sums.shape[-2])], TIE_PLACES, ties[0], xp)
+        value, slopes = value + of_ties.value, of_ties.add_slopes(slopes)
     return value, xp.stack(slopes, axis=-2)
 
 
@@ -129,30 +119,13 @@ def _first_probability(sums: Sequence[Floats], twice: bool = True) -> _FirstProb
     return _FirstProbability(e1 * s + not_e2 * not_s, not_e1 * s + e2 * not_s, slope, second_derivatives)
 
 
-class _TieTerms(NamedTuple):
-    """log r and log(1 - r), and h."""
-
-    log_tie: Floats
-    log_none: Floats
-    half: Floats
-
-
-def _tie_parts(sums: Sequence[Floats]) -> _TieTerms:
-    half = 0.5 * np.abs(sums[DIFFERENCE])
-    surplus = sums[TIE] - (half + np.log1p(np.exp(-2.0 * half)))
-    common = np.log1p(np.exp(-np.abs(surplus)))
-    return _TieTerms(
-        np.minimum(surplus, 0.0) - common, -np.maximum(surplus, 0.0) - common, 0.5 * np.tanh(0.5 * sums[DIFFERENCE])
-    )
-
-
 def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     """Log likelihood of each cell, shape (..., cells).
 
     Parameters
     ----------
     sums : sequence of array, shape (..., cells)
-        The difference, the log-odds of both coins and, with ties, log nu: arrays that broadcast.
+        The difference, the log-odds of both coins and, with ties, log nu and possibly the log scale, which broadcast.
     counts : array, shape (1 or 2, 2, cells)
         As in :func:`.two_coin_gradient.log_likelihood`.
 
@@ -172,11 +145,7 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
         value = np.log(probability) * (for_first + for_second)
     else:
         value = np.log(e1 * s + not_e2 * not_s) * for_first + np.log(not_e1 * s + e2 * not_s) * for_second
-    if ties:
-        ((tied, untied),) = ties
-        parts = _tie_parts(sums)
-        value = value + parts.log_tie * tied + parts.log_none * untied
-    return np.asarray(value)
+    return np.asarray(value + tie_likelihood(sums, TIE_PLACES, ties[0]).value if ties else value)
 
 
 def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
@@ -185,13 +154,7 @@ def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats
     (for_first, for_second), *ties = counts
     pull = for_first / probability.first - for_second / probability.second
     slope = [pull * derivative for derivative in probability.slope]
-    if ties:
-        ((tied, untied),) = ties
-        parts = _tie_parts(sums)
-        surplus = tied * np.exp(parts.log_none) - untied * np.exp(parts.log_tie)
-        slope[DIFFERENCE] = slope[DIFFERENCE] - parts.half * surplus
-        slope.append(surplus)
-    return slope
+    return tie_likelihood(sums, TIE_PLACES, ties[0]).add_slopes(slope) if ties else slope
 
 
 def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> CellDerivatives:
@@ -212,18 +175,9 @@ def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> CellDerivat
         for v in range(u, TIE)
     }
     if ties:
-        ((tied, untied),) = ties
-        parts = _tie_parts(sums)
-        tie, none = np.exp(parts.log_tie), np.exp(parts.log_none)
-        surplus, spread = tied * none - untied * tie, (tied + untied) * tie * none
-        value = value + parts.log_tie * tied + parts.log_none * untied
-        slope[DIFFERENCE] = slope[DIFFERENCE] - parts.half * surplus
-        slope.append(surplus)
-        second[TIE, TIE] = -spread
-        second[DIFFERENCE, TIE] = parts.half * spread
-        second[DIFFERENCE, DIFFERENCE] = (
-            second[DIFFERENCE, DIFFERENCE] - parts.half**2 * spread - (0.25 - parts.half**2) * surplus
-        )
+        of_ties = tie_likelihood(sums, TIE_PLACES, ties[0])
+        value, slope = value + of_ties.value, of_ties.add_slopes(slope)
+        second = add_pairs(second, of_ties.second_derivatives())
     return CellDerivatives(value, slope, second)
 
 
@@ -234,13 +188,7 @@ def expected_information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[i
     root = np.sqrt((for_first + for_second) / (probability.first * probability.second))
     scaled = [root * derivative for derivative in probability.slope]
     information = {(u, v): scaled[u] * scaled[v] for u in range(TIE) for v in range(u, TIE)}
-    if ties:
-        parts = _tie_parts(sums)
-        spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
-        information[TIE, TIE] = spread
-        information[DIFFERENCE, TIE] = -parts.half * spread
-        information[DIFFERENCE, DIFFERENCE] = information[DIFFERENCE, DIFFERENCE] + parts.half**2 * spread
-    return information
+    return add_pairs(information, tie_likelihood(sums, TIE_PLACES, ties[0]).information()) if ties else information
 
 
 def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Floats) -> Floats:
@@ -263,19 +211,5 @@ def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Flo
         decrease = 0.5 * square * ((probability.second - probability.first) / product) * probability.slope[k]
         gradient.append(weight * (curvature - decrease))
     if ties:
-        parts = _tie_parts(sums)
-        spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
-        cov_difference, cov_mixed, cov_tie = (
-            covariance[:, u, v] for u, v in ((DIFFERENCE, DIFFERENCE), (DIFFERENCE, TIE), (TIE, TIE))
-        )
-        decrease = -np.expm1(parts.log_tie) - np.exp(parts.log_tie)
-        tie_gradient = (
-            0.5 * spread * decrease * (cov_tie - 2.0 * parts.half * cov_mixed + parts.half**2 * cov_difference)
-        )
-        gradient[DIFFERENCE] = (
-            gradient[DIFFERENCE]
-            - parts.half * tie_gradient
-            + spread * (0.25 - parts.half**2) * (parts.half * cov_difference - cov_mixed)
-        )
-        gradient.append(tie_gradient)
+        gradient = tie_likelihood(sums, TIE_PLACES, ties[0]).add_information_gradient(gradient, covariance)
     return np.stack(gradient)

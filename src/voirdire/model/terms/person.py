@@ -6,7 +6,7 @@ People who score items are another rater, whose orientation is fixed when the pa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -136,13 +136,14 @@ class Person(Term):
             gap = gap + u[..., first, context] - u[..., second, context]
         overall = mean_over_criteria(gap, values, xp)[..., None, :]
         d = xp.concatenate([gap, overall], axis=-2)[..., part["criterion"], np.arange(len(first))]
-        logs = person_log_probabilities(d, values["anchor"][..., None], values["tie"][..., None] if ties else None, xp)
+        tie = [values[name][..., None] for name in ("tie", "log_tie_scale") if ties and name in values]
+        logs = person_log_probabilities(d, values["anchor"][..., None], tie, xp)
         counts = part["counts"]
         answer_counts = [counts[..., 0], counts[..., 1], counts[..., 2], counts[..., 0] + counts[..., 1]]
         return list(zip([log for question in logs for log in question], answer_counts, strict=False))
 
 
-def person_log_probabilities(d: Array, anchor: Array, tie: Array | None, xp: Any) -> list[tuple[Array, Array]]:
+def person_log_probabilities(d: Array, anchor: Array, tie: Sequence[Array], xp: Any) -> list[tuple[Array, Array]]:
     """Log probabilities that people choose first and second, and with ties those of a tie and of none.
 
     Parameters
@@ -151,19 +152,20 @@ def person_log_probabilities(d: Array, anchor: Array, tie: Array | None, xp: Any
         Differences of the compared quantity.
     anchor : array
         Log-odds of p, broadcasting with ``d``.
-    tie : array or None
-        log nu.
+    tie : sequence of array
+        log nu and possibly the logarithm of the scale of ties; empty without ties.
 
     Examples
     --------
-    >>> logs = person_log_probabilities(np.array([0.0]), np.array([3.0]), None, np)[0]
+    >>> logs = person_log_probabilities(np.array([0.0]), np.array([3.0]), [], np)[0]
     >>> [np.exp(log).round(3).tolist() for log in logs]
     [[0.5], [0.5]]
     """
     right, wrong = log_sigmoid(anchor, xp), log_sigmoid(-anchor, xp)
     ahead, behind = log_sigmoid(d, xp), log_sigmoid(-d, xp)
     decided = xp.logaddexp(right + ahead, wrong + behind), xp.logaddexp(right + behind, wrong + ahead)
-    return [decided] if tie is None else [decided, log_tie_parts(tie + 0.0 * d, d, xp)]
+    scale = xp.exp(tie[1]) if len(tie) > 1 else 1.0
+    return [decided, log_tie_parts(tie[0] + 0.0 * d, d, xp, scale)] if tie else [decided]
 
 
 class NormalPerson(Person):

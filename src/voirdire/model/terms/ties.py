@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.term import Term
+
+LOG_TWO = math.log(2.0)
 
 
 class Davidson(Term):
@@ -65,21 +68,33 @@ class DavidsonByJudge(Davidson):
 
 
 class LearnedDavidsonByJudge(DavidsonByJudge):
-    """A tie habit of each judge, with a learned spread: tie_judge_k ~ Normal(0, r), r ~ Exponential(rate).
+    """A learned scale of ties, and a tie habit of each judge with a learned spread.
+
+    P(tie) / P(no tie) = (nu / 2) cosh(d / 2)^-tie_scale with log tie_scale ~ Normal(scale_mean, scale_sd): 1 is
+    Davidson's model; near 0 ties are given whatever the items are, and so say nothing of them. This is the
+    generalised Davidson model of BradleyTerry2 (Turner and Firth 2012, Journal of Statistical Software 48(9)) with most
+    ties between equal items. tie_judge_k ~ Normal(0, r), r ~ Exponential(rate).
 
     Examples
     --------
-    >>> [p.name for p in LearnedDavidsonByJudge().parameters({"mean": 0.0, "sd": 2.0, "rate": 1.0})]
-    ['tie', 'tie_judge', 'log_tie_spread']
+    >>> prior = {"mean": 0.0, "sd": 2.0, "scale_mean": -0.5, "scale_sd": 1.0, "rate": 1.0}
+    >>> [p.name for p in LearnedDavidsonByJudge().parameters(prior)]
+    ['tie', 'log_tie_scale', 'tie_judge', 'log_tie_spread']
     """
 
     kind: ClassVar[str] = "learned-davidson-by-judge"
-    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "rate": "positive"}
+    keys: ClassVar[dict[str, str]] = {
+        **Davidson.keys,
+        "scale_mean": "number",
+        "scale_sd": "positive",
+        "rate": "positive",
+    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``tie``, ``tie_judge`` and ``log_tie_spread``."""
+        """Return ``tie``, ``log_tie_scale``, ``tie_judge`` and ``log_tie_spread``."""
         return (
             *Davidson().parameters(prior),
+            Parameter("log_tie_scale", (), Normal(prior["scale_mean"], prior["scale_sd"])),
             *spread_parameters("tie_judge", ("judge",), "log_tie_spread", prior["rate"]),
         )
 
@@ -103,8 +118,10 @@ class DavidsonByContext(LearnedDavidsonByJudge):
     )
 
 
-def log_tie_parts(propensity: Array, d: Array, xp: Any) -> tuple[Array, Array]:
-    """Logarithms of P(tie) and P(no tie) under Davidson's model.
+def log_tie_parts(propensity: Array, d: Array, xp: Any, scale: Array | float = 1.0) -> tuple[Array, Array]:
+    """Logarithms of P(tie) and P(no tie) = 1 - P(tie), with P(tie) / P(no tie) = (nu / 2) cosh(d / 2)^-scale.
+
+    The scale 1 gives Davidson's model; with 0 ties do not depend on the difference.
 
     Parameters
     ----------
@@ -112,15 +129,24 @@ def log_tie_parts(propensity: Array, d: Array, xp: Any) -> tuple[Array, Array]:
         log nu, aligned with ``d``.
     d : array
         Difference in strength (log-odds).
+    xp : module
+    scale : array or float
 
     Examples
     --------
     >>> import numpy as np
-    >>> tie, no_tie = log_tie_parts(np.array(np.log(2.0)), np.array(0.0), np)
-    >>> float(np.exp(tie)), float(np.exp(no_tie))
-    (0.5, 0.5)
+    >>> for scale in (1.0, 0.0):
+    ...     tie, no_tie = log_tie_parts(np.array(np.log(2.0)), np.array([0.0, 3.0]), np, scale)
+    ...     print(np.exp(tie).round(3), np.exp(no_tie).round(3))
+    [0.5   0.298] [0.5   0.702]
+    [0.5 0.5] [0.5 0.5]
     """
     half = 0.5 * abs(d)
-    log_decided_mass = half + xp.log1p(xp.exp(-2.0 * half))  # log 2 cosh(d/2)
-    total = xp.logaddexp(propensity, log_decided_mass)
-    return propensity - total, log_decided_mass - total
+    log_cosh = half + xp.log1p(xp.exp(-2.0 * half)) - LOG_TWO
+    odds = propensity - LOG_TWO - scale * log_cosh
+    return log_sigmoid(odds, xp), log_sigmoid(-odds, xp)
+
+
+def tie_scale(values: Values, xp: Any) -> Array | float:
+    """Scale of ties, shape (..., 1), or 1 for models without."""
+    return xp.exp(values["log_tie_scale"])[..., None] if "log_tie_scale" in values else 1.0

@@ -130,15 +130,19 @@ def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns
     ``item`` is the spread of strengths (``item:criterion`` for several criteria, ``general`` for strengths under all
     criteria alike), ``context`` of an item between contexts, ``taste`` of an item between judges, ``family`` of an item
     between families of judges, ``tie_...`` of tie habits, and ``slope`` of a covariate's effect between judges
-    (``slope:covariate`` for several covariates). ``coin_mean`` is the log-odds of the typical coin.
+    (``slope:covariate`` for several covariates). ``coin_mean`` is the log-odds of the typical coin. ``tie_scale`` is
+    how fast ties become rare between items far apart: 1 in Davidson's model, near 0 if ties are given whatever the
+    items are.
     """
-    dims = {p.name: p.dims for p in problem.density.parameters if isinstance(p.prior, LogExponential)}
+    scales = ("log_tie_scale",)  # learned, and without a unit
+    parameters = problem.density.parameters
+    dims = {p.name: p.dims for p in parameters if isinstance(p.prior, LogExponential) or p.name in scales}
     learned = list(dims)
     if not learned:
         return {"name": np.array([], dtype=object)} | {key: np.zeros(0) for key in ("value", "low", "high")}
     unit = problem.unit[1]
     summaries = posterior.summarise_quantities(
-        lambda values: {name: unit * np.exp(values[name]) for name in learned}, prob
+        lambda values: {name: (1.0 if name in scales else unit) * np.exp(values[name]) for name in learned}, prob
     )
     names: list[str] = []
     for name in learned:

@@ -118,6 +118,11 @@ def fit_codes(
     return codes, columns
 
 
+def context_column(names: Sequence[str], codes: Ints | None) -> Columns:
+    """Column of the context of each row, as a table names it; no column for tables without contexts."""
+    return {} if codes is None else {"context": np.array(names, dtype=object)[codes]}
+
+
 def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
     """Find the code of each context of a table in a fit; -1, any context like the fit's, for others, with a notice.
 

@@ -16,6 +16,7 @@ from voirdire.kinds.rankings.problem import RankingsProblem, order_rankings, ran
 from voirdire.kinds.target_predictions import (
     ItemQuestions,
     Predicted,
+    context_column,
     fit_codes,
     item_codes,
     known_contexts,
@@ -70,7 +71,7 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
     Returns
     -------
     dict of array, shape (rows,)
-        judge, criterion, item, p_first, expected_rank.
+        judge, criterion, item, context (where the table has it), p_first, expected_rank.
 
     Raises
     ------
@@ -80,6 +81,7 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
     problems, rankings = Problems("rankings"), read_rankings(table, answered=False)
     codes, columns = fit_codes(problem, rankings, ["judge", "criterion", "item"], problems)
     problems.raise_any()
+    columns |= context_column(rankings.contexts, rankings.context)
     contexts = "context_strength" in posterior.central_values
     if contexts:
         codes["context"] = codes["judge"] * 0 - 1

@@ -15,6 +15,7 @@ from voirdire.kinds.scores.response_probabilities import ends_and_mean, expected
 from voirdire.kinds.target_predictions import (
     ItemQuestions,
     Predicted,
+    context_column,
     fit_codes,
     item_codes,
     known_contexts,
@@ -41,7 +42,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     Returns
     -------
     dict of array, shape (rows,)
-        judge, criterion, item, p_<level> for each level, expected.
+        judge, criterion, item, context (where the table has it), p_<level> for each level, expected.
 
     Raises
     ------
@@ -54,6 +55,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
         problems.stop(single_scores_message(problem.model.name))
     codes, columns = fit_codes(problem, scores, ("judge", "criterion", "item"), problems)
     problems.raise_any()
+    columns |= context_column(scores.contexts, scores.context)
     row_codes = dict(codes)
     if problem.density.contexts and scores.context is not None:
         row_codes["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]

@@ -8,7 +8,7 @@ from voirdire.infer.posterior import MAX_DRAWS, Posterior, thinned_draws
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.further_terms import FAMILY
-from voirdire.kinds.target_predictions import ItemQuestions, Predicted, known_contexts, refuse_contexts
+from voirdire.kinds.target_predictions import ItemQuestions, Predicted, context_column, known_contexts, refuse_contexts
 from voirdire.kinds.unseen import predictive_draws
 from voirdire.kinds.votes.contexts import split_by_context, split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem
@@ -36,7 +36,8 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     Returns
     -------
     dict of array
-        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie.
+        One row per vote in its order: judge, criterion, first, second, context (where the table has it), p_first,
+        p_second, p_tie.
 
     Raises
     ------
@@ -44,7 +45,8 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
         An item, judge or criterion that the fit does not know.
     """
     known_names = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    votes = _recode_contexts(problem, read_votes(table, **known_names, answered=False))  # type: ignore[arg-type]
+    questions = read_votes(table, **known_names, answered=False)  # type: ignore[arg-type]
+    votes = _recode_contexts(problem, questions)
     if FAMILY in problem.added.levels:
         votes = split_by_terms(votes, contexts=False)
         votes = votes.with_codes(codes={FAMILY: problem.family_of_judges[votes.judge]})
@@ -63,6 +65,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
             ("second", votes.items, votes.second),
         )
     }
+    columns |= context_column(questions.contexts, questions.row_context)
     return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
 
 

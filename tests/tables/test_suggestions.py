@@ -271,12 +271,11 @@ def test_judges_with_a_cell_that_is_no_number_are_judges(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("judge,prompt,model_a,model_b,score_a,score_b\na,p,x,y,4,3\na,q,y,x,2,2\n", "lack winner"),
         ("model_a,model_b,wins_a,wins_b,ties\nx,y,5,3,2\ny,z,1,7,0\n", "lack judge and winner"),
         ("won,gpt,claude,llama\ngpt,,5,7\nclaude,3,,6\nllama,1,2,\n", "a table of pairs: write one row a vote"),
         ("judge  item  score\na      x     1\n", "what separates the columns"),
     ],
-    ids=["scores of a pair", "counts of a pair", "matrix", "blanks"],
+    ids=["counts of a pair", "matrix", "blanks"],
 )
 def test_what_is_no_table_of_one_answer_a_row_is_told_and_not_proposed(tmp_path: Path, text: str, said: str) -> None:
     found = examine_file(written(tmp_path, text))

@@ -122,7 +122,7 @@ def unfold_table(source: Source, options: FormatOptions) -> None:
         return
     absent = {*(options.map or {}).values(), *options.columns} - {*source.columns()}
     try:
-        known = options.wide != "lists" if options.wide else tables.has_known_table_kind(source, options)
+        known = options.wide not in ("lists", "sides") if options.wide else tables.has_known_table_kind(source, options)
     except InputError:
         known = True
     if options.label_sets != LISTS and (absent or not known):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import combinations, islice
+from itertools import islice
 from shlex import quote
 from typing import Any
 
@@ -19,11 +19,13 @@ from voirdire.tables.formats.column_samples import (
     summarise_columns,
 )
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
+from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import list_columns
 from voirdire.tables.formats.paired_columns import paired_columns
 from voirdire.tables.formats.rows import number_or_none
+from voirdire.tables.formats.sided_columns import sided_table
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.vote_suggestions import COUNT_NAME, Suggestion, are_called_alike, suggest_votes
+from voirdire.tables.formats.vote_suggestions import COUNT_NAME, Suggestion, suggest_votes
 
 _NEEDED_COLUMNS = frozenset(name for names in NEEDED_COLUMNS.values() for name in names)
 _POSITION_OUTCOMES = frozenset({"first", "second"})
@@ -62,6 +64,8 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if _is_headerless(source, records):
         sentence = "line 1 holds cells as those below it do: write the names of the columns into a line above it"
         return [Suggestion(sentence, "")]
+    if sides := _suggest_sides(source, roles):
+        return sides
     object_columns = _columns_of_objects(records)
     list_names = [] if {"winner", "score"} & roles.keys() else list_columns(records)
     if list_names:
@@ -76,8 +80,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
         if not is_covariate_name(column.name) and not _is_determined(column, roles, records)
     ]
     losers = [column.name for column in free if _LOSER_NAME.fullmatch(column.name)]
-    sides_question = "" if pair_known else _are_of_two_items(scored, free)
-    if counts := "" if pair_known or sides_question else _evidence_of_counts(numeric, records):
+    if counts := "" if pair_known else _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
         suggestions.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not suggestions:
@@ -110,14 +113,11 @@ def likely_tables(source: Source) -> list[Suggestion]:
         options = "--wide criterion" + _columns_option(scored, others)
         has_data_keys = source.unfolded and len({column.name.rpartition(".")[2] for column in scored}) < len(scored)
         if has_data_keys:  # by names that are data, of systems or of judges
-            sides_question = (
-                f"{_quoted_names(scored)} stand under names that are no columns: write a row for each of those"
-            )
-        suggestions += (
-            [Suggestion(sides_question, "")] if sides_question else [] if losers else [Suggestion(sentence, options)]
-        )
+            sentence = f"{_quoted_names(scored)} stand under names that are no columns: write a row for each of those"
+            options = ""
+        suggestions += [] if losers else [Suggestion(sentence, options)]
         if "judge" not in roles and not judges and not losers:
-            suggestions.append(Suggestion("or judges?", "--wide judge", not sides_question))
+            suggestions.append(Suggestion("or judges?", "--wide judge", not has_data_keys))
     words = [column for column in free if column.is_categorical and not column.numeric and not _is_chains(column)]
     words = [
         column
@@ -247,19 +247,18 @@ def _is_determined(column: ColumnSample, roles: Mapping[str, str], records: Sequ
     )
 
 
-def _are_of_two_items(scored: Sequence[ColumnSample], free: Sequence[ColumnSample]) -> str:
-    """Question about two numeric columns that may belong to two items of a row, as two text columns do; else empty."""
-    text_names = [column.name for column in free if not column.numeric]
-    if len(scored) != 2 or not are_called_alike(scored[0].name, scored[1].name) or _RATER_NAME.search(scored[0].name):
-        return ""
-    if not any(
-        are_called_alike(column, other_name) for column, other_name in combinations(text_names[:_MAX_TEXT_COLUMNS], 2)
-    ):
-        return ""
-    return (
-        f"are {_quoted_names(scored)} of two items of a row? Write a row for each item, with its name in a column "
-        "item, or which of them won into a column winner"
-    )
+def _suggest_sides(source: Source, roles: Mapping[str, str]) -> list[Suggestion]:
+    """Suggest to read the items of a row, if names of items and answers, none of them of judges, belong together."""
+    table = None if roles.keys() & {"winner", "label"} else sided_table(source, FormatOptions())
+    if table is None or not table.naming or any(_RATER_NAME.search(kind) for kind in table.answers):
+        return []
+    if any(COUNT_NAME.search(column) for column in table.columns):
+        return []
+    answers = ", ".join(map(repr, table.answer_columns[:6]))
+    return [
+        Suggestion(f"are {answers} of {len(table.marks)} items of a row?", "--wide sides"),
+        Suggestion("or are they to be votes for the better?", "--wide sides --table votes"),
+    ]
 
 
 def _is_headerless(source: Source, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -25,6 +25,7 @@ from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_row
 from voirdire.tables.formats.paired_columns import spread_pairs
 from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
+from voirdire.tables.formats.sided_columns import sided_table, spread_sides
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
 from voirdire.tables.formats.wide_table import wide_roles, wide_rows
@@ -56,7 +57,7 @@ class PlainTable(Format):
 
 
 #: Converters of wide tables to rows of judges, by the meaning of the columns.
-_SPREADERS = {"lists": spread_lists, "pairs": spread_pairs}
+_SPREADERS = {"lists": spread_lists, "pairs": spread_pairs, "sides": spread_sides}
 ARENA_HARD_BATTLE_KEYS = frozenset(("question_id", "model_a", "model_b", "winner"))
 ARENA_HARD_BATTLE_MESSAGE = (
     "these are Arena-Hard's battles, which name no judge and repeat rows by strength; give the files in "
@@ -145,6 +146,13 @@ def _layout(
         )
     may_be_rankings = table_kind(used) in (None, "rankings")
     if may_be_rankings and (layout := ranking_columns(columns, _first_record(source), mapped.get("rank"))):
+        if (
+            "items" in layout
+            and (sided := sided_table(source, options))
+            and sided.naming
+            and sided.item_role == "system"
+        ):
+            return None, lambda: roles  # the ranks are of the systems that other columns name
         ranking_roles = {
             namer: column for namer, column in roles.items() if column not in ("first", "second", "winner")
         }

@@ -82,7 +82,7 @@ def wide_roles(source: Source, options: FormatOptions, mapped: Mapping[str, str]
 
 def _checked_kind(wide: str) -> str:
     if wide not in WIDE_KINDS:
-        known = [*WIDE_KINDS, "lists", "pairs"]
+        known = [*WIDE_KINDS, "lists", "pairs", "sides"]
         raise InputError(f"wide {wide!r} is none of {', '.join(known)}{nearest_name(wide, known)}")
     return wide
 

@@ -93,7 +93,7 @@ def test_a_list_of_scores_has_one_for_each_item(tmp_path: Path) -> None:
         ["fox", "owl", "first"],
         ["fox", "owl", "second"],
     ]
-    assert found.refused["place"].tolist() == ["t.jsonl:3"]
+    assert found.refused.values.tolist() == [["t.jsonl:3", "score [7] is no list of 2 answers"]]
     assert read(written_records(tmp_path, records[:2]), wide="sides").scores["score"].tolist() == [8, 6, 5, 9]
 
 
@@ -146,7 +146,11 @@ def test_several_answers_of_each_item_are_criteria(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "options"),
-    [("judge,item,score\na,x,1\n", {}), ("q,title_a,title_b,body_a,body_b,score_a,score_b\nq,s,t,u,v,1,2\n", {})],
+    [
+        ("judge,item,score\na,x,1\n", {}),
+        ("judge,model_a,model_b,score_a,score_b\na,x,y,1,2\n", {"columns": "score_1"}),
+        ("q,title_a,title_b,body_a,body_b,score_a,score_b\nq,s,t,u,v,1,2\n", {}),
+    ],
 )
 def test_rows_of_other_layouts_are_refused_with_the_option(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"no columns are names and answers .* --map item=COLUMN"):

@@ -350,3 +350,15 @@ def test_of_an_item_in_every_vote_no_place_is_named_that_the_file_does_not_tell(
     found = voirdire.fit(votes, method="map")
     assert any("ref is in every vote, at a place not known" in note for note in found.notes)
     assert "always first" not in f"{found.notes} {found.checks()['message'].tolist()}"
+
+
+def test_names_that_hold_a_word_for_scores_or_means_by_accident_are_not_told_by_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "item,judge,fluency,bertscore\nx,a,4,.8\ny,a,2,.7\nz,a,3,.6\n")
+    assert "is it score" not in (examine_file(path).error or "")
+    with pytest.raises(InputError, match="is 'summary_score', too"):
+        read(written(tmp_path, "id,gpt_score,human_score,summary_score\n1,3,4,2\n2,2,2,4\n"))
+
+
+def test_a_median_beside_answers_is_not_proposed_as_an_answer(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,text,tone,style,median\n1,t,4,2,3\n2,u,2,5,3.5\n3,v,1,1,1\n")
+    assert proposed(path) == {"wide": "criterion", "columns": "tone,style"}

@@ -24,7 +24,7 @@ class FormatOptions:
     Attributes
     ----------
     baseline : str, optional
-        The system that all others were compared with, if a file does not name it.
+        The item that all others were compared with, if a file does not name it.
     judge, system : str, optional
         The judge and the system, if a file does not name them.
     questions : sequence of str

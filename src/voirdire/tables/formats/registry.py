@@ -90,7 +90,7 @@ def format_of(source: Source, options: FormatOptions, tool: str | None = None) -
     recognised = None if options.map or options.wide or options.columns else tool_of_file(source)
     if recognised is None:
         unfold_table(source, options)
-    if options.map or options.wide or options.columns:
+    if options.map or options.wide or options.columns or (options.baseline and recognised is None):
         return PlainTable
     if recognised is not None:
         if not recognised.detect(source.head):
@@ -122,7 +122,11 @@ def unfold_table(source: Source, options: FormatOptions) -> None:
         return
     absent = {*(options.map or {}).values(), *options.columns} - {*source.columns()}
     try:
-        known = options.wide not in ("lists", "sides") if options.wide else tables.has_known_table_kind(source, options)
+        known = (
+            options.wide not in ("lists", "sides")
+            if options.wide
+            else tables.has_known_table_kind(source, replace(options, baseline=None))
+        )
     except InputError:
         known = True
     if options.label_sets != LISTS and (absent or not known):

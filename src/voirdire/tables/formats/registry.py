@@ -23,7 +23,7 @@ from voirdire.tables.formats.scored_samples import CJE, BiGGenBench, DeepEval, L
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.tables import PlainTable
 from voirdire.tables.formats.traced_feedback import Langfuse, LangSmith
-from voirdire.tables.formats.two_games import ArenaHard, JudgeBench, MTBench, MTBenchRepro
+from voirdire.tables.formats.two_games import ArenaHard, JudgeBench, LLMBar, MTBench, MTBenchRepro
 from voirdire.tables.formats.unfolded import holds_objects, members_of_object, unfold_objects
 from voirdire.tables.label_sets import LISTS
 from voirdire.tables.problems import nearest_name
@@ -32,6 +32,7 @@ TOOLS: tuple[type[Format], ...] = (
     Inspect, Promptfoo, DeepEval, Langfuse, Potato, BiGGenBench, AlpacaEval, MTBench, MTBenchRepro, ArenaHard,
     JudgeBench, PandaLM, LMEval, LangSmith, Argilla, LabelStudio, CJE, LMArena, CrowdKit, JudgeBenchPeople,
     UltraFeedback, Prodigy, Doccano, MechanicalTurk, Toloka, MLflow, EveryEvalEver, OpenAIEvals, OpenAIPlatform, MQM,
+    LLMBar,
 )  # fmt: skip
 FORMATS = {tool.name: tool for tool in TOOLS} | {PlainTable.name: PlainTable}
 _MAX_CHECKED_RECORDS = 100  # records that are checked against the tool of --from

@@ -168,3 +168,30 @@ def test_rows_of_other_layouts_are_refused_with_the_option(tmp_path: Path, text:
 )
 def test_columns_of_judges_and_counts_are_not_proposed_as_items(tmp_path: Path, text: str) -> None:
     assert "sides" not in f"{examine_file(written(tmp_path, text)).command}"
+
+
+def test_scores_of_the_chosen_and_the_rejected_need_not_agree_with_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "prompt,chosen,rejected,score_chosen,score_rejected\np,x,y,3,4\nq,x,z,5,2\n")
+    assert read(path, wide="sides").scores["score"].tolist() == [3, 4, 5, 2]
+    votes = read(path, wide="sides", table="votes").votes
+    assert votes[["winner", "order"]].values.tolist() == [["second", "unknown"], ["first", "unknown"]]
+
+
+def test_conversations_name_no_items(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "so"}]
+    path = written_records(
+        tmp_path, [{"prompt": f"why {n}?", "chosen": turns, "rejected": turns[:1]} for n in range(3)]
+    )
+    assert examine_file(path).command == ""
+    with pytest.raises(InputError, match="no columns are names and answers"):
+        read(path, wide="sides")
+
+
+def test_columns_beside_those_of_the_items_and_their_order_do_not_matter(tmp_path: Path) -> None:
+    text = "judge,question,llm_b,llm_a,llm_notes,score_b,score_a,score_gap\na,q,fox,owl,n,3,2,1\na,r,elk,owl,n,1,1,0\n"
+    path = written(tmp_path, text)
+    votes = read(path, wide="sides", table="votes").votes
+    assert votes[["first", "second", "winner", "score_gap"]].values.tolist() == [
+        ["owl", "fox", "second", "1"],
+        ["owl", "elk", "tie", "0"],
+    ]

@@ -318,11 +318,14 @@ def test_words_that_may_mean_the_other_side_are_not_guessed(tmp_path: Path, odd:
     assert examine_file(written(tmp_path, f"judge,model_a,model_b,winner\n{rows}")).command == ""
 
 
-@pytest.mark.parametrize("columns", ["winner,loser", "chosen_model,rejected_model"])
-def test_winners_beside_losers_are_told_what_to_write(tmp_path: Path, columns: str) -> None:
-    found = examine_file(written(tmp_path, f"judge,prompt,{columns}\nann,p,x,y\nbob,p,y,x\n"))
-    assert "write both into columns first and second" in (found.error or "")
-    assert found.command == ""
+@pytest.mark.parametrize("columns", ["winner,loser", "chosen_model,rejected_model", "chosen,rejected"])
+def test_winners_beside_losers_are_proposed_as_votes_in_unknown_order(tmp_path: Path, columns: str) -> None:
+    path = written(tmp_path, f"judge,prompt,{columns}\nann,p,x,y\nbob,p,y,x\n")
+    assert proposed(path) == {"wide": "sides"}
+    assert as_proposed(path).votes[["judge", "first", "second", "winner", "order"]].values.tolist() == [
+        ["ann", "x", "y", "first", "unknown"],
+        ["bob", "y", "x", "first", "unknown"],
+    ]
 
 
 def test_columns_that_are_left_are_proposed_as_the_shell_reads_them(tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ _POSITION_OUTCOMES = frozenset({"first", "second"})
 _SCORE_NAME = re.compile(
     "(?<![a-z])(?:prefer|score|rating|grade|quality|points|stars|likert)|(?<=[a-z])(?-i:Score|Rating)", re.IGNORECASE
 )
-_LOSER_NAME = re.compile(r"(?:.*[_ .-])?(?:loser|rejected)(?:[_ .-].*)?", re.IGNORECASE)
 _MAX_HEADER_LINES = 6  # first lines that are searched for a header
 _PERSON_NAME = re.compile(r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE)
 _FORM_NAME = re.compile(r"(?:your |full )*name|token", re.IGNORECASE)  # of a person, in the export of a form
@@ -231,11 +230,6 @@ class UnknownTable:
     def names_pairs(self) -> bool:
         """True if columns name the two items of a vote."""
         return {"first", "second"} <= self.roles.keys()
-
-    @cached_property
-    def losers(self) -> list[str]:
-        """Columns called by the loser of a vote."""
-        return [column.name for column in self.free if _LOSER_NAME.fullmatch(column.name)]
 
     @property
     def judge_option(self) -> str:

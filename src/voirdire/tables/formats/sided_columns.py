@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWER_COLUMNS, find_roles, list_names
-from voirdire.tables.formats.column_samples import first_records, is_covariate_name, is_key, sample_columns
+from voirdire.tables.formats.column_samples import first_records, is_covariate_name, is_key, summarise_columns
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import answers_in, are_unique, line_of, list_columns
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, missing_judge_note
@@ -21,6 +21,7 @@ from voirdire.tables.formats.source import Source
 
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 _WORD_MARKS = (("left", "right"), ("first", "second"))
+_OUTCOME_MARKS = (("chosen", "rejected"), ("preferred", "rejected"), ("winner", "loser"), ("winning", "losing"))
 _NAMING_ROLES = ("system", "item")
 _TEXT_ENDS = ("answer", "response", "completion", "output", "text", "summary", "translation")
 _SUBJECT_ROLES = ("judge", "context", "criterion", "run")
@@ -30,7 +31,7 @@ _VOTE_COLUMNS = ("first", "second", "winner")
 def sided_columns(columns: Sequence[str]) -> tuple[tuple[str, ...], dict[str, list[str]]]:
     """Marks of the items of a row, and the columns of each kind in the order of the marks; empty without such columns.
 
-    Names that differ in one number, letter, or left and right are of one kind.
+    Names that differ in one number, letter, or two words such as left and right are of one kind.
 
     Examples
     --------
@@ -42,20 +43,22 @@ def sided_columns(columns: Sequence[str]) -> tuple[tuple[str, ...], dict[str, li
     kinds: dict[tuple[str, ...], dict[str, str]] = {}
     for column in columns:
         words = _WORD.findall(column)
-        for index, word in enumerate(words if len(words) > 1 else ()):
+        for index, word in enumerate(words):
             kinds.setdefault((*words[:index], "", *words[index + 1 :]), {})[word.lower()] = column
     by_marks: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for key, members in kinds.items():
-        marks = (*members,)
-        if _are_marks(marks):
-            by_marks.setdefault(marks, {})["_".join(filter(None, key))] = list(members.values())
+        if marks := _marks_among(members):
+            name = "_".join(filter(None, key)) or "item"
+            by_marks.setdefault(marks, {})[name] = [members[mark] for mark in marks]
     return max(by_marks.items(), key=lambda entry: len(entry[1]), default=((), {}))
 
 
-def _are_marks(marks: tuple[str, ...]) -> bool:
-    """True for numbers from 0 or 1 on, for the first letters, and for left and right."""
-    begun = [tuple(str(start + index) for index in range(len(marks))) for start in (0, 1)]
-    return len(marks) > 1 and marks in (*begun, tuple("abcdefghijklmnopqrstuvwxyz"[: len(marks)]), *_WORD_MARKS)
+def _marks_among(words: Collection[str]) -> tuple[str, ...]:
+    """The most marks in words: numbers from 0 or 1 on, the first letters, or two words such as left and right."""
+    counted = [[str(start + index) for index in range(len(words))] for start in (0, 1)]
+    series = (*counted, "abcdefghijklmnopqrstuvwxyz", *_WORD_MARKS, *_OUTCOME_MARKS)
+    marks = max((tuple(takewhile(words.__contains__, marks)) for marks in series), key=len)
+    return marks if len(marks) > 1 else ()
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,8 @@ class SidedTable:
     item_role : "item" or "system"
         What is named.
     answers : tuple of str
-        The kinds that hold answers, or the column with a list of them.
-    kind : "scores", "rankings" or "labels"
+        The kinds that hold answers, or the column with a list of them; empty if the first item is the better one.
+    kind : "scores", "rankings", "labels" or "votes"
     """
 
     marks: tuple[str, ...]
@@ -96,6 +99,8 @@ class SidedTable:
 
     def cells(self, record: Record, kind: str) -> list[Any]:
         """The cells of all items of a record, or its list of answers; raises Odd for a list of another length."""
+        if not kind:
+            return [*range(len(self.marks), 0, -1)]
         if kind in self.sides:
             return [record.get(column) for column in self.sides[kind]]
         cell, size = record.get(kind), len(self.marks)
@@ -108,28 +113,36 @@ class SidedTable:
 def sided_table(source: Source, options: FormatOptions) -> SidedTable | None:
     """Find the items of a row, their names and answers; None if there are none, or several columns may name them."""
     marks, sides = sided_columns(source.columns())
+    records, columns = first_records(source), [*source.columns()]
     kind_of_column = {column: kind for kind, columns in sides.items() for column in columns}
-    samples = {column.name: column for column in sample_columns(source)}
+    samples = {column.name: column for column in summarise_columns(columns, records)}
     numeric = [kind for kind in sides if all(samples[column].numeric for column in sides[kind])]
     mapped = {kind_of_column[name]: role for role, name in (options.map or {}).items() if name in kind_of_column}
     roles = {kind: role for kind in sides if (role := _role_of_name(kind)) not in ("", *mapped.values())} | mapped
+    chosen = list(dict.fromkeys(kind_of_column.get(column, column) for column in options.columns))
     ranked = [kind for role in ("rank", "score") for kind in sides if roles.get(kind) == role][:1]
-    lists = [
-        name for name in list_columns(first_records(source), words=False) if _role_of_name(name) in ("rank", "score")
-    ][:1]
+    lists = [name for name in list_columns(records, words=False) if _role_of_name(name) in ("rank", "score")][:1]
     numbers = [kind for kind in numeric if kind not in roles and not is_covariate_name(kind) and not is_key(kind)]
-    chosen = dict.fromkeys(kind_of_column.get(column, column) for column in options.columns)
-    answers = tuple(chosen or ranked or lists or numbers)
-    texts = [kind for kind in sides if kind not in (*answers, *numeric)]
-    named = [kind for role in _NAMING_ROLES for kind in sides if roles.get(kind) == role and kind not in answers]
-    named = named or [kind for end in _TEXT_ENDS for kind in texts if kind.lower().endswith(end)]
-    if not {*chosen} <= {*sides, *samples} or not answers or (texts and not named and len(texts) > 1):
+    answers = chosen or ranked or lists or numbers
+    names = [kind for kind in sides if kind not in answers and not _hold_objects(records, sides[kind])]
+    texts = [kind for kind in names if kind not in numeric]
+    named = (
+        [kind for role in _NAMING_ROLES for kind in names if roles.get(kind) == role]
+        or [kind for end in _TEXT_ENDS for kind in texts if kind.lower().endswith(end)]
+        or (texts if len(texts) < 2 else [])
+        or [kind for kind in names if is_key(kind)]
+    )
+    by_outcome = marks in _OUTCOME_MARKS and options.table in ((None, "votes") if not answers else ("votes",))
+    if not {*chosen} <= {*sides, *samples} or not (answers or by_outcome) or (not named and (texts or by_outcome)):
         return None
     is_rank = any(roles.get(kind, _role_of_name(kind)) == "rank" for kind in answers)
     kind = "rankings" if is_rank else "scores" if {*answers} <= {*numeric, *lists} else "labels"
-    naming = [*named, *texts, ""][0]
-    item_role = "item" if naming and roles.get(naming) != "system" else "system"
-    return SidedTable(marks, sides, naming, item_role, answers, kind)
+    item_role = "system" if not named or roles.get(named[0]) == "system" else "item"
+    return SidedTable(marks, sides, [*named, ""][0], item_role, tuple(answers), kind if answers else "votes")
+
+
+def _hold_objects(records: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bool:
+    return any(isinstance(record.get(column), list | dict) for record in records for column in columns)
 
 
 def _role_of_name(kind: str) -> str:
@@ -163,7 +176,7 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
             [*_VOTE_COLUMNS],
             [*others, *(c for c in table.columns if c not in table.sides.get(table.naming, ()))],
         )
-        of_row = {"order": UNKNOWN} if len(table.marks) > 2 else {}
+        of_row = {"order": UNKNOWN} if len(table.marks) > 2 or table.marks in _OUTCOME_MARKS else {}
     else:
         new, kept = ["item" if kind == "rankings" else table.item_role, ANSWER_COLUMNS[kind]], others
         line_role = _complete_context(source, others, roles, new) if table.item_role == "system" else ""
@@ -194,7 +207,7 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
             cells = {names[name]: record.get(name) for name in kept}
             cells |= {name: cell or line_of(source, place) for name, cell in of_row.items()}
             try:
-                for answer in table.answers:
+                for answer in table.answers or ("",):
                     criterion = {"criterion": answer} if len(table.answers) > 1 else {}
                     yield from [(place, cells | criterion | row) for row in rows_of_answer(record, answer)]
             except Odd as odd:
@@ -243,12 +256,15 @@ def _notes(
 ) -> Iterator[str]:
     """Notes on what was taken for items, names and answers."""
     named = f"named by {list_names(table.sides[table.naming])}" if table.naming else "named by their place"
-    answers = list_names(table.answer_columns)
     yield f"{source.name}: each row holds {len(table.marks)} items ({', '.join(table.marks)}), {named}"
-    yield f"{source.name}: their answers are in {answers}"
+    if table.answers:
+        yield f"{source.name}: their answers are in {list_names(table.answer_columns)}"
     if options.table == "votes":
-        better = "lower rank" if table.kind == "rankings" else "higher score"
-        yield f"{source.name}: the item with the {better} wins, equal ones tie; the votes do not hold by how much"
+        better = f"the {table.marks[0]} item wins; by how much, and the order shown, are not known"
+        if table.answers:
+            of_answer = "lower rank" if table.kind == "rankings" else "higher score"
+            better = f"the item with the {of_answer} wins, equal ones tie; the votes do not hold by how much"
+        yield f"{source.name}: {better}"
         if len(table.marks) > 2:
             yield f"{source.name}: the votes of a row are not independent of each other, and their order is not known"
     taken = [f"{name!r} as {role}" for role, name in roles.items() if role != name]

@@ -110,8 +110,6 @@ def _suggest_scores(table: UnknownTable, has_judges: bool) -> list[Suggestion]:
     if len(scored) < 2 or table.names_pairs or "score" in roles:
         return []
     suggestions = [] if table.names_items or has_judges else _suggest_person(table, scored)
-    if table.losers:
-        return suggestions
     others = table.columns if source.changes else table.numeric  # some of these are not in the file
     sentence = f"{quoted_names(scored)} hold numbers: are they criteria?"
     options = "--wide criterion" + _columns_option(scored, others)
@@ -143,7 +141,7 @@ def _suggest_person(table: UnknownTable, answers: Sequence[ColumnSample]) -> lis
 def _suggest_words(table: UnknownTable, is_suggested: bool) -> list[Suggestion]:
     """Suggest columns of words as labels, or as items of a person; also scores, if a key names the items."""
     words, roles = table.words, table.roles
-    if table.answers or table.losers or "judge" not in roles:
+    if table.answers or "judge" not in roles:
         return [] if is_suggested else _suggest_person(table, columns_with_shared_words(words))
     suggestions, task, item_option = [], "", ""
     if not table.names_items and (task := repeated_key(table.columns, roles, table.records) or ""):
@@ -175,11 +173,6 @@ def _suggest_item(table: UnknownTable) -> list[Suggestion]:
 def _remarks(table: UnknownTable, objects: Sequence[str]) -> list[Suggestion]:
     """Remarks on what must be written otherwise, or said."""
     remarks = []
-    if table.losers and not table.names_pairs:
-        sentence = (
-            f"{table.losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
-        )
-        remarks.append(Suggestion(f"{sentence}, and which of them won into winner (order unknown where it is)", ""))
     if objects:
         sentence = f"{', '.join(map(repr, objects))} hold objects or lists: write what is in them as columns or rows"
         remarks.append(Suggestion(sentence, ""))
@@ -190,10 +183,14 @@ def _remarks(table: UnknownTable, objects: Sequence[str]) -> list[Suggestion]:
 
 def _suggest_sides(source: Source, roles: Mapping[str, str]) -> list[Suggestion]:
     """Suggest to read the items of a row, if names of items and answers, none of them of judges, belong together."""
-    table = None if roles.keys() & {"winner", "label"} else sided_table(source, FormatOptions())
+    table = sided_table(source, FormatOptions())
     if table is None or not table.naming or any(_RATER_NAME.search(kind) for kind in table.answers):
         return []
-    if any(COUNT_NAME.search(column) for column in table.columns):
+    if not table.answers:
+        return [
+            Suggestion(f"are {list_names(table.columns, 6)} the better and the worse of two items?", "--wide sides")
+        ]
+    if {"winner", "label"} & roles.keys() or any(COUNT_NAME.search(column) for column in table.columns):
         return []
     answers = list_names(table.answer_columns, 6)
     return [

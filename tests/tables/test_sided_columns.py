@@ -195,3 +195,19 @@ def test_columns_beside_those_of_the_items_and_their_order_do_not_matter(tmp_pat
         ["owl", "fox", "second", "1"],
         ["owl", "elk", "tie", "0"],
     ]
+
+
+def test_scores_are_read_as_rankings_with_the_highest_first_and_ranks_never_as_scores(tmp_path: Path) -> None:
+    rankings = read(written(tmp_path, PAIRS), wide="sides", table="rankings").rankings
+    assert rankings[["item", "rank"]].values.tolist()[:4] == [["fox", 1], ["owl", 2], ["owl", 1], ["elk", 1]]
+    found = read(written(tmp_path, FIVE, "ranks.csv"), wide="sides", table="scores")
+    with pytest.raises(InputError, match="holds rankings, not scores"):
+        found.table  # noqa: B018
+
+
+def test_rows_without_what_was_asked_are_named_by_their_line(tmp_path: Path) -> None:
+    found = read(
+        written(tmp_path, "judge,model_a,model_b,score_a,score_b\na,fox,owl,3,4\na,fox,owl,5,4\n"), wide="sides"
+    )
+    assert found.scores["context"].tolist() == [2, 2, 3, 3] or found.scores["context"].tolist() == list("2233")
+    assert "t.csv: what was asked is named by the line of a row (--map context=COLUMN)" in found.notes

@@ -93,6 +93,11 @@ class SidedTable:
         return [column for name in self.answers for column in self.sides.get(name, [name])]
 
     @property
+    def naming_columns(self) -> list[str]:
+        """Columns of names of items."""
+        return self.sides.get(self.naming, [])
+
+    @property
     def columns(self) -> list[str]:
         """Columns of the items, and of lists of their answers."""
         return list(dict.fromkeys([*self.answer_columns, *(name for names in self.sides.values() for name in names)]))
@@ -167,15 +172,12 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
             f"score_b are; it has {list_names(source.columns())} (--columns chooses the answers, --map item=COLUMN the "
             "first of those that name the items)"
         )
-    kind = options.table or table.kind
+    kind = table.kind if table.kind == "rankings" and options.table != "votes" else options.table or table.kind
     others = [name for name in source.columns() if name not in table.columns]
     roles = _roles_of_others(others, options)
     further = {name: columns for name, columns in table.sides.items() if name not in (table.naming, *table.answers)}
     if kind == "votes":
-        new, kept = (
-            [*_VOTE_COLUMNS],
-            [*others, *(c for c in table.columns if c not in table.sides.get(table.naming, ()))],
-        )
+        new, kept = [*_VOTE_COLUMNS], [*others, *(name for name in table.columns if name not in table.naming_columns)]
         of_row = {"order": UNKNOWN} if len(table.marks) > 2 or table.marks in _OUTCOME_MARKS else {}
     else:
         new, kept = ["item" if kind == "rankings" else table.item_role, ANSWER_COLUMNS[kind]], others
@@ -197,6 +199,8 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
                 yield dict(zip(_VOTE_COLUMNS, (first, second, winner), strict=True))
             return
         for index, item, cell in answered:
+            if kind == "rankings" != table.kind:
+                cell = 1 + sum(number > numbers[index] for number in numbers.values())
             yield {name: record.get(columns[index]) for name, columns in further.items()} | {new[0]: item, new[1]: cell}
 
     def spread(placed: Placed) -> Placed:
@@ -216,6 +220,8 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
     empty = sum(cell in (None, "") for _, *row in source.cells(*table.answer_columns) for cell in row)
     source.change(spread)
     source.notes += _notes(source, table, replace(options, table=kind), roles, empty)
+    if {"context", "run"} & of_row.keys():
+        source.notes.append(f"{source.name}: what was asked is named by the line of a row (--map context=COLUMN)")
     judge = options.judge or (None if "judge" in roles else DEFAULT_JUDGE)
     mapping = roles | {name: name for name in new}
     return replace(options, wide=None, columns=(), table=kind, map=mapping, judge=judge)
@@ -255,7 +261,7 @@ def _notes(
     source: Source, table: SidedTable, options: FormatOptions, roles: Mapping[str, str], empty: int
 ) -> Iterator[str]:
     """Notes on what was taken for items, names and answers."""
-    named = f"named by {list_names(table.sides[table.naming])}" if table.naming else "named by their place"
+    named = f"named by {list_names(table.naming_columns)}" if table.naming else "named by their place"
     yield f"{source.name}: each row holds {len(table.marks)} items ({', '.join(table.marks)}), {named}"
     if table.answers:
         yield f"{source.name}: their answers are in {list_names(table.answer_columns)}"

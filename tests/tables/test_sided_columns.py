@@ -211,3 +211,10 @@ def test_rows_without_what_was_asked_are_named_by_their_line(tmp_path: Path) -> 
     )
     assert found.scores["context"].tolist() == [2, 2, 3, 3] or found.scores["context"].tolist() == list("2233")
     assert "t.csv: what was asked is named by the line of a row (--map context=COLUMN)" in found.notes
+
+
+def test_a_winner_beside_numbers_of_the_items_is_proposed_before_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "model_a,model_b,elo_a,elo_b,preference\nfox,owl,1,2,A\nowl,fox,2,1,B\nfox,elk,1,2,A\n")
+    assert proposed(path) == {"map": "first=model_a,second=model_b,winner=preference", "winners": "A=first,B=second"}
+    with pytest.raises(InputError, match="are 'elo_a', 'elo_b' of 2 items of a row"):
+        read(path)

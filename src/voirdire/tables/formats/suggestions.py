@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from shlex import quote
 
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
@@ -56,7 +56,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if is_headerless(source, records):
         sentence = "line 1 holds cells as those below it do: write the names of the columns into a line above it"
         return [Suggestion(sentence, "")]
-    if sides := _suggest_sides(source, table.roles):
+    if sides := _suggest_sides(table):
         return sides
     if pairs := names_of_rows_and_columns(columns):
         return [Suggestion(f"{pairs!r} has the names of the other columns, a table of pairs: write one row a vote", "")]
@@ -181,20 +181,22 @@ def _remarks(table: UnknownTable, objects: Sequence[str]) -> list[Suggestion]:
     return remarks
 
 
-def _suggest_sides(source: Source, roles: Mapping[str, str]) -> list[Suggestion]:
+def _suggest_sides(table: UnknownTable) -> list[Suggestion]:
     """Suggest to read the items of a row, if names of items and answers, none of them of judges, belong together."""
-    table = sided_table(source, FormatOptions())
-    if table is None or not table.naming or any(_RATER_NAME.search(kind) for kind in table.answers):
+    sided = sided_table(table.source, FormatOptions())
+    if sided is None or not sided.naming or any(_RATER_NAME.search(kind) for kind in sided.answers):
         return []
-    if not table.answers:
+    if not sided.answers:
         return [
-            Suggestion(f"are {list_names(table.columns, 6)} the better and the worse of two items?", "--wide sides")
+            Suggestion(f"are {list_names(sided.columns, 6)} the better and the worse of two items?", "--wide sides")
         ]
-    if {"winner", "label"} & roles.keys() or any(COUNT_NAME.search(column) for column in table.columns):
+    if {"winner", "label"} & table.answers or any(COUNT_NAME.search(column) for column in sided.columns):
         return []
-    answers = list_names(table.answer_columns, 6)
+    others = [column for column in table.columns if column.name not in sided.answer_columns]
+    answers = list_names(sided.answer_columns, 6)
     return [
-        Suggestion(f"are {answers} of {len(table.marks)} items of a row?", "--wide sides"),
+        *suggest_votes(others, table.roles, table.records),
+        Suggestion(f"are {answers} of {len(sided.marks)} items of a row?", "--wide sides"),
         Suggestion("or are they to be votes for the better?", "--wide sides --table votes"),
     ]
 

@@ -77,6 +77,8 @@ def test_doctor_proposes_it_where_each_row_is_of_another_person(tmp_path: Path) 
         ("participant,q1,q2\nx,4,3\nx,2,5\n", False),
         ("Name,clarity,depth\nx,4,3\ny,2,5\n", False),
         ("model,clarity,depth\nx,4,3\ny,2,5\n", False),
+        ("id,Q1[a],Q1[b]\n1,4,3\n2,2,5\n", True),
+        ("id,clarity [1-5],depth [1-5]\n1,4,3\n2,2,5\n", False),
     ],
 )
 def test_rows_are_people_where_their_names_say_so(tmp_path: Path, text: str, people: bool) -> None:

@@ -103,7 +103,8 @@ def person_of_rows(
         column for column in columns if column.name == roles.get("judge") or _PERSON_NAME.fullmatch(column.name)
     ]
     person_columns += [column for column in columns if is_form and _FORM_NAME.fullmatch(column.name)]
-    person_columns += [column for column in columns if in_brackets and is_key(column.name)]
+    are_rows = in_brackets and len({column.name.rpartition("[")[0] for column in answers}) < len(answers)
+    person_columns += [column for column in columns if are_rows and is_key(column.name)]
     return next(
         (column.name for column in person_columns if 1 < column.different == column.filled and not column.empty), None
     )

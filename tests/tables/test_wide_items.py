@@ -137,3 +137,9 @@ def test_criteria_with_brackets_keep_the_item_of_their_row(tmp_path: Path) -> No
     scores = read(written(tmp_path, text), wide="criterion").scores
     assert set(scores["item"]) == {"x"}
     assert len(set(scores["criterion"])) == 4
+
+
+def test_a_column_beside_a_grid_is_an_item_where_it_is_named(tmp_path: Path) -> None:
+    columns = "tone[fox],tone[owl],style[fox],style[owl],lastpage"
+    found = read(written(tmp_path, GRIDS), wide="item", map={"judge": "token"}, columns=columns)
+    assert found.scores["item"].drop_duplicates().tolist() == columns.split(",")

@@ -104,17 +104,19 @@ def spread_grid(source: Source, options: FormatOptions) -> FormatOptions:
     free = [name for name in source.columns() if name not in mapped.values()]
     grid = grid_columns(list(options.columns) or free)
     roles = find_roles([name for name in free if name not in grid]) | mapped
-    if not grid or (options.wide == "criterion" and ("judge" not in roles or {"item", "context"} & roles.keys())):
+    if not grid or len(grid) < len(options.columns):
+        return options
+    if options.wide == "criterion" and ("judge" not in roles or {"item", "context"} & roles.keys()):
         return options
     pairs = grid if options.wide == "criterion" else {name: cell[::-1] for name, cell in grid.items()}
     samples = [column for column in sample_columns(source) if column.name in grid]
     table = options.table or ("scores" if sum(2 * column.scored - 1 for column in samples) > 0 else "labels")
-    person = {} if "judge" in roles or options.judge else {"judge": ""}
+    is_named = "judge" in roles or options.judge is not None
 
     def subject(record: Record, place: str) -> Record:
-        return {name: line_of(source, place) for name in person}
+        return {} if is_named else {"judge": line_of(source, place)}
 
-    if person:
+    if not is_named:
         source.notes.append(f"{source.name}: no column says who answered: each row is a judge, named by its line")
     return _spread(source, replace(options, table=table), pairs, "item", subject)
 

@@ -100,8 +100,10 @@ def tool_files() -> dict[str, list[tuple[str, str]]]:
         "sample": {"model": "m", "error": None},
         "status": "pass",
     }
+    game = {"swap = False": {"winner": "1", "completion": ["Output (a)"]}, "swap = True": {"winner": "2"}}
     errors = ["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]
     return {
+        "llmbar": [("result.json", json.dumps([{"input": "q", "output_1": "a", "output_2": "b", "results": [game]}]))],
         "judgebench-people": [("d.json", json.dumps(people))],
         "ultrafeedback": [("u.jsonl", lines([{"instruction": "q", "models": ["m1"], "completions": [completion]}]))],
         "prodigy": [("p.jsonl", lines([prodigy("ann", 0, options=options, accept=["GOOD"])]))],

@@ -107,3 +107,10 @@ def test_what_a_board_lacks_is_said(tmp_path: Path) -> None:
         assert (lack or "") in (said or "")
         if lack is not None:
             assert RUN.invoke(app, ["board", str(path)]).exit_code == 1, name
+
+
+def test_rankings_beside_scores_and_labels_that_cannot_be_read_are_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    record = {"order": [1, 2], "label": "a", "score": 1}
+    path.write_text("\n".join(json.dumps(record | {"order": order}) for order in ([1, 2], 3)))
+    assert "ranking 3 is neither" in (examine_file(path).error or "")

@@ -541,3 +541,28 @@ def test_a_list_of_evaluations_of_biggen_is_as_the_object(tmp_path: Path) -> Non
     found = read(jsonl(tmp_path / "s.jsonl", records))
     assert rows(found.scores) == [["prom", "p0/x", 4, "p0", "x"], ["prom", "p0/y", 3, "p0", "y"]]
     assert found.refused["reason"].tolist() == ["score -1 is none"]
+
+
+def test_llmbar_has_votes_in_both_orders_and_known_winners(tmp_path: Path) -> None:
+    """The winner is the number of the output in the file, not its place in the order shown."""
+
+    def record(name: str, label: Any, *winners: Any) -> dict[str, Any]:
+        games = {f"swap = {swap}": {"winner": number} for swap, number in zip((False, True), winners, strict=True)}
+        return {"input": name, "output_1": "x", "output_2": "y", "label": label, "results": [games]}
+
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps([record("p", 1, "1", "1"), record("q", 2, "1", "2"), record("r", 0, "2", None)]))
+    found = read(path, set={"judge": "gpt"})
+    assert found.votes[["judge", "first", "second", "winner", "context"]].values.tolist() == [
+        ["gpt", "p/1", "p/2", "first", "p"],
+        ["gpt", "p/2", "p/1", "second", "p"],
+        ["gpt", "q/1", "q/2", "first", "q"],
+        ["gpt", "q/2", "q/1", "first", "q"],
+        ["gpt", "r/1", "r/2", "second", "r"],
+    ]
+    assert found.anchors[["first", "second", "winner"]].values.tolist() == [
+        ["p/1", "p/2", "first"],
+        ["q/1", "q/2", "second"],
+    ]
+    assert found.refused["place"].tolist() == ["result.json[2] label", "result.json[2] result 1 swap = True"]
+    assert any("'llmbar' (--set judge=NAME names it)" in note for note in read(path).notes)

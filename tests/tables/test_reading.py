@@ -233,7 +233,7 @@ def test_a_column_that_comes_late_is_read(tmp_path: Path) -> None:
         ({"set": {"judges": "x"}}, "'judges' is none of baseline, judge, system, questions; did you mean 'judge'"),
         (
             {"wide": "judges"},
-            "wide 'judges' is none of judge, criterion, item, counts, lists, pairs; did you mean 'judge'",
+            "wide 'judges' is none of judge, criterion, item, counts, lists, pairs, sides; did you mean 'judge'",
         ),
         ({"columns": ["who"]}, "--columns chooses columns of a wide table"),
         ({"where": {"topic": "x"}}, "there is no column 'topic'"),

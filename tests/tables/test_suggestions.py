@@ -271,12 +271,11 @@ def test_judges_with_a_cell_that_is_no_number_are_judges(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("judge,prompt,model_a,model_b,score_a,score_b\na,p,x,y,4,3\na,q,y,x,2,2\n", "lack winner"),
         ("model_a,model_b,wins_a,wins_b,ties\nx,y,5,3,2\ny,z,1,7,0\n", "lack judge and winner"),
         ("won,gpt,claude,llama\ngpt,,5,7\nclaude,3,,6\nllama,1,2,\n", "a table of pairs: write one row a vote"),
         ("judge  item  score\na      x     1\n", "what separates the columns"),
     ],
-    ids=["scores of a pair", "counts of a pair", "matrix", "blanks"],
+    ids=["counts of a pair", "matrix", "blanks"],
 )
 def test_what_is_no_table_of_one_answer_a_row_is_told_and_not_proposed(tmp_path: Path, text: str, said: str) -> None:
     found = examine_file(written(tmp_path, text))
@@ -319,11 +318,14 @@ def test_words_that_may_mean_the_other_side_are_not_guessed(tmp_path: Path, odd:
     assert examine_file(written(tmp_path, f"judge,model_a,model_b,winner\n{rows}")).command == ""
 
 
-@pytest.mark.parametrize("columns", ["winner,loser", "chosen_model,rejected_model"])
-def test_winners_beside_losers_are_told_what_to_write(tmp_path: Path, columns: str) -> None:
-    found = examine_file(written(tmp_path, f"judge,prompt,{columns}\nann,p,x,y\nbob,p,y,x\n"))
-    assert "write both into columns first and second" in (found.error or "")
-    assert found.command == ""
+@pytest.mark.parametrize("columns", ["winner,loser", "chosen_model,rejected_model", "chosen,rejected"])
+def test_winners_beside_losers_are_proposed_as_votes_in_unknown_order(tmp_path: Path, columns: str) -> None:
+    path = written(tmp_path, f"judge,prompt,{columns}\nann,p,x,y\nbob,p,y,x\n")
+    assert proposed(path) == {"wide": "sides"}
+    assert as_proposed(path).votes[["judge", "first", "second", "winner", "order"]].values.tolist() == [
+        ["ann", "x", "y", "first", "unknown"],
+        ["bob", "y", "x", "first", "unknown"],
+    ]
 
 
 def test_columns_that_are_left_are_proposed_as_the_shell_reads_them(tmp_path: Path) -> None:
@@ -351,3 +353,15 @@ def test_of_an_item_in_every_vote_no_place_is_named_that_the_file_does_not_tell(
     found = voirdire.fit(votes, method="map")
     assert any("ref is in every vote, at a place not known" in note for note in found.notes)
     assert "always first" not in f"{found.notes} {found.checks()['message'].tolist()}"
+
+
+def test_names_that_hold_a_word_for_scores_or_means_by_accident_are_not_told_by_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "item,judge,fluency,bertscore\nx,a,4,.8\ny,a,2,.7\nz,a,3,.6\n")
+    assert "is it score" not in (examine_file(path).error or "")
+    with pytest.raises(InputError, match="is 'summary_score', too"):
+        read(written(tmp_path, "id,gpt_score,human_score,summary_score\n1,3,4,2\n2,2,2,4\n"))
+
+
+def test_a_median_beside_answers_is_not_proposed_as_an_answer(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,text,tone,style,median\n1,t,4,2,3\n2,u,2,5,3.5\n3,v,1,1,1\n")
+    assert proposed(path) == {"wide": "criterion", "columns": "tone,style"}

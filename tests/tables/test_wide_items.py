@@ -77,6 +77,8 @@ def test_doctor_proposes_it_where_each_row_is_of_another_person(tmp_path: Path) 
         ("participant,q1,q2\nx,4,3\nx,2,5\n", False),
         ("Name,clarity,depth\nx,4,3\ny,2,5\n", False),
         ("model,clarity,depth\nx,4,3\ny,2,5\n", False),
+        ("id,Q1[a],Q1[b]\n1,4,3\n2,2,5\n", True),
+        ("id,clarity [1-5],depth [1-5]\n1,4,3\n2,2,5\n", False),
     ],
 )
 def test_rows_are_people_where_their_names_say_so(tmp_path: Path, text: str, people: bool) -> None:
@@ -88,3 +90,56 @@ def test_an_option_that_says_too_little_is_no_command(tmp_path: Path) -> None:
     assert "--wide item" in examine_file(written(tmp_path, text)).command
     alone = "id,text,Which is better?\n1,s,A\n2,t,B\n3,u,A\n"
     assert examine_file(written(tmp_path, alone)).command == ""
+
+
+GRIDS = """\
+id,submitdate,lastpage,token,tone[fox],tone[owl],style[fox],style[owl]
+1,2024-01-02 10:00:00,3,t9,4,2,5,1
+2,2024-01-02 11:00:00,3,t7,3,,4,2
+"""
+
+
+def test_a_grid_of_questions_is_of_items_and_criteria(tmp_path: Path) -> None:
+    """LimeSurvey's exports, and those of forms with several grids: question[row]."""
+    path = written(tmp_path, GRIDS)
+    columns = "'tone[fox],tone[owl],style[fox],style[owl]'"
+    assert examine_file(path).command == f"voirdire fit {path} --wide item --map judge=token --columns {columns}"
+    found = read(path, wide="item", map={"judge": "token"})
+    assert found.scores[["judge", "item", "criterion", "score"]].values.tolist()[:3] == [
+        ["t9", "fox", "tone", 4],
+        ["t9", "fox", "style", 5],
+        ["t9", "owl", "tone", 2],
+    ]
+    assert len(found.scores) == 7
+    reverse = read(path, wide="criterion", map={"judge": "token"}).scores
+    assert reverse[["judge", "item", "criterion", "score"]].values.tolist()[:2] == [
+        ["t9", "tone", "fox", 4],
+        ["t9", "tone", "owl", 2],
+    ]
+
+
+def test_a_grid_of_words_without_persons_is_of_labels_by_line(tmp_path: Path) -> None:
+    text = GRIDS.replace("token,", "note,").replace(",4,", ",A4,").replace(",5,", ",A5,").replace(",2,", ",A2,")
+    found = read(written(tmp_path, text.replace(",2\n", ",A2\n")), wide="item")
+    assert found.labels["judge"].drop_duplicates().tolist() == ["2", "3"]
+    assert "form.csv: no column says who answered: each row is a judge, named by its line" in found.notes
+    assert found.labels["criterion"].drop_duplicates().tolist() == ["tone", "style"]
+
+
+def test_questions_with_different_rows_are_no_grid(tmp_path: Path) -> None:
+    found = read(written(tmp_path, GRIDS.replace("style[owl]", "style[elk]")), wide="item", map={"judge": "token"})
+    assert "criterion" not in found.scores
+    assert "style[elk]" in set(found.scores["item"])
+
+
+def test_criteria_with_brackets_keep_the_item_of_their_row(tmp_path: Path) -> None:
+    text = "rater,item,tone[how],tone[why],style[how],style[why]\na,x,1,2,3,4\n"
+    scores = read(written(tmp_path, text), wide="criterion").scores
+    assert set(scores["item"]) == {"x"}
+    assert len(set(scores["criterion"])) == 4
+
+
+def test_a_column_beside_a_grid_is_an_item_where_it_is_named(tmp_path: Path) -> None:
+    columns = "tone[fox],tone[owl],style[fox],style[owl],lastpage"
+    found = read(written(tmp_path, GRIDS), wide="item", map={"judge": "token"}, columns=columns)
+    assert found.scores["item"].drop_duplicates().tolist() == columns.split(",")

@@ -80,7 +80,7 @@ class TableOptions:
             Meaning of the winner column's values: 1=first,0=second,draw=tie.
         wide : WHAT
             Content of the columns of a wide table. One row per item: judge, criterion, counts, lists of answers, or
-            pairs of a judge and a criterion. One row per judge: item.
+            pairs of a judge and a criterion. One row per judge: item; of several items in columns of their own: sides.
         columns : A,B,...
             With --wide: columns to use (default: all).
         leave_out : A,B,...

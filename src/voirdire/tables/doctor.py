@@ -185,7 +185,10 @@ def _read_tables(name: str, reading: Reading, roles: Sequence[str | None]) -> di
     except InputError:
         if len(kinds) < 2 or reading.table is not None:
             raise
-        return {kind: read_as(name, replace(reading, table=kind)) for kind in kinds}
+        tables = {kind: read_as(name, replace(reading, table=kind)) for kind in kinds}
+        if any(getattr(table, kind) is None for kind, table in tables.items()):
+            raise  # it is read as neither
+        return tables
     return dict.fromkeys(imported.kinds, imported)
 
 

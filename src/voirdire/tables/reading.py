@@ -263,9 +263,10 @@ def read(
         Column of the table for each of voirdire's columns: ``{"judge": "grader"}``.
     winners : mapping of str to str, optional
         Outcome of each value of winners: ``{"1": "first", "0": "second", "draw": "tie"}``.
-    wide : "judge", "criterion", "item", "counts", "lists" or "pairs", optional
+    wide : "judge", "criterion", "item", "counts", "lists", "pairs" or "sides", optional
         Meaning of the further columns of a table with one row per item: ``"lists"`` if cells hold lists of answers,
-        ``"pairs"`` if each column is a judge and a criterion. ``"item"`` is for a table with one row per judge.
+        ``"pairs"`` if each column is a judge and a criterion. ``"item"`` is for a table with one row per judge,
+        ``"sides"`` for rows of several items with columns of their own.
     columns : sequence of str, optional
         Columns of a wide table to read; by default all.
     set : mapping of str to str, optional

@@ -36,11 +36,12 @@ _ANSWERER_NAME = re.compile(
     re.IGNORECASE,
 )
 
-
-#: Column names of aggregates of several answers.
-_AGGREGATE_NAME = re.compile(
-    "mean|avg|average|median|total|sum|majority|consensus|aggregat|final|overall", re.IGNORECASE
+#: Words for aggregates of several answers in column names: ``median``, ``Human avg``, but not ``summary``.
+_MEAN_NAME = re.compile(
+    r"(?:^|[_ .-])(?:means?|avg|average|averaged|median|sum|total|majority|consensus|aggregated?)(?:$|[_ .-])",
+    re.IGNORECASE,
 )
+_FINAL_NAME = re.compile("final|overall", re.IGNORECASE)
 
 
 def answer_columns(columns: Sequence[str]) -> list[str]:
@@ -81,7 +82,22 @@ def other_answer_columns(columns: Sequence[str], answers: Sequence[str]) -> list
     if len(ends) != 1:
         return []
     end = re.compile(rf".+[_ .-]{ends.pop()}", re.IGNORECASE)
-    return [name for name in columns if name not in answers and end.fullmatch(name) and not _AGGREGATE_NAME.match(name)]
+    return [
+        name
+        for name in columns
+        if name not in answers and end.fullmatch(name) and not (is_mean_name(name) or _FINAL_NAME.match(name))
+    ]
+
+
+def is_mean_name(name: str) -> bool:
+    """True if a column's name is that of an aggregate of answers.
+
+    Examples
+    --------
+    >>> is_mean_name("Human avg"), is_mean_name("median"), is_mean_name("summary_score")
+    (True, True, False)
+    """
+    return _MEAN_NAME.search(name) is not None
 
 
 def judge_columns(columns: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ class FormatOptions:
     Attributes
     ----------
     baseline : str, optional
-        The system that all others were compared with, if a file does not name it.
+        The item that all others were compared with, if a file does not name it.
     judge, system : str, optional
         The judge and the system, if a file does not name them.
     questions : sequence of str
@@ -34,7 +34,7 @@ class FormatOptions:
     winners : mapping of str to str
         Values of the winner column to first, second or tie.
     wide : str, optional
-        Meaning of the columns of a wide table: judge, criterion, item, counts, lists or pairs.
+        Meaning of the columns of a wide table: judge, criterion, item, counts, lists, pairs or sides.
     columns : sequence of str
         The columns of a wide table that hold answers; empty: all columns without another role.
     table : str, optional

@@ -188,17 +188,22 @@ def subject_of(source: Source, names: Sequence[str], roles: Mapping[str, str]) -
     """Function that names the subject of a record: empty if its columns do, else by an identifier, else by its line."""
     crossed = [roles[name] for name in ("context", "system") if name in roles]
     subject_columns = [roles["item"]] if "item" in roles else crossed if len(crossed) == 2 else []
-    if subject_columns and _are_unique(source, subject_columns):
+    if subject_columns and are_unique(source, subject_columns):
         return lambda record, place: {}
     for name in (candidate for candidate in names if is_key(candidate)):
-        if _are_unique(source, [name]):
+        if are_unique(source, [name]):
             return lambda record, place: {"item": record.get(name)}
-        if "system" in roles and "context" not in roles and _are_unique(source, [name, roles["system"]]):
+        if "system" in roles and "context" not in roles and are_unique(source, [name, roles["system"]]):
             return lambda record, place: {"context": record.get(name)}
-    return lambda record, place: {"item": place.removeprefix(source.name).strip(": []").replace("]", "")}
+    return lambda record, place: {"item": line_of(source, place)}
 
 
-def _are_unique(source: Source, columns: Sequence[str]) -> bool:
+def line_of(source: Source, place: str) -> str:
+    """The line of a place in a file, or the number of its record."""
+    return place.removeprefix(source.name).strip(": []").replace("]", "")
+
+
+def are_unique(source: Source, columns: Sequence[str]) -> bool:
     """True if no two records have the same cells in some columns."""
     cells = [tuple(map(str, row)) for _, *row in source.cells(*columns)]
     return len({*cells}) == len(cells)

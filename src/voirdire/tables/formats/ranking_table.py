@@ -76,10 +76,10 @@ def ranking_columns(
     if len(items) < 2 or any(map(_JUDGE_WORD.fullmatch, items.values())) or "item" in find_roles(columns):
         return None
     cells = [cell for cell in map(first.get, items) if cell not in (None, "")]
-    return {"items": items} if all(map(_rank_or_none, cells)) else None
+    return {"items": items} if all(map(rank_or_none, cells)) else None
 
 
-def _rank_or_none(cell: Any) -> int | None:
+def rank_or_none(cell: Any) -> int | None:
     """A whole number from 1; None for other cells."""
     value = None if isinstance(cell, bool) else number_or_none(cell)
     return int(value) if value is not None and value >= 1 and value == int(value) else None
@@ -210,7 +210,7 @@ def _tiers_by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list
     for item, cell in ranks.items():
         if cell is None or cell == "":
             continue
-        rank = _rank_or_none(cell)
+        rank = rank_or_none(cell)
         if rank is None:
             raise Odd(f"{column_of_item.get(item, item)!r} {cell!r} is no rank, a whole number from 1")
         tiers.setdefault(rank, []).append(_require_item_name(item))

@@ -23,7 +23,7 @@ from voirdire.tables.formats.scored_samples import CJE, BiGGenBench, DeepEval, L
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.tables import PlainTable
 from voirdire.tables.formats.traced_feedback import Langfuse, LangSmith
-from voirdire.tables.formats.two_games import ArenaHard, JudgeBench, MTBench, MTBenchRepro
+from voirdire.tables.formats.two_games import ArenaHard, JudgeBench, LLMBar, MTBench, MTBenchRepro
 from voirdire.tables.formats.unfolded import holds_objects, members_of_object, unfold_objects
 from voirdire.tables.label_sets import LISTS
 from voirdire.tables.problems import nearest_name
@@ -32,6 +32,7 @@ TOOLS: tuple[type[Format], ...] = (
     Inspect, Promptfoo, DeepEval, Langfuse, Potato, BiGGenBench, AlpacaEval, MTBench, MTBenchRepro, ArenaHard,
     JudgeBench, PandaLM, LMEval, LangSmith, Argilla, LabelStudio, CJE, LMArena, CrowdKit, JudgeBenchPeople,
     UltraFeedback, Prodigy, Doccano, MechanicalTurk, Toloka, MLflow, EveryEvalEver, OpenAIEvals, OpenAIPlatform, MQM,
+    LLMBar,
 )  # fmt: skip
 FORMATS = {tool.name: tool for tool in TOOLS} | {PlainTable.name: PlainTable}
 _MAX_CHECKED_RECORDS = 100  # records that are checked against the tool of --from
@@ -90,7 +91,7 @@ def format_of(source: Source, options: FormatOptions, tool: str | None = None) -
     recognised = None if options.map or options.wide or options.columns else tool_of_file(source)
     if recognised is None:
         unfold_table(source, options)
-    if options.map or options.wide or options.columns:
+    if options.map or options.wide or options.columns or (options.baseline and recognised is None):
         return PlainTable
     if recognised is not None:
         if not recognised.detect(source.head):
@@ -122,7 +123,11 @@ def unfold_table(source: Source, options: FormatOptions) -> None:
         return
     absent = {*(options.map or {}).values(), *options.columns} - {*source.columns()}
     try:
-        known = options.wide != "lists" if options.wide else tables.has_known_table_kind(source, options)
+        known = (
+            options.wide not in ("lists", "sides")
+            if options.wide
+            else tables.has_known_table_kind(source, replace(options, baseline=None))
+        )
     except InputError:
         known = True
     if options.label_sets != LISTS and (absent or not known):

@@ -17,14 +17,16 @@ from voirdire.tables.columns import (
 )
 from voirdire.tables.formats.column_content import all_numbers, names_contexts
 from voirdire.tables.formats.column_samples import first_records
+from voirdire.tables.formats.constant_item import add_baseline
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.listed_answers import list_columns, spread_lists
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
 from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
-from voirdire.tables.formats.paired_columns import spread_pairs
+from voirdire.tables.formats.paired_columns import spread_grid, spread_pairs
 from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
+from voirdire.tables.formats.sided_columns import sided_table, spread_sides
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
 from voirdire.tables.formats.wide_table import wide_roles, wide_rows
@@ -37,7 +39,7 @@ class PlainTable(Format):
 
     name, title = "table", "a table"
     options = (
-        "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label",
+        "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label", "baseline",
     )  # fmt: skip
 
     @classmethod
@@ -56,7 +58,9 @@ class PlainTable(Format):
 
 
 #: Converters of wide tables to rows of judges, by the meaning of the columns.
-_SPREADERS = {"lists": spread_lists, "pairs": spread_pairs}
+_SPREADERS = {
+    "lists": spread_lists, "pairs": spread_pairs, "sides": spread_sides, "item": spread_grid, "criterion": spread_grid,
+}  # fmt: skip
 ARENA_HARD_BATTLE_KEYS = frozenset(("question_id", "model_a", "model_b", "winner"))
 ARENA_HARD_BATTLE_MESSAGE = (
     "these are Arena-Hard's battles, which name no judge and repeat rows by strength; give the files in "
@@ -130,6 +134,9 @@ def _layout(
     source: Source, options: FormatOptions, used: dict[str, str], mapped: Mapping[str, str]
 ) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
     """Reader of a table by its layout, None if unknown; and a function that gives the roles of the columns."""
+    if options.baseline:
+        options = add_baseline(source, options)
+        used, mapped = roles_of(source, options)
     if options.wide in _SPREADERS:
         options = _SPREADERS[options.wide](source, options)
         used, mapped = roles_of(source, options)
@@ -145,6 +152,13 @@ def _layout(
         )
     may_be_rankings = table_kind(used) in (None, "rankings")
     if may_be_rankings and (layout := ranking_columns(columns, _first_record(source), mapped.get("rank"))):
+        if (
+            "items" in layout
+            and (sided := sided_table(source, options))
+            and sided.naming
+            and sided.item_role == "system"
+        ):
+            return None, lambda: roles  # the ranks are of the systems that other columns name
         ranking_roles = {
             namer: column for namer, column in roles.items() if column not in ("first", "second", "winner")
         }

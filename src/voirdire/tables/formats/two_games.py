@@ -1,19 +1,22 @@
 """Benchmarks with two games per pair, the second in swapped order: votes, and grades of single answers.
 
-Arena-Hard-Auto compares each model with a baseline. JudgeBench's decisions name the displayed positions. MT-bench, as
-FastChat writes it, names the models, and has votes of people; mt_bench_repro names the positions.
+Arena-Hard-Auto compares each model with a baseline. JudgeBench's decisions name the displayed positions. LLMBar names
+the outputs. MT-bench, as FastChat writes it, names the models, and has votes of people; mt_bench_repro names the
+positions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, ClassVar
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Format, guarded_rows, has_keys, key_sets
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
+    Known,
     Odd,
     Refused,
     Row,
@@ -105,6 +108,39 @@ def _read_judgment(judgment: Record, judge_name: object, order: tuple[str, str],
         raise Odd("no decision" if decision is None else f"decision {decision!r} is unknown")
     judge = join_names(judgment["judgment"]["judge_model"], judge_name)
     yield Vote(judge, *order, _DECISIONS[decision], context=context)
+
+
+class LLMBar(Format):
+    """Results of the evaluators of LLMBar, and of others with its keys."""
+
+    name, title, options = "llmbar", "LLMBar", ("judge",)
+    needs = key_sets("input output_1 output_2 results")
+    notes: ClassVar = {"nameless": "the judge is not named: all are of one judge 'llmbar' (--set judge=NAME names it)"}
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """Read the votes in both orders of each result, and the label; both are the number of the better output."""
+        context, results, judge = name_text(record["input"]), record["results"], self.asked.judge or "llmbar"
+        pair = join_names(context, 1), join_names(context, 2)
+        orders = {"swap = False": pair, "swap = True": pair[::-1]}
+        self.count("nameless", self.asked.judge is None)
+        if "label" in record:
+            vote = partial(_output_vote, None, pair, pair, record["label"], context)
+            yield from guarded_rows(f"{place} label", lambda: [Known(place, vote())])
+        for index, result in enumerate(results, start=1):
+            run = index if len(results) > 1 else None
+            for key, game in result.items():
+                cells = judge, pair, orders.get(key), (game or {}).get("winner"), context, run
+                yield from guarded_rows(f"{place} result {index} {key}", lambda *cells: [_output_vote(*cells)], *cells)
+
+
+def _output_vote(
+    judge: str | None, pair: Sequence[str], order: Sequence[str] | None, number: object, context: Any, run: Any = None
+) -> Vote:
+    """The vote for the output of a number, 1 or 2, in the order shown."""
+    if order is None:
+        raise Odd("the order shown is not known: the result is under no key 'swap = False' or 'swap = True'")
+    outcomes = {str(index): "first" if item == order[0] else "second" for index, item in enumerate(pair, start=1)}
+    return Vote(judge, order[0], order[1], outcome_winner(name_text(number), outcomes), context=context, run=run)
 
 
 class MTBench(Format):

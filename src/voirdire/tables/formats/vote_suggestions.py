@@ -19,6 +19,11 @@ COUNT_NAME = re.compile(
 )
 #: Words for the first and the second item, in texts such as ``response_a`` or ``A is better``.
 _SIDE_WORDS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("1", "0"))
+#: Words for an item and for the one that all are compared with.
+_BASELINE_WORDS = (
+    ("win", "loss"), ("wins", "losses"), ("win", "lose"), ("won", "lost"), ("better", "worse"), ("model", "baseline"),
+    ("system", "baseline"), ("model", "reference"), ("system", "reference"),
+)  # fmt: skip
 _SYSTEM_NAME = re.compile("model|policy|system", re.IGNORECASE)
 _TIE_TEXT = re.compile(
     r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)", re.IGNORECASE
@@ -55,7 +60,8 @@ def _guess_winner_outcomes(column: ColumnSample, sides: Sequence[tuple[str, str]
     words = {
         value: set(re.findall(r"[^\W\d_]+|\d+", value.lower())) for value in values if not _TIE_TEXT.fullmatch(value)
     }
-    if any(words_of_value & _AMBIGUOUS_WORDS for words_of_value in words.values()):
+    ambiguous = _AMBIGUOUS_WORDS.difference(*sides)
+    if any(words_of_value & ambiguous for words_of_value in words.values()):
         return {}
     for pair in sides:
         meanings = dict(zip(pair, ("first", "second"), strict=True))
@@ -120,6 +126,20 @@ def suggest_votes(
             options.append(f"--winners {quote(','.join(f'{value}={words[value]}' for value in words))}")
         return [Suggestion(sentence, " ".join(options), len(pair) == 2)]
     return []
+
+
+def suggest_baseline(columns: Sequence[ColumnSample], roles: Mapping[str, str]) -> list[Suggestion]:
+    """Suggest votes between an item and one that no column names, by the words or the names of winners."""
+    samples = {column.name: column for column in columns}
+    winner, item = samples[roles["winner"]], samples[roles.get("system", roles.get("item", ""))]
+    sentence = f"{winner.name!r} holds {' and '.join(winner.values)}: is each {item.name!r} compared with one baseline?"
+    if words := _guess_winner_outcomes(winner, _BASELINE_WORDS):
+        winners = quote(",".join(f"{value}={outcome}" for value, outcome in words.items()))
+        return [Suggestion(sentence, f"--set baseline=NAME --winners {winners}")]
+    others = [value for value in winner.values if value not in (*item.values, *MISSING, *OUTCOME_WORDS)]
+    if item.different > MAX_CLASSES or len(others) != 1 or not {*winner.values} & {*item.values}:
+        return []
+    return [Suggestion(sentence, f"--set {quote(f'baseline={others[0]}')}")]
 
 
 def are_called_alike(first_name: str, second_name: str) -> bool:

@@ -82,7 +82,7 @@ def wide_roles(source: Source, options: FormatOptions, mapped: Mapping[str, str]
 
 def _checked_kind(wide: str) -> str:
     if wide not in WIDE_KINDS:
-        known = [*WIDE_KINDS, "lists", "pairs"]
+        known = [*WIDE_KINDS, "lists", "pairs", "sides"]
         raise InputError(f"wide {wide!r} is none of {', '.join(known)}{nearest_name(wide, known)}")
     return wide
 
@@ -186,9 +186,9 @@ def answer_columns(
     if wide == "judge":
         check_means(source, columns)
     if not columns:
-        description = wide if wide == "judge" or words else f"{wide} (none holds numbers alone)"
+        description = WIDE_KINDS[wide] + ("" if wide == "judge" or words else " (none holds numbers alone)")
         raise InputError(
-            f"{source.name}: no column is left that could be a {description}; it has {list_names(names)}; --columns "
+            f"{source.name}: no column is left that could be {description}; it has {list_names(names)}; --columns "
             "chooses some, --map names the others"
         )
     return columns

@@ -1,0 +1,238 @@
+"""Guesses at the meaning of a table's columns by the content of their cells, and columns that are no answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from voirdire.tables.columns import ANSWER_COLUMNS, NEEDED_COLUMNS
+from voirdire.tables.formats.column_samples import (
+    MAX_CLASSES,
+    ColumnSample,
+    first_determines_second,
+    is_covariate_name,
+    is_key,
+)
+from voirdire.tables.formats.example_table import is_mean_name
+from voirdire.tables.formats.rows import number_or_none
+from voirdire.tables.formats.source import Source
+from voirdire.tables.formats.vote_suggestions import COUNT_NAME
+
+_NEEDED_COLUMNS = frozenset(name for names in NEEDED_COLUMNS.values() for name in names)
+_POSITION_OUTCOMES = frozenset({"first", "second"})
+_SCORE_NAME = re.compile(
+    "(?<![a-z])(?:prefer|score|rating|grade|quality|points|stars|likert)|(?<=[a-z])(?-i:Score|Rating)", re.IGNORECASE
+)
+_MAX_HEADER_LINES = 6  # first lines that are searched for a header
+_PERSON_NAME = re.compile(r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE)
+_FORM_NAME = re.compile(r"(?:your |full )*name|token", re.IGNORECASE)  # of a person, in the export of a form
+
+
+def is_headerless(source: Source, records: Sequence[Mapping[str, Any]]) -> bool:
+    """True if at least two columns, and a third of all, of a text table hold their own names."""
+    self_named = {name for record in records for name, cell in record.items() if str(cell) == name}
+    return source.kind in ("csv", "xlsx") and len(self_named) > 1 and 3 * len(self_named) >= len(source.columns())
+
+
+def header_below(source: Source) -> str:
+    """Sentence about a line below the first that holds names of voirdire's columns; empty without one."""
+    if source.kind not in ("csv", "xlsx"):
+        return ""
+    numbered = list(islice(source.rows(), _MAX_HEADER_LINES))
+    described = [line for line, row in numbered if any('{"ImportId"' in str(cell) for cell in row)]
+    if described:
+        return f"line {described[0]} holds Qualtrics' own names: delete lines 2 to {described[0]}"
+    for line, row in numbered[1:]:
+        if not source.columns() and any(cell not in (None, "") for cell in row):
+            return f"line {line} is the first that is not empty: if it names the columns, delete what is above it"
+        cells = [cell for cell in row if isinstance(cell, str) and cell in _NEEDED_COLUMNS]
+        if len(set(cells)) > 1 and not _POSITION_OUTCOMES.issuperset(cells):  # an answer may be called first
+            remedy = f"delete lines 1 to {line - 1}" if line > 2 else "delete line 1"
+            return f"line {line} holds {' and '.join(map(repr, cells))}: if it names the columns, {remedy}"
+    return ""
+
+
+def names_of_rows_and_columns(columns: Sequence[ColumnSample]) -> str | None:
+    """A column whose cells are names of other columns, as in a matrix of pairs; None without one."""
+    names = {column.name for column in columns}
+    candidates = (column for column in columns if len(column.values) > 1 and {*column.values} <= names - {column.name})
+    return next((column.name for column in candidates if column.different == column.filled), None)
+
+
+def is_chains(column: ColumnSample) -> bool:
+    """True if the cells are rankings such as ``a>b=c``."""
+    marked = [value for value in column.values if re.fullmatch(r"[^<>]+(?:>[^<>]+)+", value)]
+    return 0 < len(column.values) == len(marked)
+
+
+def columns_of_objects(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns with an object or a list in a record."""
+    cells = ((name, cell) for record in records for name, cell in record.items())
+    return list(dict.fromkeys(name for name, cell in cells if isinstance(cell, list | dict)))
+
+
+def evidence_of_counts(numeric: Sequence[ColumnSample], records: Sequence[Mapping[str, Any]]) -> str:
+    """Evidence that columns of whole numbers are counts, as the begin of a sentence; empty without any."""
+    if len(numeric) < 2:
+        return ""
+    totals = set()
+    for record in records:
+        cells = [number_or_none(record.get(column.name)) for column in numeric]
+        if any(cell is None or cell < 0 or cell != int(cell) for cell in cells):
+            return ""
+        totals.add(sum(int(cell) for cell in cells if cell is not None))
+    if all(COUNT_NAME.search(column.name) for column in numeric):
+        return f"{quoted_names(numeric)} are called as counts are"
+    zeros = any(number_or_none(record.get(column.name)) == 0 for record in records for column in numeric)
+    if len(records) > 1 and len(totals) == 1 and zeros:
+        return f"every row of {quoted_names(numeric)} adds up to {totals.pop()}"
+    return ""
+
+
+def person_of_rows(
+    columns: Sequence[ColumnSample], answers: Sequence[ColumnSample], roles: Mapping[str, str]
+) -> str | None:
+    """The column that names the respondent, if each row has another name in it; None without one."""
+    in_brackets = bool(answers) and all(column.name.endswith("]") for column in answers)
+    is_form = in_brackets or any(column.name.lower() == "timestamp" for column in columns)
+    person_columns = [
+        column for column in columns if column.name == roles.get("judge") or _PERSON_NAME.fullmatch(column.name)
+    ]
+    person_columns += [column for column in columns if is_form and _FORM_NAME.fullmatch(column.name)]
+    are_rows = in_brackets and len({column.name.rpartition("[")[0] for column in answers}) < len(answers)
+    person_columns += [column for column in columns if are_rows and is_key(column.name)]
+    return next(
+        (column.name for column in person_columns if 1 < column.different == column.filled and not column.empty), None
+    )
+
+
+def repeated_key(
+    columns: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """A column with repeated values and an identifier's name, else one whose values differ within each judge."""
+    free = [column for column in columns if column.name not in roles.values() and 1 < column.different < column.filled]
+    if keys := [column.name for column in free if is_key(column.name)]:
+        return keys[0]
+    subject_columns = [roles[name] for name in ("judge", "system") if name in roles]
+    rows_of_columns = (
+        (column.name, [tuple(map(str, map(record.get, (*subject_columns, column.name)))) for record in records])
+        for column in free
+    )
+    return next((name for name, rows in rows_of_columns if len({*rows}) == len(rows)), None)
+
+
+def criterion_of_repeats(
+    free: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """A column of classes that distinguishes a judge's repeated answers to one item; None if not needed or found."""
+    subject_columns = [
+        roles[name] for name in ("judge", "item", "context", "system", "criterion", "run") if name in roles
+    ]
+    subjects = [tuple(str(record.get(name)) for name in subject_columns) for record in records]
+    if "judge" not in roles or "criterion" in roles or len(set(subjects)) == len(subjects):
+        return None
+    words = (column.name for column in free if column.is_categorical and not column.numeric and column.different > 1)
+    cells = ((name, [str(record.get(name)) for record in records]) for name in words)
+    return next(
+        (name for name, column_cells in cells if len({*zip(subjects, column_cells, strict=True)}) == len(subjects)),
+        None,
+    )
+
+
+def is_determined(column: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]) -> bool:
+    """True if the judge determines a column, such as an age, or the item determines one of many values or fractions."""
+    if column.different < 2 or "judge" not in roles:
+        return False
+    determining_roles = ["judge"]
+    if column.different > MAX_CLASSES or not all(isinstance(number_or_none(value), int) for value in column.values):
+        determining_roles += [name for name in ("item", "context") if name in roles]
+    cells = [str(record.get(column.name)) for record in records]
+    return any(
+        first_determines_second(
+            (str(record.get(roles[name])), cell) for record, cell in zip(records, cells, strict=True)
+        )
+        for name in determining_roles
+    )
+
+
+def columns_with_shared_words(words: Sequence[ColumnSample]) -> list[ColumnSample]:
+    """The largest set of columns that share words with one of them."""
+    return max(
+        ([column for column in words if {*column.values} & {*reference.values}] for reference in words),
+        key=len,
+        default=[],
+    )
+
+
+def quoted_names(columns: Sequence[ColumnSample]) -> str:
+    """The names of some columns, for a message."""
+    return ", ".join(repr(column.name) for column in columns[:6]) + (", ..." if len(columns) > 6 else "")
+
+
+@dataclass(frozen=True)
+class UnknownTable:
+    """A table of unknown kind by its first rows, and the columns whose roles are known by their names."""
+
+    source: Source
+    records: Sequence[Mapping[str, Any]]
+    columns: Sequence[ColumnSample]
+    roles: Mapping[str, str]
+
+    @cached_property
+    def free(self) -> list[ColumnSample]:
+        """Columns without a role that are no keys."""
+        return [column for column in self.columns if column.name not in self.roles.values() and not is_key(column.name)]
+
+    @cached_property
+    def numeric(self) -> list[ColumnSample]:
+        """Free columns of numbers."""
+        return [column for column in self.free if column.numeric]
+
+    @cached_property
+    def scored(self) -> list[ColumnSample]:
+        """Columns of numbers that may be answers."""
+        scored = [
+            column
+            for column in self.numeric
+            if not is_covariate_name(column.name) and not is_determined(column, self.roles, self.records)
+        ]
+        return [column for column in scored if not is_mean_name(column.name)] or scored
+
+    @cached_property
+    def likely_scores(self) -> list[ColumnSample]:
+        """The only column that may hold scores, or those with a name for scores."""
+        named = [column for column in self.scored if _SCORE_NAME.search(column.name)]
+        return self.scored if len(self.scored) == 1 else named
+
+    @cached_property
+    def words(self) -> list[ColumnSample]:
+        """Free columns of classes that may be answers."""
+        objects = columns_of_objects(self.records)
+        words = [
+            column for column in self.free if column.is_categorical and not column.numeric and column.different > 1
+        ]
+        return [c for c in words if not (is_chains(c) or is_covariate_name(c.name) or c.name in objects)]
+
+    @property
+    def answers(self) -> set[str]:
+        """Roles of answers that columns have."""
+        return {*ANSWER_COLUMNS.values()} & self.roles.keys()
+
+    @property
+    def names_items(self) -> bool:
+        """True if columns name the items."""
+        return "item" in self.roles or {"context", "system"} <= self.roles.keys()
+
+    @property
+    def names_pairs(self) -> bool:
+        """True if columns name the two items of a vote."""
+        return {"first", "second"} <= self.roles.keys()
+
+    @property
+    def judge_option(self) -> str:
+        """The option that names the judge, if no column does."""
+        return "" if "judge" in self.roles else " --set judge=NAME"

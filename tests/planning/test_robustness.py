@@ -106,7 +106,8 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert [row["count"] for row in found["results"]] == [1, 2]
     assert found["judges"] == 3
     run = CliRunner().invoke(app, [*command, "--add", "random:1", "--out", str(tmp_path / "o")])
-    assert "majority-vote bears" in run.stdout
+    assert "majority-vote tolerates" in run.stdout
+    assert ["added", "count", "majority-vote"] in [line.split() for line in run.stdout.splitlines()]
     assert len(pd.read_csv(tmp_path / "o/results.csv")) == 1
     assert CliRunner().invoke(app, [*command, "--add", "random:1", "--out", str(tmp_path / "o")]).exit_code == 1
     run = CliRunner().invoke(app, command)

@@ -124,10 +124,9 @@ def stdout_console() -> Console:
     return Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
-def empty_table(title: str = "", **look: Any) -> Table:
-    """Return an empty table with a title."""
-    look = {"box": box.SIMPLE_HEAD} | (look or {"pad_edge": False})
-    table = Table(**look)
+def empty_table(title: str = "", *, shape: box.Box | None = box.SIMPLE_HEAD, gap: int = 1) -> Table:
+    """Return an empty table with a title, and ``gap`` blanks right of each cell."""
+    table = Table(box=shape, show_edge=False, padding=(0, gap, 0, 0))
     if title:
         table.title, table.title_justify = Text(title, style="bold"), "left"
     return table

@@ -128,7 +128,7 @@ def _show_robustness(robustness: Robustness) -> None:
         "share, how often the best item stays)"
     )
     table = robustness.table.pivot_table("concordance", ["added", "count"], "model", sort=False, observed=True)
-    print(readable_table(table.reset_index()))
+    print(console.printable_lines(table.reset_index().to_string(index=False, float_format="{:.4f}".format, na_rep="")))
     for row in robustness.bears.to_dict("records"):
         count_text = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
         sentence = f"{row['model']} tolerates {count_text} {row['added']} (share {robustness.least:g} or more)"

@@ -96,7 +96,9 @@ def print_rows(result_rows: pd.DataFrame, title: str, json: bool, *, partner: bo
             "worth": lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}",
         }
         # one table per measure: a column of measures would leave no room for the judges' names
-        for measure in dict.fromkeys(row["measure"] for row in rows):
+        for number, measure in enumerate(dict.fromkeys(row["measure"] for row in rows)):
+            if number:
+                print()
             measure_rows = [row for row in rows if row["measure"] == measure]
             _show_rows(measure_rows, f"{measure}: {title}", shown, True, False)
         return

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def shared(name: str) -> Path:
-    """A table of the shared data folder."""
-    folder = Path(os.environ.get("VOIRDIRE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-    path = folder / "data" / name
+def shared(name: str, folder: str = "data") -> Path:
+    """A file of a folder of the shared one."""
+    root = Path(os.environ.get("VOIRDIRE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+    path = root / folder / name
     if not path.exists():
         raise SystemExit(f"{path} is missing: set VOIRDIRE_SHARED")
     return path

@@ -91,7 +91,7 @@ def test_json_has_the_keys_of_the_documented_shape(votes: Path) -> None:
         "No model was named: learned-crowd-bt-position, because the table has no criterion column."
     )
     assert sum(note.startswith("Sampled with 16 chains x ") for note in found["notes"]) == 1
-    assert sum("people would agree in" in note for note in found["notes"]) == 1
+    assert sum("people would agree with" in note for note in found["notes"]) == 1
     assert len(found["notes"]) == 3
 
 

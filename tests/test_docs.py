@@ -88,6 +88,13 @@ def test_links_within_the_project_lead_somewhere(project: Path, document: str) -
             assert (project / document).parent.joinpath(target).exists(), target
 
 
+def test_words_beside_commands_are_comments_so_that_lines_can_be_copied(project: Path) -> None:
+    for path in (project / "README.md", *sorted((project / "docs").rglob("*.md"))):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith(("voirdire ", "    voirdire ")):
+                assert not re.search(r"\S {2,}[^ #]", line), f"{path.name}: {line.strip()}"
+
+
 def test_the_targets_of_make_that_documents_name_exist(project: Path) -> None:
     makefile = (project / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))

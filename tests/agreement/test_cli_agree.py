@@ -83,6 +83,7 @@ def test_json_is_one_object_with_the_agreed_rows(app, scores) -> None:
 def test_tables_show_names_as_they_are(app, scores) -> None:
     text = run(app, "agree", scores, "--resamples", "50", "--judge", "human,[b]")
     assert "[b]" in text
+    assert "judges: human, [b]" in text.splitlines()  # of all rows
     assert ": undefined: every answer of '[b]' is '2', so it cannot correlate" in " ".join(text.split())
     text = run(app, "metaeval", scores, "--human", "human", "--resamples", "50", "--measure", "pearson")
     assert "gpt" in text

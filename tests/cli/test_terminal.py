@@ -116,3 +116,10 @@ def test_a_probability_that_is_neither_0_nor_1_is_not_shown_as_if_it_were() -> N
     assert isinstance(console.file, io.StringIO)
     shown = [line.split()[-1] for line in console.file.getvalue().splitlines()[-3:]]
     assert shown == [">99%", "<1%", "0%"]
+
+
+def test_a_title_that_is_longer_than_its_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    table = console.fill_table(console.empty_table("Classes, by share"), [{"class": "a"}], ["class"])
+    console.stdout_console().print(table)
+    assert capsys.readouterr().out.splitlines()[0] == "Classes, by share"
+    assert table.title is not None

@@ -207,4 +207,4 @@ def test_notes_of_an_updated_fit_are_about_what_it_is_now(votes: pd.DataFrame) -
     old = replace(old, notes=(*old.notes, "Sampled with 16 chains x 220 draws (4 s)."))
     notes = old.update(plain[1::2]).notes
     assert not any(note.startswith("Sampled with") for note in notes)
-    assert sum(note.startswith("The panel is surer than") for note in notes) == 1
+    assert sum(note.startswith("The panel is more than 95% sure") for note in notes) == 1

@@ -203,7 +203,7 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     assert more.problem.target_answers is fit.problem.target_answers
     (note,) = [note for note in more.notes if note.startswith("People answered")]
     assert f"correlate by {more.as_dict()['target']['correlation']:.2f} " in note
-    assert len([note for note in more.notes if note.startswith("The panel is surer")]) == 1
+    assert len([note for note in more.notes if note.startswith("The panel is more than 95% sure")]) == 1
     # people's answers, the same or more of them, are no votes of judges beside what they teach
     of_people = people.rename(columns={"person": "judge"})
     for one, taken in ((fit, of_people), (again, of_people.head(3))):

@@ -135,7 +135,7 @@ def test_systems_over_contexts_are_about_people_too() -> None:
     found = fit.systems()
     assert (found["high"] - found["low"] > found["high_panel"] - found["low_panel"]).all()
     assert [row["low"] for row in fit.board()["items"]] == found["low"].tolist()
-    (said,) = (note for note in fit.notes if "people would agree in" in note)
+    (said,) = (note for note in fit.notes if "people would agree with" in note)
     assert "pairs among the first 60 answers (" in said  # not of the systems on the board
 
 
@@ -146,17 +146,17 @@ def test_the_sentence_says_what_anchors_do_not_teach() -> None:
     people = table[["first", "second", "winner"]][table["first"] < table["second"]]
     people = people.drop_duplicates(["first", "second"])
     alone, anchored, about = (
-        next(note for note in fitted(table, **how).notes if "people would agree in" in note)
+        next(note for note in fitted(table, **how).notes if "people would agree with" in note)
         for how in ({}, {"anchors": people}, {"anchors": people, "judges": "models"})
     )
-    assert "of them, as far as panels and people differ in public tables." in alone
-    assert "the anchors inform items and judges, but not this distance" in anchored
-    assert "of them, by their answers." in about
+    assert "of these, if it differs from people as panels in public tables do." in alone
+    assert "the anchors inform items and judges, but not this difference" in anchored
+    assert "of these, judging by their answers." in about
 
 
 def test_the_sentence_stands_in_notes_and_on_the_page(tmp_path: Path) -> None:
     fit = fitted(votes(pull=2.0)[0], judges="models")
-    said = next(note for note in fit.notes if "people would agree in" in note)
+    said = next(note for note in fit.notes if "people would agree with" in note)
     page = fit.report(tmp_path / "page.md").read_text(encoding="utf-8")
     assert said in page[: page.index("| rank |")]
     assert "| score (target, log-odds) |" in page

@@ -106,7 +106,10 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert [row["count"] for row in found["results"]] == [1, 2]
     assert found["judges"] == 3
     run = CliRunner().invoke(app, [*command, "--add", "random:1", "--out", str(tmp_path / "o")])
-    assert "majority-vote bears" in run.stdout
+    assert "majority-vote tolerates" in run.stdout
+    rows = [line.split() for line in run.stdout.splitlines()]
+    assert ["added", "count", "majority-vote"] in rows  # also where one kind of judge is added
+    assert [row[:2] for row in rows if row and row[0] == "random"] == [["random", "1"]]
     assert len(pd.read_csv(tmp_path / "o/results.csv")) == 1
     assert CliRunner().invoke(app, [*command, "--add", "random:1", "--out", str(tmp_path / "o")]).exit_code == 1
     run = CliRunner().invoke(app, command)

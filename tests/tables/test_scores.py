@@ -123,7 +123,7 @@ def test_the_kind_of_a_table_is_told_by_its_columns() -> None:
         read_table(TABLE.drop(columns="score"))
     with pytest.warns(UserWarning, match="those of scores: winner is not used"):
         assert isinstance(read_table(TABLE.assign(winner="x")), Scores)
-    with pytest.raises(InputError, match="those of scores and labels; --table scores or --table labels"):
+    with pytest.raises(InputError, match=r"^table: the columns are those of scores and labels; --table scores or "):
         read_table(TABLE.assign(label="x"))
 
 

@@ -222,9 +222,9 @@ def _show_collected(collected: Collected, until_result: Until | None) -> None:
         "judge": "judge", "answered": "answered", "missing": "missing", "requests": "requests",
         "tokens_in": "tokens read", "tokens_out": "written", "cost": "cost",
     }  # fmt: skip
-    out.print(_build_table("Judges", collected.judges, columns))
+    tables = [_build_table("Judges", collected.judges, columns)]
     rows = [{"table": f"{name}.csv", "rows": count} for name, count in collected.tables.items()]
-    out.print(_build_table("Tables", rows, {"table": "table", "rows": "rows"}))
+    console.print_parts([*tables, _build_table("Tables", rows, {"table": "table", "rows": "rows"})])
     if until_result is not None:
         _show_known(until_result)
 
@@ -236,5 +236,5 @@ def _show_known(until_result: Until) -> None:
     }  # fmt: skip
     rows = [vars(context) for context in until_result.course.known]
     if rows:
-        console.stdout_console().print(_build_table("Known", rows, columns))
+        console.print_parts([_build_table("Known", rows, columns)])
     print(console.printable_text(until_result.verdict))

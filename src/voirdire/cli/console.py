@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,13 +36,17 @@ class Screen(Console):
     """
 
     def print(self, *objects: Any, **how: Any) -> None:
-        """Print as :class:`rich.console.Console` does, but print tables that do not fit as blocks."""
+        """Print as :class:`rich.console.Console` does, but titles as lines, and tables that do not fit as blocks."""
         if len(objects) == 1 and isinstance(objects[0], Group):
             for part in objects[0].renderables:
                 self.print(part, **how)
-        elif len(objects) == 1 and isinstance(objects[0], Table) and needed_width(objects[0]) > self.width:
-            for line in row_blocks(objects[0]):
-                super().print(line)
+        elif len(objects) == 1 and isinstance(objects[0], Table):
+            table = copy(objects[0])
+            if table.title:
+                super().print(_cell_text(table.title))
+            table.title = None
+            for part in [table] if needed_width(table) <= self.width else row_blocks(table):
+                super().print(part, **how)
         else:
             super().print(*objects, **how)
 
@@ -76,9 +81,7 @@ def _longest_word(text: Text) -> int:
 
 
 def row_blocks(table: Table) -> Iterator[Text]:
-    """Yield the title, and lines ``heading: cell`` for each row; empty cells are omitted, later lines indented."""
-    if table.title:
-        yield _cell_text(table.title)
+    """Yield lines ``heading: cell`` for each row; empty cells are omitted, later lines indented."""
     heads = [_cell_text(column.header).plain for column in table.columns]
     for row in zip(*(column.cells for column in table.columns), strict=True):
         indent = ""
@@ -124,10 +127,9 @@ def stdout_console() -> Console:
     return Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
-def empty_table(title: str = "", **look: Any) -> Table:
-    """Return an empty table with a title."""
-    look = {"box": box.SIMPLE_HEAD} | (look or {"pad_edge": False})
-    table = Table(**look)
+def empty_table(title: str = "", *, shape: box.Box | None = box.SIMPLE_HEAD, gap: int = 1) -> Table:
+    """Return an empty table with a title, and ``gap`` blanks right of each cell."""
+    table = Table(box=shape, show_edge=False, padding=(0, gap, 0, 0))
     if title:
         table.title, table.title_justify = Text(title, style="bold"), "left"
     return table

@@ -73,6 +73,6 @@ def _list_datasets(rows: list[dict[Any, Any]]) -> None:
         {head: row[key] for head, key in heads.items()} | {"cached": "yes" if row["cached"] else "no"} for row in rows
     ]
     out = console.stdout_console()
-    table = console.empty_table(show_edge=False, pad_edge=False)
+    table = console.empty_table()
     out.print(console.fill_table(table, shown, list(shown[0])))
     out.print("\nvoirdire datasets NAME fetches one; --folder DIR takes its files from a folder.")

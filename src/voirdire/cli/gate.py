@@ -115,6 +115,6 @@ def _show_gate(verdict: dict[str, Any]) -> None:
         "judges": f"{len(verdict['judges']):,}",
         **({"people": f"{verdict['humans']:,}"} if verdict["humans"] else {}),
     }
-    out.print(console.fill_table(console.empty_table(box=None, pad_edge=False), [cells], ["compared"]))
+    out.print(console.fill_table(console.empty_table(shape=None, gap=2), [cells], ["compared"]))
     out.print(Text(verdict["rule"]))
     out.print(Text(console.printable_text(f"Note: {verdict['note']}.")))

@@ -46,7 +46,7 @@ def _list_models(all_models: dict[str, Model]) -> None:
 
 
 def _plain_table() -> Table:
-    return console.empty_table(show_edge=False, pad_edge=False)
+    return console.empty_table()
 
 
 def _show_card(model: Model) -> None:

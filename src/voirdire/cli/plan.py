@@ -133,6 +133,11 @@ def plan(
     result = goal | {"seed": seed, "replicates": replicates, "best": best, "rows": rows}
 
     def show_plan() -> None:
+        if rankings is None:
+            console.print_sentence(
+                "Simulated panels by price. share: part of the pairs of items that each judge compares; concordance: "
+                "part of the pairs that the fit orders rightly (sd: of one panel; mcse: Monte Carlo error)"
+            )
         print(readable_table(planned.table))
         print(console.printable_text(str(planned)))
 

@@ -93,7 +93,7 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
         for row in rows
     ]
     shown += [row_names(row) | {"verdict": "person", "agrees": _number_text(row["agreement"])} for row in people]
-    table = console.empty_table(title, show_edge=False, padding=0)
+    table = console.empty_table(title, gap=0)
     console.stdout_console().print(console.fill_table(table, shown, ["judge", "criterion"]))
     for row in [*rows, *people]:
         coefficients = [

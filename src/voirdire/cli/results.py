@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DROPPED_COLUMN = "humans alone"  # column omitted when names need the room
-_MAX_NAME_LETTERS = 30  # longer names, equal in all rows, are printed once below the table
 
 
 def call_verb(
@@ -97,7 +96,9 @@ def print_rows(result_rows: pd.DataFrame, title: str, json: bool, *, partner: bo
             "worth": lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}",
         }
         # one table per measure: a column of measures would leave no room for the judges' names
-        for measure in dict.fromkeys(row["measure"] for row in rows):
+        for number, measure in enumerate(dict.fromkeys(row["measure"] for row in rows)):
+            if number:
+                print()
             measure_rows = [row for row in rows if row["measure"] == measure]
             _show_rows(measure_rows, f"{measure}: {title}", shown, True, False)
         return
@@ -136,8 +137,7 @@ def _show_rows(
     optional = [name for name in ("judge", "criterion", "level") if len({row.get(name) for row in rows}) > 1]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
     judges = [_judges_text(row["judges"] if partner else row["judges"][:-1]) for row in rows]
-    # long names, the same in every row, would leave the other columns no room
-    same_judges = len(set(judges)) == 1 and len(judges[0]) > _MAX_NAME_LETTERS
+    same_judges = len(rows) > 1 and len(set(judges)) == 1
     lines = []
     for row, names in zip(rows, judges, strict=True):
         line = {"measure": row["measure"]} if measure else {}

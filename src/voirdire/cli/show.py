@@ -258,7 +258,7 @@ def _with_interval(value: float | None, low: float | None, high: float | None) -
 def titled_table(title: str, prob: float | None = None) -> Table:
     """Return an empty table with a title; the title ends with the probability of the intervals, if any."""
     intervals = f" [{100 * prob:g}% interval]" if prob else ""
-    return empty_table(title + intervals, show_edge=False, padding=(0, 1, 0, 0))
+    return empty_table(title + intervals)
 
 
 def _first_rows(

@@ -122,14 +122,16 @@ def simulate(
 
 
 def _show_robustness(robustness: Robustness) -> None:
-    console.stdout_console().print(
-        f"Judges added to a panel of {robustness.judges} with {robustness.votes:,} votes: agreement with its own "
-        "ranking"
+    console.print_sentence(
+        f"Judges added to a panel of {robustness.judges} with {robustness.votes:,} votes: mean share of the pairs of "
+        "items that keep the order of the panel's own ranking by the same model (--json and --out: errors, lowest "
+        "share, how often the best item stays)"
     )
-    print(readable_table(robustness.table.rename(columns={"concordance": "mean"})))
+    table = robustness.table.pivot_table("concordance", ["added", "count"], "model", sort=False, observed=True)
+    print(console.printable_lines(table.reset_index().to_string(index=False, float_format="{:.4f}".format, na_rep="")))
     for row in robustness.bears.to_dict("records"):
         count_text = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
-        sentence = f"{row['model']} bears {count_text} {row['added']} (concordance {robustness.least:g} or more)"
+        sentence = f"{row['model']} tolerates {count_text} {row['added']} (share {robustness.least:g} or more)"
         print(console.printable_text(sentence))
 
 

@@ -27,11 +27,10 @@ from voirdire.tables.people import join_people_answers, split_people
 
 SCHEMA = "audit/1"
 RULE = (
-    "A bias counts as found where it is large enough to matter and its interval, which allows for all measures of a "
-    "judge together (3% false alarms, half of them for drift), excludes zero (for flips: the other judges' rate). "
-    "Judges are compared with "
-    "people where these answered 20 of their units, otherwise with the other judges (except copies and judges with a "
-    "clear bias): errors that all judges share are then not visible."
+    "A bias is reported if it is large enough to matter and its interval excludes zero (for flips: the other judges' "
+    "rate), with 3% false alarms over all measures of a judge, half of them for drift. Judges are compared with people "
+    "if people answered 20 of their units, otherwise with the other judges (except copies and judges with a clear "
+    "bias), and then errors that all judges share are not visible."
 )
 
 

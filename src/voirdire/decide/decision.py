@@ -140,7 +140,7 @@ class Decision:
             return "No number of further answers of this kind is known to settle it."
         return (
             f"About {' or '.join(counts)}{self._people_sentence()} would settle it if the differences are what they "
-            "seem now. They may be smaller: voirdire plan --apart top says how many answers make up for that."
+            "seem now. They may be smaller: voirdire plan TABLE --apart top says how many answers make up for that."
         )
 
     def _people_sentence(self) -> str:

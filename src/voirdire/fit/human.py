@@ -112,8 +112,8 @@ def describe_anchors(
     sentence = f"Anchors: {anchored.chosen}, because {reason}; {shown} are shown as {judges} have them."
     if anchored.methods and human.says_items:
         sentence += (
-            f" What items are (target) is the {human.says_items} of all ways and of the shares of {answers}, by how "
-            "well each predicts left-out anchors."
+            f" Classes of items (target) are the {human.says_items} of all ways and of the shares of {answers}, "
+            "weighted by how well each predicts left-out anchors."
         )
     return sentence + _warn_of_reference(anchored, human)
 

@@ -71,13 +71,12 @@ def orientation_check(
     """Check the posterior mass of the opposite orientation; ``human_answers`` names the answers that determine it."""
     level: Level = "fail" if mass > TWIN_FAIL else "warn" if mass > TWIN_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
-    message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
+    message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole (all strengths reversed)."
     if anchored:
         message += " Human answers and the prior decide between the two orientations."
     else:
         message += (
-            f" The {data} cannot settle it (their likelihood is exactly symmetric: 0.5 under a flat prior), so the "
-            "orientation rests on the prior alone."
+            f" It rests on the prior alone, because the {data} are equally likely either way (0.5 under a flat prior)."
         )
     if level != "ok":
         message += f" Collect human {human_answers} and pass them as anchors."

@@ -221,15 +221,15 @@ def describe_agreement(
     count = int(is_sure.sum())
     among = f" among the first {MAX_ITEMS} {called}" if len(problem.items) > MAX_ITEMS else f" of {called}"
     pairs = f"{count:,} {'pair' if count == 1 else 'pairs'}{among}"
-    reason = "as far as panels and people differ in public tables"
+    reason = "if it differs from people as panels in public tables do"
     if "panel_error" in values:
-        reason = "by people's rankings"
+        reason = "judging by their rankings"
     elif problem.target_answers is not None:
-        reason = "by their answers"
+        reason = "judging by their answers"
     elif anchored:
         reason = (
-            "if this panel is as far from people as panels in public tables are: the anchors inform items and judges, "
-            "but not this distance"
+            "if it differs from people as panels in public tables do (the anchors inform items and judges, but not "
+            "this difference)"
         )
     subject_note = (
         "If these judges are models that stand in for people, say judges='models' (--judges models)"
@@ -237,7 +237,7 @@ def describe_agreement(
         else f"Scores and ranks are about the {problem.about}"
     )
     return [
-        f"The panel is surer than {MIN_PANEL_PROBABILITY:.0%} of the order of {pairs} "
-        f"({probability[is_sure].mean():.0%} on average); people would agree in {agreement:.0%} of them, "
+        f"The panel is more than {MIN_PANEL_PROBABILITY:.0%} sure of the order of {pairs} "
+        f"({probability[is_sure].mean():.0%} on average); people would agree with {agreement:.0%} of these, "
         f"{reason}. {subject_note}."
     ]

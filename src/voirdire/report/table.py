@@ -42,7 +42,7 @@ _DEFAULT_HEADS = {
     "sd": "sd",
 }
 #: Note on the column of ranks.
-RANKS_NOTE = "ranks: the places that all statements about pairs together leave open"
+RANKS_NOTE = "ranks: possible places, given which pairs are distinguishable"
 _ZERO_TOLERANCE = 1e-12
 _SHARE_KEYS = ("p_best", "p_right", "first_rate", "tie_rate")
 

@@ -109,10 +109,7 @@ def read_table(
     if not kinds and (not votes or set(present) <= {"item", "judge"}):
         raise InputError(_describe_unknown_columns(table))
     if len(kinds) > 1:
-        problems.stop(
-            f"the columns are those of {' and '.join(kinds)}; {table_option_remedy(kinds)}, and of a tool's file "
-            "`voirdire import` writes each into a table of its own"
-        )
+        Problems(name or "table").stop(f"the columns are those of {' and '.join(kinds)}; {table_option_remedy(kinds)}")
     return readers[kinds[0] if kinds else Votes.data](table)
 
 

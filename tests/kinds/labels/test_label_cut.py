@@ -364,5 +364,5 @@ def test_what_items_are_is_never_far_behind_the_shares_of_labels() -> None:
     said_of_rest = np.where(truth[30:] == 1, rest["p_y"], rest["p_n"])
     assert -np.log(said_of_rest).mean() == pytest.approx(loss["average"], abs=0.2)  # se of 30: 0.1
     (note,) = (one for one in fit.notes if one.startswith("Anchors"))
-    assert "What items are (target) is the average of all ways and of the shares of labels" in note
+    assert "Classes of items (target) are the average of all ways and of the shares of labels, weighted" in note
     assert f"Plain majority predicts left-out anchors better than {fit.anchored.chosen}" in note

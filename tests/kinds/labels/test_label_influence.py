@@ -54,3 +54,5 @@ def test_items_of_known_class_hang_on_nobody() -> None:
     known = pd.DataFrame({"item": [f"i{n:03d}" for n in range(60)], "label": ["a", "b"] * 30})
     fit = voirdire.fit(table, anchors=known[known["item"].isin(table["item"])], method="map")
     assert count_decided_units(fit.problem, fit.posterior).sum() == 0
+    message = fit.checks().set_index("check").loc["influence", "message"]
+    assert message == "None of 60 classes depends on a single judge."

@@ -42,8 +42,8 @@ def test_mistakes_that_all_share_make_the_panel_surer_than_its_target() -> None:
     np.testing.assert_allclose(panel["probability"], np.maximum(panel["p_n"], panel["p_y"]))
     assert {"probability_target"} <= set(panel)
     assert loss(found, truth) < loss(panel, truth)
-    (note,) = (note for note in fit.notes if note.startswith("The panel says"))
-    assert "experts or people would agree in" in note
+    (note,) = (note for note in fit.notes if note.startswith("The panel is "))
+    assert "experts or people would agree with" in note
 
 
 @pytest.mark.parametrize("count", [1, 20, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 50))])

@@ -33,7 +33,7 @@ def sets(items: int = 24) -> pd.DataFrame:
 @pytest.mark.parametrize("about", ["target", "panel"])
 def test_a_page_says_which_probability_is_which(about: str, tmp_path: Path) -> None:
     fit = voirdire.fit(labels(), method="map", about=about)
-    told = next(note for note in fit.notes if note.startswith("The panel says"))
+    told = next(note for note in fit.notes if note.startswith("The panel is "))
     page = fit.report(tmp_path / "page.md").read_text(encoding="utf-8")
     heads = next(line for line in page.splitlines() if line.startswith("| item "))
     cells = [cell.strip() for cell in heads.strip("|").split("|")]
@@ -55,7 +55,7 @@ def test_of_sets_items_and_classes_are_counted_apart(tmp_path: Path) -> None:
     table = sets()
     known = table[table["judge"] == "j0"].drop(columns="judge").head(5)
     fit = voirdire.fit(table, method="map", anchors=known)
-    assert any("by 5 items of known class" in note for note in fit.notes)
+    assert any("judging by 5 items of known class" in note for note in fit.notes)
     page = fit.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "of 48 classes settled" in page
     table.to_json(tmp_path / "sets.jsonl", orient="records", lines=True)
@@ -67,7 +67,7 @@ def test_one_known_item_is_one() -> None:
     table = labels()
     known = table[table["judge"] == "j0"].drop(columns="judge").head(1)
     fit = voirdire.fit(table, method="map", anchors=known)
-    assert any("by 1 item of known class" in note for note in fit.notes)
+    assert any("judging by 1 item of known class" in note for note in fit.notes)
 
 
 @pytest.mark.parametrize("of", [labels, sets])

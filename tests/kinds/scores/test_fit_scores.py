@@ -43,7 +43,7 @@ def test_severity_cutpoints_and_items_are_recovered(
 ) -> None:
     assert fitted.model.name == "rating-severity"
     (note,) = fitted.notes
-    assert "people would agree in" in note
+    assert "people would agree with" in note
     judges = fitted.judges()
     # 160 scores a judge: standard errors of 0.12
     np.testing.assert_allclose(judges["severity"], SEVERITY, atol=0.4)

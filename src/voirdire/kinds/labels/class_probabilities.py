@@ -209,14 +209,14 @@ def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str
     says, agrees = panel[rows, label].mean(), target[rows, label].mean()
     known_items = len(np.unique(problem.unit_item[problem.known >= 0]))
     reason = (
-        f"assuming that it is like {ASSUMED_PANELS}; items of known class replace this: anchors= (--anchors)"
+        f"if it is like {ASSUMED_PANELS} (items of known class replace this assumption: anchors=, --anchors)"
         if problem.answered is None
-        else f"by {known_items:,} {'item' if known_items == 1 else 'items'} of known class"
+        else f"judging by {known_items:,} {'item' if known_items == 1 else 'items'} of known class"
     )
     subject = "target" if problem.about == TARGET else "panel"
     return [
-        f"The panel says {100 * says:.0f}%, experts or people would agree in {100 * agrees:.0f}% (means over items): "
-        f"{reason}. Probabilities are about the {subject}."
+        f"The panel is {100 * says:.0f}% sure of its labels on average; experts or people would agree with "
+        f"{100 * agrees:.0f}% of them, {reason}. Probabilities are about the {subject}."
     ]
 
 

@@ -130,7 +130,9 @@ def influence_check(problem: LabelsProblem, posterior: Posterior, seed: int = 0)
     judge = int(count.argmax())
     share = float(count[judge] / size)
     if share <= MAX_DECIDED_SHARE:
-        fact = f"At most {count[judge]} of {size} classes{sample_note} hang on one judge ({problem.judges[judge]})."
+        fact = f"At most {count[judge]} of {size} classes{sample_note} depend on one judge ({problem.judges[judge]})."
+        if not count[judge]:
+            fact = f"None of {size} classes{sample_note} depends on a single judge."
         return [Check("influence", "ok", share, fact)]
     message = (
         f"Without {problem.judges[judge]} {count[judge]} of {size} items{sample_note} would have another class. More "

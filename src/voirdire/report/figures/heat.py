@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.decide.choice_cost import rank_probabilities
 from voirdire.infer.posterior import integrated_scores
 from voirdire.report.figure_style import (
     MUTED,
@@ -40,9 +41,7 @@ def draw_rank_probability(fit: Fit, ax: Axes) -> None:
     """Draw the posterior probability of every rank of every item."""
     assert fit.posterior.values is not None
     draws = integrated_scores(fit.problem.density, fit.posterior.values)
-    ranks = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
-    size = draws.shape[1]
-    share = np.stack([np.bincount(column, minlength=size) for column in ranks.T]) / len(draws)
+    share, size = rank_probabilities(draws), draws.shape[1]
     items = fit.ranking()["item"].tolist()
     order = [list(fit.problem.items).index(item) for item in items]
     # square roots make small probabilities visible

@@ -112,8 +112,7 @@ def _draw_ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
 
 def _draw_reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
     def reliability_column(end: str) -> Floats:
-        cells = [[row.get(f"{run}{end}") for run in runs] for row in judges]
-        return np.array([[np.nan if value is None else value for value in row] for row in cells], dtype=float)
+        return np.array([[row.get(f"{run}{end}") for run in runs] for row in judges], dtype=float)
 
     names = [row["judge"] for row in judges]
     return draw_parts(

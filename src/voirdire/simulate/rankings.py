@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, attempt_build
 from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
-from voirdire.simulate.request import Seed, Seeded, attempt_build, read_setting
+from voirdire.simulate.request import Seed, Seeded, read_setting
 from voirdire.simulate.truth import Truth
 
 if TYPE_CHECKING:

@@ -68,12 +68,12 @@ class JointStatistic:
     ----------
     units, judges : int
         Numbers of units and of judges.
-    function : callable
+    two_way : callable
         Maps weights of units (r, units) and of judges (r, judges) to values (r,), NaN where undefined.
     row_size : int
         Count of numbers that one resample needs, as in `Statistic`.
     unit_weight_statistic : Statistic, optional
-        The same statistic with every judge taken once; by default `function` with judge weights of 1.
+        The same statistic with every judge taken once; by default `two_way` with judge weights of 1.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class JointStatistic:
 
     units: int
     judges: int
-    function: Callable[[FloatArray, FloatArray], FloatArray]
+    two_way: Callable[[FloatArray, FloatArray], FloatArray]
     row_size: int
     unit_weight_statistic: Statistic | None = None
 
@@ -92,13 +92,9 @@ class JointStatistic:
         """The same statistic with every judge taken once."""
         return self.unit_weight_statistic or WeightedStatistic(
             np.ones(self.units, bool),
-            lambda weights: self.function(weights, np.ones((len(weights), self.judges))),
+            lambda weights: self.two_way(weights, np.ones((len(weights), self.judges))),
             self.row_size,
         )
-
-    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
-        """Values under weights of units (r, units) and of judges (r, judges); shape (r,)."""
-        return self.function(weights, judge_weights)
 
 
 def crossed_statistic(statistic: Statistic, rows: IntArray, columns: IntArray) -> JointStatistic:

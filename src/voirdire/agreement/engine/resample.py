@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import numpy as np
 
@@ -172,28 +172,19 @@ def _resample_units(statistics: Sequence[Statistic], resampling: Resampling) -> 
             errors[place] += [standard_errors(member, weights)] if studentised else []
     replicates = []
     for member, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
-        jackknife = None
+        needed: dict[str, Any] = {}
         if resampling.interval == "bca":
             left_out = [_values_in_parts(member, weights) for weights in leave_one_out_weights(units)]
-            jackknife = np.concatenate(left_out)
-        error_arguments = (
-            (float(standard_errors(member, all_units)[0]), np.concatenate(spread)) if studentised else (None, None)
-        )
-        replicates.append(_with_interval(estimate, np.concatenate(values), resampling, jackknife, *error_arguments))
+            needed = {"jackknife": np.concatenate(left_out)}
+        if studentised:
+            needed = {"error": float(standard_errors(member, all_units)[0]), "errors": np.concatenate(spread)}
+        replicates.append(_with_interval(estimate, np.concatenate(values), resampling, **needed))
     return replicates
 
 
-def _with_interval(
-    estimate: float,
-    draws: FloatArray,
-    resampling: Resampling,
-    jackknife: FloatArray | None,
-    error: float | None = None,
-    errors: FloatArray | None = None,
-) -> Replicates:
-    interval = bootstrap_interval(
-        estimate, draws, resampling.prob, resampling.interval, jackknife=jackknife, error=error, errors=errors
-    )
+def _with_interval(estimate: float, draws: FloatArray, resampling: Resampling, **needed: Any) -> Replicates:
+    """Add the interval; ``needed`` are the further arguments of `bootstrap_interval` that its kind needs."""
+    interval = bootstrap_interval(estimate, draws, resampling.prob, resampling.interval, **needed)
     return Replicates(estimate, draws, interval)
 
 
@@ -231,7 +222,7 @@ def _resample_judges(panel: TwoWayStatistic, resampling: Resampling) -> Replicat
     if resampling.interval == "bca":
         without = np.concatenate(list(leave_one_out_weights(judges)))
         jackknife = values_both_ways(np.ones((judges, units)), without)
-    return _with_interval(estimate, draws, resampling, jackknife)
+    return _with_interval(estimate, draws, resampling, jackknife=jackknife)
 
 
 def _one_unit_replicates(estimate: float, resampling: Resampling) -> Replicates:

@@ -149,7 +149,7 @@ class WeightedStatistic:
     ----------
     support : bool array, shape (units,)
         True for units that the statistic uses.
-    function : callable
+    values : callable
         Maps weights of shape (r, units) to values of shape (r,).
     row_size : int
         Count of numbers that one resample needs.
@@ -164,12 +164,8 @@ class WeightedStatistic:
     """
 
     support: NDArray[np.bool_]
-    function: Callable[[FloatArray], FloatArray]
+    values: Callable[[FloatArray], FloatArray]
     row_size: int
-
-    def values(self, weights: FloatArray) -> FloatArray:
-        """Values under weights of shape (resamples, units)."""
-        return self.function(weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,9 +108,8 @@ def check_first_place(changed: Sequence[tuple[str, str]], called: str, names: Se
     'Which item is ranked first depends on single judges: without ann it is y. Ask more judges about the best items.'
     """
     leader = int(np.argmax(np.median(draws, axis=0)))
-    changed = [
-        (judge, name) for judge, name in changed if name != names[leader]
-    ]  # the mode may have had another leader
+    # the mode may have had another leader
+    changed = [(judge, name) for judge, name in changed if name != names[leader]]
     if not changed:
         return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
     changes = [f"without {judge} it is {name}" for judge, name in changed[:MAX_SHOWN_PAIRS]]

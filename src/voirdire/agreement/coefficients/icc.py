@@ -180,9 +180,8 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         error = (msc + (n - 1) * mse) / units if form[0] == "1" else mse
         judges = averaged * (msc - mse) / units if form[0] == "2" else 0.0
         scale = ratio_or_nan(t[..., 3], n * weight)  # the mean square score: scale of the rounding error
-        total_variance = np.maximum(
-            msr + (averaged - 1) * error + judges, 0.0
-        )  # a variance, whose estimate may be negative
+        # a variance, whose estimate may be negative
+        total_variance = np.maximum(msr + (averaged - 1) * error + judges, 0.0)
         return ratio_or_nan(msr - error, total_variance, scale)
 
     return PanelStatistic(k, unit_features, correlation_of_totals)

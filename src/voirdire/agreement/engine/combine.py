@@ -131,6 +131,12 @@ def with_fixed_judges(statistic: Statistic | TwoWayStatistic) -> Statistic:
     return statistic.fixed() if isinstance(statistic, TwoWayStatistic) else statistic
 
 
+def value_of_all_units(statistic: Statistic | TwoWayStatistic) -> float:
+    """The value with every unit and every judge taken once."""
+    fixed = with_fixed_judges(statistic)
+    return float(fixed.values(np.ones((1, len(fixed.support))))[0])
+
+
 @overload
 def difference(a: Statistic, b: Statistic) -> Statistic: ...
 @overload

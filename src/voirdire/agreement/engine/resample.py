@@ -14,7 +14,13 @@ from typing import Any, Unpack, get_args
 
 import numpy as np
 
-from voirdire.agreement.engine.combine import TwoWayStatistic, group_statistic, restrict_to_support, with_fixed_judges
+from voirdire.agreement.engine.combine import (
+    TwoWayStatistic,
+    group_statistic,
+    restrict_to_support,
+    value_of_all_units,
+    with_fixed_judges,
+)
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval, standard_errors
 from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
 from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
@@ -195,10 +201,9 @@ def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
 
 
 def _resample_judges(panel: TwoWayStatistic, resampling: Resampling) -> Replicates:
-    fixed = panel.fixed()
-    used = fixed.support
+    used = panel.fixed().support
     units, judges, width = int(used.sum()), panel.judges, panel.row_size
-    estimate = float(fixed.values(np.ones((1, len(used))))[0])
+    estimate = value_of_all_units(panel)
     if judges == 1 or (resampling.unit == "both" and units == 1):
         return _one_unit_replicates(estimate, resampling)
 

@@ -206,18 +206,6 @@ def _blocked_product(weights: FloatArray, features: FloatArray) -> FloatArray:
     return totals
 
 
-def share_statistic(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountStatistic:
-    """The share of used units that are hits; undefined where none is used.
-
-    Examples
-    --------
-    >>> share = share_statistic(np.array([True, True, False]), np.array([True, False, True]))
-    >>> share.values(np.ones((1, 3))).tolist()
-    [0.5]
-    """
-    return mean_over_units(used, hit)
-
-
 def mean_over_units(used: NDArray[np.bool_], value: NDArray[Any]) -> CountStatistic:
     """The mean of a value over used units; undefined where none is used.
 

@@ -168,14 +168,14 @@ def build_timeline(table: Any, answers: Answers) -> Timeline:
         keys = zip(groups[0][cluster], answers.time, strict=True)
         tie_order = np.array([zlib.crc32(f"{name}|{time}".encode()) for name, time in keys], dtype=np.int64)
         order = np.lexsort((order, tie_order, answers.time))
-    return Timeline(answers, rows.numeric, order, _question_repeat_codes(answers, order), cluster, names)
+    return Timeline(answers, table.is_numeric, order, _question_repeat_codes(answers, order), cluster, names)
 
 
 def row_texts(table: Any) -> list[str]:
     """Every row as one text: judge, question, answer, time and order shown."""
     rows: AnswerRows = rows_of(table)
     levels = rows.levels(None)
-    codes = rows.level_codes(levels, None)[0] if not rows.numeric else None
+    codes = rows.level_codes(levels, None)[0] if not table.is_numeric else None
     answer = [repr(float(score)) for score in table.score] if codes is None else [str(levels[code]) for code in codes]
     parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.subject_columns().values(), answer]
     parts += [column for column in (rows.time, rows.side) if column is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -137,10 +137,6 @@ def value_of_all_units(statistic: Statistic | TwoWayStatistic) -> float:
     return float(fixed.values(np.ones((1, len(fixed.support))))[0])
 
 
-@overload
-def difference(a: Statistic, b: Statistic) -> Statistic: ...
-@overload
-def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic: ...
 def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
     """The statistic a - b. Both are evaluated on the same resample, which keeps their dependence.
 

@@ -19,7 +19,7 @@ from voirdire.agreement.coefficients.ratings import Ratings, other_judges, unkno
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import OTHERS_MAJORITY
 from voirdire.agreement.coefficients.two import agreement_rate
-from voirdire.agreement.engine.combine import difference, mean_statistic
+from voirdire.agreement.engine.combine import TwoWayStatistic, difference, mean_statistic
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import Statistic, mean_over_units
@@ -213,7 +213,7 @@ def leave_one_expert_out(
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
 
-        def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
+        def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic | TwoWayStatistic) -> None:
             reason = f"undefined: no item was answered by {judge!r} and {other!r}"
             note = _probability_note if measure == "difference" else ""
             tasks.append(Task(measure, (judge, other), statistic, ratings, level, reason, note))  # noqa: B023

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.report.figure_style import (
     MUTED,
@@ -112,11 +111,8 @@ def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, row
             judges, extra = ([shorten_name(name, letters) for name in part] for part in (judges, extra))
         return " · ".join([", ".join(judges)] * judges_differ + extra)
 
-    def value_column(key: str) -> npt.NDArray[np.float64]:
-        return np.array([row[key] for row in shown], dtype=float)
-
     with single_axes(6.0, rows_height(len(shown))) as ax:
-        ends = (value_column(key) for key in ("value", "low", "high"))
+        ends = (np.array([row[key] for row in shown], dtype=float) for key in ("value", "low", "high"))
         draw_forest(ax, [row_label(row) for row in shown], *ends, letters=_MAX_LETTERS)
         ax.set_xlabel(title)
     return own_figure(ax)

@@ -227,10 +227,8 @@ def _prompt_information(answers: PromptInformation, scores: ItemScores, variance
     """Bits of information in one answer in each prompt about scores in the other prompts, which have this variance."""
     prompts, bits = answers.shape[0], np.zeros(answers.shape[0])
     for prompt in range(prompts):
-        other_scores, noise = (
-            scores.over(np.arange(prompts) != prompt),
-            float((answers.y[answers.prompt == prompt] ** 2).mean()),
-        )
+        other_scores = scores.over(np.arange(prompts) != prompt)
+        noise = float((answers.y[answers.prompt == prompt] ** 2).mean())
         if variance[prompt] > 0.0 and noise > 0.0:
             slope = max(float((scores.over(prompt) * other_scores).mean()), 0.0) / variance[prompt]
             share = min(slope**2 * variance[prompt] * len(answers.items) / noise, 1.0 - 1e-9)

@@ -101,10 +101,8 @@ class Timeline:
             closeness, people_closeness = np.abs(a.value - mean), np.abs(a.value - a.people[a.unit])
         else:
             mode = most_frequent_level(self.cell[others], a.level[others], size, a.levels)[self.cell]
-            closeness, people_closeness = (
-                _match_indicator(a.level, mode),
-                _match_indicator(a.level, a.people_said[a.unit]),
-            )
+            closeness = _match_indicator(a.level, mode)
+            people_closeness = _match_indicator(a.level, a.people_said[a.unit])
         yield self._make_series(judge, agreement, judge_rows, closeness, compared_with)
         yield self._make_series(judge, people, judge_rows, people_closeness, ("people",))
         if not a.paired:

@@ -131,15 +131,8 @@ def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
     runs = {name: f"{fit.model.name} by {fit.method}" for name, fit in fits.items()}
     correlations = [_rank_correlation(a, b, scores[a], scores[b]) for a, b in combinations(fits, 2)]
     first = {name: fit.decision.first for name, fit in fits.items() if fit.decision is not None}
-    return Comparison(
-        runs,
-        first,
-        correlations,
-        _item_shifts(scores, notes),
-        _compare_loo(fits, notes),
-        _compare_judges(fits, notes),
-        notes,
-    )
+    parts = _item_shifts(scores, notes), _compare_loo(fits, notes), _compare_judges(fits, notes)
+    return Comparison(runs, first, correlations, *parts, notes)
 
 
 def _rank_correlation(a: str, b: str, scores_a: Mapping[str, float], scores_b: Mapping[str, float]) -> dict[str, Any]:

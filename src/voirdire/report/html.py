@@ -43,15 +43,9 @@ def html_page(page: Page) -> str:
         texts = (("\n".join(_block_html(block, blocks) for block in run), drawn) for drawn, run in runs)
         return Markup("\n".join(f'<div class="figures">{text}</div>' if drawn else text for text, drawn in texts))
 
-    return render_template(
-        "page.html.j2",
-        page=page,
-        show=show_section,
-        version=metadata.version("voirdire"),
-        script=Markup(script),
-        style=Markup(style),
-        policy=Markup(security_policy()),
-    )
+    assets = {"script": Markup(script), "style": Markup(style), "policy": Markup(security_policy())}
+    version = metadata.version("voirdire")
+    return render_template("page.html.j2", page=page, show=show_section, version=version, **assets)
 
 
 def report_template(name: str) -> Template:

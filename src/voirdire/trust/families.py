@@ -288,10 +288,8 @@ def factor_loads(correlation: Floats, shared: Floats) -> Floats:
         # robust to copies: the weight of a pair falls with its distance from the factor, as for a Cauchy distribution
         weight = np.where(shared > 0, 1.0 / (noise + (correlation - np.outer(load, load)) ** 2), 0.0)
         numerator = (weight * correlation) @ load + PRIOR_QUESTIONS * np.median(load)
-        previous, load = (
-            load,
-            np.clip(numerator / (weight @ load**2 + PRIOR_QUESTIONS), -MAX_CORRELATION, MAX_CORRELATION),
-        )
+        previous = load
+        load = np.clip(numerator / (weight @ load**2 + PRIOR_QUESTIONS), -MAX_CORRELATION, MAX_CORRELATION)
         if np.abs(load - previous).max() < LOAD_TOLERANCE:
             break
     return load

@@ -114,13 +114,12 @@ def crossed_statistic(statistic: Statistic, rows: IntArray, columns: IntArray) -
     >>> crossed.two_way(np.array([[2.0, 0.0]]), np.array([[1.0, 1.0]])).tolist()
     [22.0]
     """
-    return JointStatistic(
-        int(rows.max()) + 1,
-        int(columns.max()) + 1,
-        lambda weights, judge_weights: statistic.values(weights[:, rows] * judge_weights[:, columns]),
-        len(rows) + statistic.row_size,
-        group_statistic(statistic, rows),
-    )
+
+    def two_way(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+        return statistic.values(weights[:, rows] * judge_weights[:, columns])
+
+    sizes, by_row = (int(rows.max()) + 1, int(columns.max()) + 1), group_statistic(statistic, rows)
+    return JointStatistic(*sizes, two_way, len(rows) + statistic.row_size, by_row)
 
 
 TwoWayStatistic: TypeAlias = PanelStatistic | JointStatistic

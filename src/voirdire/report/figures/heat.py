@@ -69,19 +69,13 @@ def draw_strengths(fit: Fit, ax: Axes) -> None:
     middle, unit = fit.kind.middle(fit.problem), fit.kind.unit(fit.problem)
     max_distance = float(np.abs(values - middle).max()) or 1.0
     colours = two_colour_map()
-    ax.imshow(
-        values,
-        cmap=colours,
-        vmin=middle - max_distance,
-        vmax=middle + max_distance,
-        aspect="auto",
-        interpolation="none",
-    )
+    low, high = middle - max_distance, middle + max_distance
+    ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="none")
     name_rows(ax, table.index.tolist())
     name_columns(ax, table.columns.tolist())
     if values.size <= _MAX_NUMBERED_CELLS:
         write_cells(ax, "{:z.1f}", values, (values - middle) / max_distance)
-    ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (middle - max_distance, middle + max_distance)]
+    ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (low, high)]
     colour_key(ax, colours, (0, 0.5, 1), (ends[0], f"{middle:g}", ends[1]), f"strength ({unit})")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 _MAX_SHOWN = 20
 
@@ -54,6 +55,16 @@ def gathered_problems(problems: list[str]) -> Iterator[None]:
         yield
     except InputError as error:
         problems += error.problems
+
+
+Built = TypeVar("Built")
+
+
+def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
+    """Build an object from a specification; if it is invalid, report the problems and return None."""
+    with gathered_problems(problems):
+        return make(spec)
+    return None
 
 
 def raise_problems(problems: Sequence[str]) -> None:

@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from statsmodels.stats.proportion import proportion_confint
 
 from voirdire import Fit, InputError, fit
 from voirdire.report.figure_style import empty_figure, to_svg
@@ -19,7 +18,7 @@ from voirdire.report.figures.coefficients import phase_bars
 from voirdire.report.figures.heat import draw_matrix, similarity_order
 from voirdire.report.figures.rows import draw_parts
 from voirdire.report.pair_agreement import PairAgreement, observed_over_expected
-from voirdire.report.ppc import calibration_bins, cell_probability_draws, replicated_shares, wilson_interval
+from voirdire.report.ppc import calibration_bins, cell_probability_draws, replicated_shares
 
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
@@ -257,12 +256,6 @@ def test_calibration_counts_every_vote_twice(small: Fit) -> None:
     decided = (small.problem.votes.row_outcome < 2).sum()
     np.testing.assert_allclose((bins["observed"] * bins["n"]).sum(), decided)
     assert (np.diff(bins["predicted"]) > 0).all()
-
-
-def test_wilson_is_that_of_statsmodels() -> None:
-    n, hits = np.array([10.0, 200.0, 3.0]), np.array([0.0, 130.0, 3.0])
-    low, high = wilson_interval(hits / n, n)
-    np.testing.assert_allclose(np.stack([low, high]), proportion_confint(hits, n, method="wilson"), atol=1e-6)
 
 
 def test_a_trace_names_the_value_that_mixes_worst(small: Fit) -> None:

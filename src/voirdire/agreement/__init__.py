@@ -41,31 +41,11 @@ from voirdire.agreement.replace.verb import may_replace
 from voirdire.agreement.verb import agreement
 
 __all__ = [
-    "PlainStatistic",
-    "Resampling",
-    "adjust",
-    "bootstrap",
-    "compare_judges",
-    "compare_means",
-    "compare_metrics",
-    "compare_paired_means",
-    "compare_paired_pass_rates",
-    "compare_pass_rates",
-    "compare_systems",
-    "concordance_index",
-    "detection",
-    "expert_agreement",
-    "gate",
-    "human_ceiling",
-    "leave_one_expert_out",
-    "may_replace",
-    "metric_table",
-    "phase_change",
-    "run_deviation",
-    "run_to_run",
-    "swap_consistency",
-    "williams_test",
-]
+    "PlainStatistic", "Resampling", "adjust", "bootstrap", "compare_judges", "compare_means", "compare_metrics",
+    "compare_paired_means", "compare_paired_pass_rates", "compare_pass_rates", "compare_systems", "concordance_index",
+    "detection", "expert_agreement", "gate", "human_ceiling", "leave_one_expert_out", "may_replace", "metric_table",
+    "phase_change", "run_deviation", "run_to_run", "swap_consistency", "williams_test",
+]  # fmt: skip
 
 
 class _Verb(ModuleType):

@@ -24,7 +24,7 @@ from voirdire.agreement.coefficients.preferences import (
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import plan_tasks
-from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
+from voirdire.agreement.engine.combine import TwoWayStatistic, value_of_all_units, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import INTERVALS, MIN_CLUSTERS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
@@ -202,10 +202,8 @@ def _is_panel_task(task: Task) -> bool:
 
 
 def _point_estimate(task: Task) -> Replicates:
-    statistic = with_fixed_judges(task.statistic)
-    value = float(statistic.values(np.ones((1, len(statistic.support))))[0])
     reason = "no interval: it compares named judges, which resampling the panel would exchange"
-    return Replicates(value, np.empty(0), Interval(None, None, reason))
+    return Replicates(value_of_all_units(task.statistic), np.empty(0), Interval(None, None, reason))
 
 
 def _note_on_resampling(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any
 
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.infer.method import DEFAULT_SECONDS
 from voirdire.settings import PROB, read_list
 from voirdire.tables.columns import ALIASES, ANSWER_COLUMNS
@@ -114,8 +114,7 @@ def read_choices(fields: Mapping[str, str], columns: Sequence[str]) -> Choices:
     problems += [f"winners {''.join(pair)!r} is not WORD=first,WORD=second" for pair in winners if not all(pair)]
     prob = _number_between(fields, "prob", PROB, 0.0, 1.0, problems)
     seconds = _number_between(fields, "seconds", DEFAULT_SECONDS, 0.0, _MAX_SECONDS, problems)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     judge = fields.get("judge", "").strip()
     reading = Reading(
         map=column_map or None,

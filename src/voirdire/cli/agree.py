@@ -178,25 +178,12 @@ def agree(
     }
     verb, arguments, title = questions[question]
     judge_table = reading.table(table, [humans])
-    coefficients = call_verb(
-        verb,
-        (judge_table, *arguments),
-        {
-            "--measures": ("measures", split_commas(measures) or None),
-            "--judge": ("judges", split_commas(judge) or None),
-            "--against": ("against", against),
-            "--pairs": ("pairs", pairs),
-            "--levels": ("levels", reading.levels),
-            "--repeats": ("repeats", repeats),
-            "--hold": ("hold", hold[0] if len(hold) == 1 else hold or None),
-            "--adjustment": ("adjustment", adjustment),
-            "--permutations": ("permutations", permutations),
-            "--unit": ("unit", unit),
-            "--interval": ("interval", interval),
-        },
-        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster},
-        question,
-    )
+    options: dict[str, Any] = {"measures": split_commas(measures) or None, "judges": split_commas(judge) or None}
+    options |= {"against": against, "pairs": pairs, "levels": reading.levels, "repeats": repeats}
+    options |= {"hold": hold[0] if len(hold) == 1 else hold or None, "adjustment": adjustment}
+    options |= {"permutations": permutations, "unit": unit, "interval": interval}
+    resampling = {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster}
+    coefficients = call_verb(verb, (judge_table, *arguments), options, resampling, question)
     for note in coefficients.attrs.get("notes", ()):
         console.print_note(note)
     print_rows(coefficients, f"{title}, {100 * prob:g}% intervals", json)

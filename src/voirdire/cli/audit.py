@@ -53,8 +53,7 @@ def audit(
         families=families,
         item_families=item_families,
         covariates=split_commas(covariates),
-        positive=reading.reading.positive,
-        levels=reading.levels,
+        **reading.scale,
         prob=prob,
         seed=seed,
     )

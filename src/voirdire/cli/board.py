@@ -62,8 +62,7 @@ def board(
         fitted = fit(
             tables[0] if len(tables) == 1 else tables,
             anchors=reading.people_tables(anchors),
-            levels=reading.levels,
-            positive=reading.reading.positive,
+            **reading.scale,
             board=True,
             check=lambda problem: check_decidable(problem, price_table, margin or 0.0),
             progress=progress,

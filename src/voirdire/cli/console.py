@@ -205,9 +205,8 @@ def print_json(result: Mapping[str, Any]) -> None:
     parts: list[str] = []
     for key, value in result.items():
         parts.append(f"{', ' if parts else '{'}{json.dumps(key)}: ")
-        if (
-            isinstance(value, list) and len(value) > _JSON_BLOCK_ROWS
-        ):  # in blocks, as copies of the whole text would take memory
+        # in blocks, as copies of the whole text would take memory
+        if isinstance(value, list) and len(value) > _JSON_BLOCK_ROWS:
             blocks = (value[start : start + _JSON_BLOCK_ROWS] for start in range(0, len(value), _JSON_BLOCK_ROWS))
             texts = [json.dumps(block, allow_nan=False)[1:-1] for block in blocks]
             parts += ["[", ", ".join(texts[:1]), *(f", {text}" for text in texts[1:]), "]"]

@@ -56,11 +56,8 @@ def show_demo(demo_result: Demo, out: Console) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    shares_right, pair_count, people_count = (
-        demo_result.measures(),
-        len(demo_result.unasked_pairs()),
-        len(demo_result.people),
-    )
+    shares_right, pair_count = demo_result.measures(), len(demo_result.unasked_pairs())
+    people_count = len(demo_result.people)
     out.print(f'"{QUESTION}"', style="bold")
     out.print(
         f"{len(demo_result.texts)} answers, every pair compared by {demo_result.votes['judge'].nunique()} judges: "

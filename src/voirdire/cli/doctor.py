@@ -10,7 +10,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions
-from voirdire.errors import InputError
+from voirdire.errors import InputError, gathered_problems
 from voirdire.tables.doctor import examine_file, write_reading_options
 
 if TYPE_CHECKING:
@@ -34,10 +34,8 @@ def doctor(files: list[Path], *, keep: bool = False, json: bool = False, reading
     findings: list[Findings] = []
     problems: list[str] = []
     for file in files:
-        try:
+        with gathered_problems(problems):
             findings.append(examine_file(file, reading.reading))
-        except InputError as error:
-            problems += error.problems
     options_file = write_reading_options(files[0], reading.reading) if keep and not problems else None
     texts = ["\n".join(map(console.printable_text, _finding_lines(finding))) for finding in findings]
     result = {"files": [finding.as_dict() for finding in findings]}

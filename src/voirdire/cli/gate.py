@@ -93,8 +93,7 @@ def gate(
         items=items,
         order=order,
         seed=seed,
-        positive=reading.reading.positive,
-        levels=reading.levels,
+        **reading.scale,
         prob=prob,
     )
     badges = {badge: lambda: gate_badge(verdict)}

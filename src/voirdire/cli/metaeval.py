@@ -136,24 +136,11 @@ def metaeval(
         "--ceiling": (human_ceiling, "Agreement of people with each other"),
     }
     verb, title = questions[question]
-    rows = call_verb(
-        verb,
-        (scores, human),
-        {
-            "--measures": ("measures", split_commas(measures) or None),
-            "--metric": ("metrics", split_commas(metric) or None),
-            "--level": ("level", level),
-            "--average": ("average", average),
-            "--adjustment": ("adjustment", adjustment),
-            "--permutations": ("permutations", permutations),
-            "--unit": ("unit", unit),
-            "--interval": ("interval", interval),
-            "--phase": ("phase", phase),
-            "--draws": ("draws", draws),
-        },
-        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster},
-        question,
-    )
+    options: dict[str, Any] = {"measures": split_commas(measures) or None, "metrics": split_commas(metric) or None}
+    options |= {"level": level, "average": average, "adjustment": adjustment, "permutations": permutations}
+    options |= {"unit": unit, "interval": interval, "phase": phase, "draws": draws}
+    resampling = {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster}
+    rows = call_verb(verb, (scores, human), options, resampling, question)
     resampled_unit = str(rows["unit"].iloc[0])
     if table_:
         print_metrics(rows, title)
@@ -164,12 +151,8 @@ def metaeval(
     if table_file is not None:
         console.print_saved(write_metric_table(rows, table_file, title), json)
     if out is not None:
-        settings: dict[str, Any] = {
-            "table": ", ".join(path.name for path in table),
-            "human": human,
-            "level": level,
-            "average": average,
-        }
+        names = ", ".join(path.name for path in table)
+        settings: dict[str, Any] = {"table": names, "human": human, "level": level, "average": average}
         settings |= {"question": question or None, "unit": resampled_unit, "phase": phase, "interval": interval}
         settings |= {"resamples": resamples, "prob": prob, "seed": seed}
         save_result_rows(rows, out, "metaeval", settings, overwrite, json)

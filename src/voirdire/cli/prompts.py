@@ -59,8 +59,7 @@ def prompts(
         raise typer.BadParameter("give a run's folder or a protocol, or --telling TABLE")
     if what is None:
         assert table is not None
-        options = {"positive": reading.reading.positive, "levels": reading.levels}
-        choice = telling(reading.table(table), keep=keep, seed=seed, **options)
+        choice = telling(reading.table(table), keep=keep, seed=seed, **reading.scale)
         console.print_result(choice, json, lambda: _show_prompt_choice(choice, limit or DEFAULT_LIMIT))
         return
     if Path(what).is_dir():

@@ -48,8 +48,7 @@ def rate(
         reading.people_tables(humans),
         by=by,
         judges=split_commas(judge) or None,
-        positive=reading.reading.positive,
-        levels=reading.levels,
+        **reading.scale,
         margin=margin,
         prob=prob,
     )

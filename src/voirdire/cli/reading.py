@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
 from voirdire.tables.columns import ANSWER_COLUMNS
@@ -148,6 +148,11 @@ class TableOptions:
         """Possible labels, or levels of scores."""
         return None if self.reading.levels is None else list(self.reading.levels)
 
+    @property
+    def scale(self) -> dict[str, Any]:
+        """Arguments ``levels`` and ``positive`` of the verbs."""
+        return {"levels": self.levels, "positive": self.reading.positive}
+
     def tables(
         self, paths: Sequence[Path], further: Iterable[Path | None] = (), *, phase: str | None = None
     ) -> list[Any]:
@@ -224,8 +229,7 @@ class TableOptions:
             if name not in names
         ]
         problems += [f"{position}: it is no row of named cells" for position, row in rows if not isinstance(row, dict)]
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
         hidden = [name for name in renamed if name in names and name not in renamed.values()]
         for note in left_out_notes(str(path), hidden, renamed):
             give_notice(note)
@@ -395,6 +399,5 @@ def read_pairs(
         if key in pairs:
             problems.append(f"{option} {name(key)} is given twice; give it once")
         pairs[key] = entry
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return pairs

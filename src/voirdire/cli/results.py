@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DROPPED_COLUMN = "humans alone"  # column omitted when names need the room
+_OPTION_NAMES = {"judges": "--judge", "metrics": "--metric"}  # options not called as their keywords
 
 
 def call_verb(
     verb: Callable[..., pd.DataFrame],
     first: Sequence[Any],
-    options: dict[str, tuple[str, Any]],
+    options: dict[str, Any],
     settings: dict[str, Any],
     question: str,
 ) -> pd.DataFrame:
@@ -40,8 +41,8 @@ def call_verb(
     first : sequence
         Positional arguments.
     options : dict
-        Keyword and value by option; None if the option is not given. For a verb of one measure, ``--measures`` becomes
-        its keyword ``measure``.
+        Values by keyword; None if the option is not given. For a verb of one measure, ``measures`` becomes its keyword
+        ``measure``.
     settings : dict
         Resampling settings.
     question : str
@@ -54,10 +55,11 @@ def call_verb(
     """
     parameters = inspect.signature(verb).parameters
     keywords: dict[str, Any] = {}
-    for option, (keyword, value) in options.items():
+    for keyword, value in options.items():
         if value is None:
             continue
-        if keyword not in parameters and "measure" in parameters and option == "--measures":
+        option = _OPTION_NAMES.get(keyword, f"--{keyword}")
+        if keyword not in parameters and "measure" in parameters and keyword == "measures":
             if len(value) > 1:
                 raise typer.BadParameter(f"{question} takes one of --measures")
             keyword, value = "measure", value[0]

@@ -61,8 +61,7 @@ def watch(
     result = look(
         reading.read_table_or_folder(table, humans or [], [state, *files]),
         reading.people_tables(humans),
-        positive=reading.reading.positive,
-        levels=reading.levels,
+        **reading.scale,
         since=since,
         alpha=alpha,
         prob=prob,

@@ -22,7 +22,7 @@ from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Judge, Key, Question, key_text
 from voirdire.collect.rule_judges import decide_by_rule
 from voirdire.collect.sending import Sender
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 
 #: Seconds for a server's first answer: a busy machine takes long.
 _REACH_TIMEOUT = 60.0
@@ -200,8 +200,7 @@ class Asking:
             for name, client in clients.items()
             if reasons[client]
         ]
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
         for name, client in clients.items():
             sender = Sender(self._judges[name], client, self._journal, self._budget, self._idle)
             await sender.batches.recover_batches()

@@ -112,7 +112,8 @@ class Batches:
         if outcome is None:
             if self._left is not None:
                 raise Stop(self._left)
-            custom = _request_name(key, number)
+            # the request's name in its batch, the same in every run
+            custom = hashlib.sha256(f"{key_text(key)} {number}".encode()).hexdigest()[:32]
             future = self._replies[custom] = asyncio.get_running_loop().create_future()
             if line is not None:
                 self._resume_batch(line.batch)
@@ -333,8 +334,3 @@ class Batches:
         if trouble.status in (401, 403):
             return InputError(f"{reason}; check the key in {self._judge.api_key_env or 'api_key_env'}")
         return InputError(f"{reason}; remove batch = true if the server has no batches")
-
-
-def _request_name(key: Key, number: int) -> str:
-    """Return a request's name in its batch, the same in every run."""
-    return hashlib.sha256(f"{key_text(key)} {number}".encode()).hexdigest()[:32]

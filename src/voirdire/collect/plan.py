@@ -9,11 +9,12 @@ import hashlib
 import importlib
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from voirdire.collect.items import read_items
 from voirdire.collect.local import local_problems
@@ -23,7 +24,7 @@ from voirdire.collect.protocol import Calls, Protocol, Setting
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import Prompts
 from voirdire.collect.rule_judges import rule_problems
-from voirdire.errors import InputError
+from voirdire.errors import InputError, attempt_build, gathered_problems, raise_problems
 from voirdire.tables.problems import nearest_name
 
 ENTRY_POINT_GROUP = "voirdire.protocols"
@@ -77,9 +78,6 @@ def _registered_protocols() -> dict[str, str]:
         if project.get("name") == "voirdire":
             locations |= project.get("entry-points", {}).get(ENTRY_POINT_GROUP, {})
     return locations
-
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -165,20 +163,12 @@ def make_plan(
       panel: there are no judges; write a table [[judges]] with name and model for each
       items: file 'missing.csv' does not exist...
     """
-    part_problems: dict[str, list[str]] = {}
-
-    def keep_problems(part: str, make: Callable[[], _T]) -> _T | None:
-        try:
-            return make()
-        except InputError as error:
-            part_problems[part] = list(error.problems)
-            return None
-
-    panel_content = keep_problems("panel", lambda: read_panel(panel))
-    chosen_protocol = keep_problems("protocol", lambda: find_protocol(protocol))
+    part_problems: dict[str, list[str]] = {part: [] for part in ("panel", "items", "protocol")}
+    panel_content = attempt_build(read_panel, panel, part_problems["panel"])
+    chosen_protocol = attempt_build(find_protocol, protocol, part_problems["protocol"])
     least = int(getattr(chosen_protocol, "fewest_items", 2))  # 1 if the protocol scores each item separately
-    item_list = keep_problems("items", lambda: read_items(items, min_count=least))
-    problems = [problem for part in ("panel", "items", "protocol") for problem in part_problems.get(part, [])]
+    item_list = attempt_build(partial(read_items, min_count=least), items, part_problems["items"])
+    problems = [problem for part in part_problems.values() for problem in part]
     option_values = None
     if chosen_protocol is not None and panel_content is not None:
         panel_folder, faults = Path(".") if isinstance(panel, Mapping) else Path(panel).parent, list[str]()
@@ -214,9 +204,6 @@ def _check_prompts(plan: Plan) -> None:
     """Fill in the prompts of every step once, to find undefined variables before the first request."""
     problems: list[str] = []
     for step, questions in rehearse_run(plan.protocol, plan.setting).items():
-        try:
+        with gathered_problems(problems):
             plan.prompts.render(step, questions[0].variables)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)

@@ -32,12 +32,8 @@ _ESCAPE_PATTERN = re.compile(
     rb"|(?<=%)([0-9a-fA-F]{2})"
     rb"|(?<=&)(?:#[xX]0{0,9}([0-9a-fA-F]{1,2});|#0{0,9}(\d{1,3});|([a-zA-Z]{2,8});))"
 )
-_OCTAL_GROUP, _LITERAL_GROUP, _DECIMAL_GROUP, _ENTITY_GROUP = (
-    4,
-    5,
-    8,
-    9,
-)  # groups of the pattern; the others are hexadecimal
+# groups of the pattern; the others are hexadecimal
+_OCTAL_GROUP, _LITERAL_GROUP, _DECIMAL_GROUP, _ENTITY_GROUP = 4, 5, 8, 9
 _NUMBER_BASES = {_OCTAL_GROUP: 8, _DECIMAL_GROUP: 10}
 _CONTROL_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
@@ -65,7 +61,7 @@ def unescape_rounds(raw: bytes) -> list[bytes]:
     for _ in range(_MAX_ROUNDS):
         if not any(sign in views[-1] for sign in (b"\\", b"%", b"&")):
             break
-        unescaped = _ESCAPE_PATTERN.sub(_decode_match, views[-1])
+        unescaped = _ESCAPE_PATTERN.sub(lambda match: _decode_escape(match[0]), views[-1])
         if unescaped == views[-1]:
             break
         views.append(unescaped)
@@ -129,10 +125,6 @@ def _from_octal(digits: bytes) -> bytes:
     return ((values[::3] << 6) | (values[1::3] << 3) | values[2::3]).tobytes()
 
 
-def _decode_match(match: re.Match[bytes]) -> bytes:
-    return _decode_escape(match[0])
-
-
 @lru_cache(4096)
 def _decode_escape(escape: bytes) -> bytes:
     """Return the character of an escape, or the escape itself if it is invalid."""
@@ -156,9 +148,8 @@ _CHARS_PER_CHAR = 40  # most characters that encode one character of a key (esca
 _REACHES_PER_WINDOW = 16  # reaches searched together
 _MAX_HIDDEN_KEYS = 100  # hidden keys that are redacted one by one; a text with more is redacted as a whole
 _SPACE_PATTERN = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]+")  # including invisible characters
-_ESCAPE_PREFIX = re.compile(
-    r"(?:\\+(?:u\{?0*|U0+|x)?|%(?:25)*|&#[xX]?0*|0[xXo])\Z"
-)  # start of an escape, before its code
+# start of an escape, before its code
+_ESCAPE_PREFIX = re.compile(r"(?:\\+(?:u\{?0*|U0+|x)?|%(?:25)*|&#[xX]?0*|0[xXo])\Z")
 _BLANK_BYTES = b" \t\n\r\f\v"
 _NON_DIGITS = _bytes_except(b"0123456789")
 

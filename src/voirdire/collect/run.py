@@ -24,7 +24,7 @@ from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import TABLES, Row
 from voirdire.collect.redact import Redactor
 from voirdire.collect.rehearsal import run_in_loop
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.folders import check_resumed_folder, report_errors
 from voirdire.layouts import Layout, recognise_json, recognise_text
 
@@ -173,8 +173,7 @@ def collect(
     if not reading:
         problems += key_faults or key_problems(plan.panel.judges, allow_keys, confirm if not problems else None)
     problems += _folder_problems(folder, reading)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     hide = Redactor(keys.values())
     with ExitStack() as opened:
         opened.enter_context(report_errors(f"output folder {folder}:", (OSError,)))

@@ -11,7 +11,7 @@ from voirdire.collect.journal import JOURNAL_FILE, Journal
 from voirdire.collect.plan import find_protocol, make_plan, read_prompts
 from voirdire.collect.protocol import key_text
 from voirdire.collect.rehearsal import rehearse_run
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 
 
 class ShownPrompt(NamedTuple):
@@ -82,8 +82,7 @@ def protocol_templates(protocol: str, prompts: Path | None = None) -> dict[str, 
     ['g-eval/score', 'g-eval/steps', 'shared/aspect', 'shared/item', 'shared/marks', 'shared/task']
     """
     texts, problems = read_prompts(find_protocol(protocol), prompts)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     templates = texts.texts(protocol)
     if not templates:
         raise InputError(f"protocol {protocol!r} has no templates: it asks no model")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,18 +32,7 @@ MAX_SCORE_LEVELS = 20  # largest number of distinct scores that are treated as l
 
 
 class AnswerRows(ABC):
-    """Answers of a table, one entry a row.
-
-    Attributes
-    ----------
-    paired : bool
-        True where an answer compares two items.
-    numeric : bool
-        True where an answer is a number on a scale.
-    """
-
-    paired: ClassVar[bool] = False
-    numeric: ClassVar[bool] = False
+    """Answers of a table, one entry a row."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
@@ -51,7 +40,7 @@ class AnswerRows(ABC):
     @property
     def judge(self) -> Ints:
         """Code of the judge of each row."""
-        return np.asarray(self.table.judge)
+        return np.asarray(self.table.unit_codes()["judge"])
 
     @property
     def time(self) -> Floats | None:
@@ -67,7 +56,7 @@ class AnswerRows(ABC):
     @property
     def item_names(self) -> tuple[str, ...]:
         """Names that can have a family: systems, or items where there are no systems."""
-        names: tuple[str, ...] = self.table.systems or self.table.items
+        names: tuple[str, ...] = getattr(self.table, "systems", ()) or self.table.items
         return names
 
     @property
@@ -155,13 +144,6 @@ class AnswerRows(ABC):
 class VoteRows(AnswerRows):
     """Votes: the item that is first by name wins, loses or ties, regardless of the order shown."""
 
-    paired = True
-
-    @property
-    def judge(self) -> Ints:
-        """As in :class:`AnswerRows`."""
-        return np.asarray(self.table.judge[self.table.row_cell])
-
     @property
     def time(self) -> Floats | None:
         """As in :class:`AnswerRows`."""
@@ -171,11 +153,6 @@ class VoteRows(AnswerRows):
     def side(self) -> Floats | None:
         """As in :class:`AnswerRows`."""
         return None if self.table.order_unknown else self._shown_sides()
-
-    @property
-    def item_names(self) -> tuple[str, ...]:
-        """As in :class:`AnswerRows`."""
-        return tuple(self.table.items)
 
     def subject_columns(self) -> dict[str, Strings]:
         """As in :class:`AnswerRows`: the criterion, both items by name and the context."""
@@ -244,8 +221,6 @@ class LabelRows(AnswerRows):
 
 class ScoreRows(AnswerRows):
     """Scores."""
-
-    numeric = True
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""

@@ -163,7 +163,7 @@ def pair_with_reference(
         judge_unit,
         level,
         len(levels),
-        judge_rows.paired,
+        table.compares_items,
         value,
         judge_rows.side,
         people,

@@ -14,7 +14,6 @@ preference for the item shown first looks like a cycle where pairs were shown in
 
 from __future__ import annotations
 
-from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -134,26 +133,21 @@ def shortest_cycle(wins: Ints, items: int) -> list[int]:
     >>> shortest_cycle(np.array([[0, 1], [1, 2], [2, 0], [0, 3]]), 4)
     [0, 1, 2]
     """
-    beats: list[list[int]] = [[] for _ in range(items)]
-    for better, worse in wins.tolist():
-        beats[better].append(worse)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    graph = coo_array((np.ones(len(wins)), tuple(wins.T)), shape=(items, items)).tocsr()
+    beats = graph.toarray() > 0.0
     best: list[int] = []
     for start in range(items):
-        before = {start: -1}
-        waiting = deque([start])
-        while waiting:
-            item = waiting.popleft()
-            if start in beats[item]:
-                path = [item]
-                while before[path[-1]] >= 0:
-                    path.append(before[path[-1]])
-                if not best or len(path) < len(best):
-                    best = path[::-1]
-                break
-            for neighbour in beats[item]:
-                if neighbour not in before:
-                    before[neighbour] = item
-                    waiting.append(neighbour)
+        order, before = breadth_first_order(graph, start)
+        closing = order[beats[order, start]]
+        if len(closing):
+            path = [int(closing[0])]
+            while path[-1] != start:
+                path.append(int(before[path[-1]]))
+            if not best or len(path) < len(best):
+                best = path[::-1]
     return best
 
 

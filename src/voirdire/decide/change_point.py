@@ -100,16 +100,9 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     since = int(np.argmax(probability)) + 1
     low_at, high_at = np.searchsorted(np.cumsum(probability), [tail, 1.0 - tail])
     low, high = (_mixture_quantile(probability, centre, error, q) for q in (tail, 1.0 - tail))
-    return Change(
-        int(np.argmax(alarmed)) + 1,
-        since,
-        min(int(low_at) + 1, since),
-        max(min(int(high_at), len(probability) - 1) + 1, since),
-        float(seen[:since].mean()),
-        float(seen[since:].mean()),
-        low,
-        high,
-    )
+    since_ends = min(int(low_at) + 1, since), max(min(int(high_at), len(probability) - 1) + 1, since)
+    means = float(seen[:since].mean()), float(seen[since:].mean())
+    return Change(int(np.argmax(alarmed)) + 1, since, *since_ends, *means, low, high)
 
 
 def _candidate_points(count: int) -> tuple[Ints, Floats]:

@@ -20,7 +20,6 @@ import numpy as np
 from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS
 from voirdire.decide.confidence_sequence import mean_bounds, values_until_refuted
 from voirdire.decide.gate_pairs import Differences
-from voirdire.decide.gate_people import prediction_powered_difference
 from voirdire.typing import Floats
 
 
@@ -200,24 +199,3 @@ def _trend_score(values: Floats) -> float:
         return 0.0
     error = math.sqrt(float(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second)))
     return float(second.mean() - first.mean()) / error if error > 0 else 0.0
-
-
-def prediction_powered_verdict(
-    judged: Differences, people_differences: Differences, margin: float, alpha: float
-) -> DifferenceVerdict:
-    """The verdict on the difference in people's view, from their answers to some units and judges' answers to all.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> units, y = tuple(map(str, range(300))), rng.integers(0, 2, 300).astype(float)
-    >>> judged = Differences(units, y, (0.0, 1.0), ("gpt",), "item", "share")
-    >>> prediction_powered_verdict(judged, judged.in_order(np.arange(60)), 0.0, 0.05).verdict
-    'pass'
-    """
-    estimate = prediction_powered_difference(judged, people_differences, alpha)
-    verdict = verdict_from_bounds(estimate.low, estimate.high, margin)
-    needed = estimate.needed(-margin, alpha)
-    count = len(judged.units)
-    ends = (estimate.value, estimate.low, estimate.high, estimate.error)
-    return DifferenceVerdict(verdict, *ends, count, estimate.humans, needed, POWERED, estimate.notes)

@@ -15,57 +15,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 
 import numpy as np
 
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS, MIN_HUMAN_ANSWERS, standardised_prediction_difference
+from voirdire.decide.gate_found import POWERED, DifferenceVerdict, verdict_from_bounds
 from voirdire.decide.gate_pairs import Differences
 from voirdire.tables.encode import level_positions
 
 PLANNED_ANSWERS = 100  # number of human answers at which the bounds are narrowest
 MAX_ANSWERS = 1_000_000  # largest number of human answers that is projected
-
-
-@dataclass(frozen=True)
-class PoweredDifference:
-    """The difference from people's and judges' answers.
-
-    Attributes
-    ----------
-    value, low, high : float
-        Estimate and bounds; the bounds are the ends of the scale with too few answers.
-    error : float
-        The standard error; NaN with too few answers.
-    humans : int
-        Number of units that people answered.
-    part : float
-        Share of the variance that more human answers reduce.
-    notes : tuple of str
-    """
-
-    value: float
-    low: float
-    high: float
-    error: float
-    humans: int
-    part: float
-    notes: tuple[str, ...]
-
-    def needed(self, null: float, alpha: float) -> int | None:
-        """Total human answers until ``null`` is rejected, if the difference stays as it is; None for never."""
-        gap, fixed = abs(self.value - null), (1 - self.part) * self.error**2
-        if math.isnan(self.error) or gap == 0:
-            return None
-
-        def is_refuted(answers: int) -> bool:
-            variance = fixed + self.part * self.error**2 * self.humans / answers
-            return gap > bound_distance(answers, alpha) * math.sqrt(variance)
-
-        if not is_refuted(MAX_ANSWERS):
-            return None
-        return self.humans + bisect_left(range(self.humans, MAX_ANSWERS), True, key=is_refuted)
 
 
 def bound_distance(answers: int, alpha: float) -> float:
@@ -88,10 +48,10 @@ def bound_distance(answers: int, alpha: float) -> float:
     return float(brentq(bound_excess, 0.0, 100.0))
 
 
-def prediction_powered_difference(
-    judged: Differences, people_differences: Differences, alpha: float
-) -> PoweredDifference:
-    """Estimate the difference in people's view.
+def prediction_powered_verdict(
+    judged: Differences, people_differences: Differences, margin: float, alpha: float
+) -> DifferenceVerdict:
+    """The verdict on the difference in people's view; its bounds are the ends of the scale with too few answers.
 
     Parameters
     ----------
@@ -99,18 +59,19 @@ def prediction_powered_difference(
         From judges, for all units.
     people_differences : Differences
         From people, for a random sample of the units.
+    margin : float
+        Largest difference by which the new version may be worse.
     alpha : float
         Error probability of each bound over all looks.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(-1, 2, 300).astype(float)
-    >>> units = tuple(map(str, range(300)))
-    >>> judged = Differences(units, np.where(rng.random(300) < 0.9, y, 0), (0, 1), ("gpt",), "item", "share")
-    >>> found = prediction_powered_difference(judged, judged.in_order(np.arange(60)), 0.05)
-    >>> found.humans, found.low < found.value < found.high
-    (60, True)
+    >>> units, y = tuple(map(str, range(300))), rng.integers(0, 2, 300).astype(float)
+    >>> judged = Differences(units, y, (0.0, 1.0), ("gpt",), "item", "share")
+    >>> found = prediction_powered_verdict(judged, judged.in_order(np.arange(60)), 0.0, 0.05)
+    >>> found.verdict, found.counted, found.low < found.value < found.high
+    ('pass', 60, True)
     """
     place = level_positions(people_differences.units, judged.units)
     values, answered = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
@@ -119,8 +80,8 @@ def prediction_powered_difference(
     predicted = judged.values * (people_differences.reach / judged.reach)
     sample = Sample.of_values(values, predicted, answered)
     estimate = powered_estimate(sample)
-    humans, reach = int(answered.sum()), people_differences.reach
-    notes = []
+    value, humans, reach = estimate.value, int(answered.sum()), people_differences.reach
+    low, high, error, needed, notes = -reach, reach, math.nan, None, []
     distance = standardised_prediction_difference(sample)
     if abs(distance) > MAX_STANDARD_ERRORS:
         notes.append(
@@ -129,13 +90,29 @@ def prediction_powered_difference(
         )
     if humans < MIN_HUMAN_ANSWERS:
         notes.append(f"{humans} human answers are too few to decide by; give {MIN_HUMAN_ANSWERS} or more")
-        return PoweredDifference(estimate.value, -reach, reach, math.nan, humans, 1.0, tuple(notes))
-    notes.append("bounds with people's answers hold as these become many (a confidence sequence in the limit)")
-    # an imagined further answer that differs by the whole scale keeps equal answers from appearing certain
-    error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
-    fixed_variance = estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
-    half = bound_distance(humans, alpha) * error
-    low, high = max(estimate.value - half, -reach), min(estimate.value + half, reach)
-    return PoweredDifference(
-        estimate.value, low, high, error, humans, max(1 - fixed_variance / error**2, 0.0), tuple(notes)
-    )
+    else:
+        notes.append("bounds with people's answers hold as these become many (a confidence sequence in the limit)")
+        # an imagined further answer that differs by the whole scale keeps equal answers from appearing certain
+        error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
+        fixed = estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
+        half = bound_distance(humans, alpha) * error
+        low, high = max(value - half, -reach), min(value + half, reach)
+        needed = _answers_needed(abs(value + margin), error, humans, max(1 - fixed / error**2, 0.0), alpha)
+    verdict, count = verdict_from_bounds(low, high, margin), len(judged.units)
+    return DifferenceVerdict(verdict, value, low, high, error, count, humans, needed, POWERED, tuple(notes))
+
+
+def _answers_needed(gap: float, error: float, humans: int, part: float, alpha: float) -> int | None:
+    """Total human answers until a value at a distance is rejected, if the difference stays; None for never.
+
+    ``part`` is the share of the variance that more human answers reduce.
+    """
+    fixed = (1 - part) * error**2
+
+    def is_refuted(answers: int) -> bool:
+        variance = fixed + part * error**2 * humans / answers
+        return gap > bound_distance(answers, alpha) * math.sqrt(variance)
+
+    if gap == 0 or not is_refuted(MAX_ANSWERS):
+        return None
+    return humans + bisect_left(range(humans, MAX_ANSWERS), True, key=is_refuted)

@@ -99,7 +99,7 @@ def read_judged(
     people_answers = required_people(humans, answers)
     keep = [] if by is None or by in STANDARD_COLUMNS else [by]
     judge_table = read_table(table, levels=levels, keep=keep)
-    if rows_of(judge_table).paired:
+    if judge_table.compares_items:
         raise InputError(
             "rate takes labels or scores, and these are votes on pairs; of votes, `agree --humans` gives the win rates "
             "of items"

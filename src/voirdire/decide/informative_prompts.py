@@ -227,10 +227,8 @@ def _prompt_information(answers: PromptInformation, scores: ItemScores, variance
     """Bits of information in one answer in each prompt about scores in the other prompts, which have this variance."""
     prompts, bits = answers.shape[0], np.zeros(answers.shape[0])
     for prompt in range(prompts):
-        other_scores, noise = (
-            scores.over(np.arange(prompts) != prompt),
-            float((answers.y[answers.prompt == prompt] ** 2).mean()),
-        )
+        other_scores = scores.over(np.arange(prompts) != prompt)
+        noise = float((answers.y[answers.prompt == prompt] ** 2).mean())
         if variance[prompt] > 0.0 and noise > 0.0:
             slope = max(float((scores.over(prompt) * other_scores).mean()), 0.0) / variance[prompt]
             share = min(slope**2 * variance[prompt] * len(answers.items) / noise, 1.0 - 1e-9)
@@ -251,15 +249,15 @@ def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tupl
             f"of the classes {', '.join(levels)} none is known to be better; say which: {positive_example(levels)}"
         )
     items, codes = np.unique(
-        np.stack([about[name] for name in ("first", "second")]) if rows.paired else _system_names(table),
+        np.stack([about[name] for name in ("first", "second")]) if table.compares_items else _system_names(table),
         return_inverse=True,
     )
-    codes = codes.reshape(2 if rows.paired else 1, -1)
+    codes = codes.reshape(2 if table.compares_items else 1, -1)
     if len(names) < 4 or len(items) < 3:
         raise InputError(
             f"there are {len(names)} prompts and {len(items)} items that are met in them; it takes four and three"
         )
-    if rows.paired:
+    if table.compares_items:
         y = 2.0 * y - 1.0
     else:
         group = np.unique(rows.judge * len(names) + prompt, return_inverse=True)[1]

@@ -92,13 +92,12 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     rows = rows_of(table)
     questions = np.column_stack([rows.judge, *table.question_codes])
     # Repeats of one judge add no independent answer: the first run counts, at any position in the table.
-    run = None if rows.paired else table.run
+    run, counted = None, "votes on a pair, in either order, the first in the table"
+    if not table.compares_items:
+        run, counted = table.run, "repeated answers the first"
     order = np.arange(table.rows) if run is None else np.argsort(run, kind="stable")
     first_answer = np.zeros(table.rows, dtype=bool)
     first_answer[order[np.unique(questions[order], axis=0, return_index=True)[1]]] = True
-    counted = (
-        "votes on a pair, in either order, the first in the table" if rows.paired else "repeated answers the first"
-    )
     known = first_answer & (answers.people_said[answers.unit] >= 0)
     names = table.judges
     by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= MIN_PEOPLE_UNITS

@@ -31,9 +31,8 @@ MIN_DRAWS = 400  # smallest number of draws, for any number of items
 #: Normal scores between which those of draws are interpolated.
 SCORE_KNOTS = (0.5, 1.0, 1.2816, 1.6449, 1.96, 2.3263)
 MAX_KNOT = 3.0  # largest normal score that is taken from draws
-MAX_BETWEEN_SHARE = (
-    0.2  # largest number of draws between the two orders, relative to the reversed ones, for a separate mode
-)
+# largest number of draws between the two orders, relative to the reversed ones, for a separate mode
+MAX_BETWEEN_SHARE = 0.2
 MIN_TAIL_DRAWS = 20  # smallest number of draws beyond the largest knot: with fewer, equal items are separated too often
 
 
@@ -93,9 +92,8 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     items = draws.shape[1]
     mirrored = _mirrored_draws(draws)
     share = float(mirrored.mean())
-    if (
-        0.0 < share < 0.5 * (1.0 - level)
-    ):  # these draws make all statements wrong together, so that the others get the higher level
+    # these draws make all statements wrong together, so that the others get the higher level
+    if 0.0 < share < 0.5 * (1.0 - level):
         draws, level = draws[~mirrored], level / (1.0 - share)
     max_draws = max(MIN_DRAWS, 2 * MAX_PAIR_DRAWS // max(items * items, 1))
     # centred, so that single precision, which sorts five times as fast, is exact enough for differences

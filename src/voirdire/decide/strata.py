@@ -191,13 +191,10 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
     cluster_sums = np.bincount(clusters, parts)
     single = float(parts @ parts)
     effect = max(float(cluster_sums @ cluster_sums) / single, 1.0) if single > 0 else 1.0
-    return Share(
-        value,
-        (people_variance + between) * effect,
-        people_variance * effect * int(has_answer.sum()),
-        between * effect,
-        parts * np.sqrt((people_variance + between) * effect / max(float(cluster_sums @ cluster_sums), 1e-300)),
-    )
+    variance = (people_variance + between) * effect
+    within = people_variance * effect * int(has_answer.sum())
+    scale = np.sqrt(variance / max(float(cluster_sums @ cluster_sums), 1e-300))
+    return Share(value, variance, within, between * effect, parts * scale)
 
 
 def answers_needed(share: Share, items: int, reach: float) -> int | None:

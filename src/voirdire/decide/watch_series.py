@@ -101,10 +101,8 @@ class Timeline:
             closeness, people_closeness = np.abs(a.value - mean), np.abs(a.value - a.people[a.unit])
         else:
             mode = most_frequent_level(self.cell[others], a.level[others], size, a.levels)[self.cell]
-            closeness, people_closeness = (
-                _match_indicator(a.level, mode),
-                _match_indicator(a.level, a.people_said[a.unit]),
-            )
+            closeness = _match_indicator(a.level, mode)
+            people_closeness = _match_indicator(a.level, a.people_said[a.unit])
         yield self._make_series(judge, agreement, judge_rows, closeness, compared_with)
         yield self._make_series(judge, people, judge_rows, people_closeness, ("people",))
         if not a.paired:
@@ -168,14 +166,14 @@ def build_timeline(table: Any, answers: Answers) -> Timeline:
         keys = zip(groups[0][cluster], answers.time, strict=True)
         tie_order = np.array([zlib.crc32(f"{name}|{time}".encode()) for name, time in keys], dtype=np.int64)
         order = np.lexsort((order, tie_order, answers.time))
-    return Timeline(answers, rows.numeric, order, _question_repeat_codes(answers, order), cluster, names)
+    return Timeline(answers, table.is_numeric, order, _question_repeat_codes(answers, order), cluster, names)
 
 
 def row_texts(table: Any) -> list[str]:
     """Every row as one text: judge, question, answer, time and order shown."""
     rows: AnswerRows = rows_of(table)
     levels = rows.levels(None)
-    codes = rows.level_codes(levels, None)[0] if not rows.numeric else None
+    codes = rows.level_codes(levels, None)[0] if not table.is_numeric else None
     answer = [repr(float(score)) for score in table.score] if codes is None else [str(levels[code]) for code in codes]
     parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.subject_columns().values(), answer]
     parts += [column for column in (rows.time, rows.side) if column is not None]

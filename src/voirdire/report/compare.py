@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.registry import votes_of
 from voirdire.report import loo
@@ -119,29 +119,20 @@ def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
         for name, rows in items.items()
         if any("score" not in row for row in rows)
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     scores = {name: {row["item"]: row["score"] for row in rows} for name, rows in items.items()}
     problems = [
         f"{a} and {b} have no item in common; compare fits of the same items"
         for a, b in combinations(fits, 2)
         if not set(scores[a]) & set(scores[b])
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     notes: list[str] = []
     runs = {name: f"{fit.model.name} by {fit.method}" for name, fit in fits.items()}
     correlations = [_rank_correlation(a, b, scores[a], scores[b]) for a, b in combinations(fits, 2)]
     first = {name: fit.decision.first for name, fit in fits.items() if fit.decision is not None}
-    return Comparison(
-        runs,
-        first,
-        correlations,
-        _item_shifts(scores, notes),
-        _compare_loo(fits, notes),
-        _compare_judges(fits, notes),
-        notes,
-    )
+    parts = _item_shifts(scores, notes), _compare_loo(fits, notes), _compare_judges(fits, notes)
+    return Comparison(runs, first, correlations, *parts, notes)
 
 
 def _rank_correlation(a: str, b: str, scores_a: Mapping[str, float], scores_b: Mapping[str, float]) -> dict[str, Any]:

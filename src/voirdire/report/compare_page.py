@@ -105,24 +105,15 @@ def _reliability_blocks(comparison: Comparison) -> Iterator[Block]:
 
 def _draw_ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
     ranks = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
-    return draw_parts(
-        rows_comparing_runs([row["item"] for row in items], runs, ranks, None, "rank"), legend_height(runs)
-    )
+    rows = rows_comparing_runs([row["item"] for row in items], runs, ranks, None, "rank")
+    return draw_parts(rows, legend_height(runs))
 
 
 def _draw_reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
     def reliability_column(end: str) -> Floats:
-        cells = [[row.get(f"{run}{end}") for run in runs] for row in judges]
-        return np.array([[np.nan if value is None else value for value in row] for row in cells], dtype=float)
+        return np.array([[row.get(f"{run}{end}") for run in runs] for row in judges], dtype=float)
 
     names = [row["judge"] for row in judges]
-    return draw_parts(
-        rows_comparing_runs(
-            names,
-            runs,
-            reliability_column(""),
-            (reliability_column("_low"), reliability_column("_high")),
-            "reliability, as each model defines it",
-        ),
-        legend_height(runs),
-    )
+    value, low, high = (reliability_column(end) for end in ("", "_low", "_high"))
+    rows = rows_comparing_runs(names, runs, value, (low, high), "reliability, as each model defines it")
+    return draw_parts(rows, legend_height(runs))

@@ -107,10 +107,8 @@ def _inspect_records(fit: Fit, system: str | None) -> list[Row]:
     for sample_entry in entries.values():
         del sample_entry["whose"]
         if len(sample_entry["value"]) == 1:
-            (sample_entry["value"],), (sample_entry["metadata"],) = (
-                sample_entry["value"].values(),
-                sample_entry["metadata"].values(),
-            )
+            for name in ("value", "metadata"):
+                (sample_entry[name],) = sample_entry[name].values()
     return list(entries.values())
 
 

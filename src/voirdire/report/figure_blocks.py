@@ -31,12 +31,12 @@ def figure_blocks(
     rows : callable, optional
         Function that gives the rows; by default that of the kind of figure.
     """
+    figure_kind = figures.FIGURE_KINDS[kind]
     try:
-        figures.check_figure(fit, kind)
+        figure_kind.check(fit)
     except InputError as error:
         yield Text(f"{title}: {'; '.join(error.problems)}.", "note")
         return
-    figure_kind = figures.FIGURE_KINDS[kind]
     row_function = rows or figure_kind.rows
 
     def draw_figure() -> Sequence[Drawing]:
@@ -73,7 +73,7 @@ def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
 def _shares_check_blocks(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
     title, words = f"Does the fit give {kind.name} like these?", kind.page_words
     try:
-        figures.check_figure(fit, name)
+        figures.FIGURE_KINDS[name].check(fit)
     except InputError as error:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return

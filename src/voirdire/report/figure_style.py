@@ -165,6 +165,12 @@ def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[s
     bar.set_title(title, fontsize=8, fontweight="normal", color=MUTED, pad=3, loc="right")
 
 
+def write_above(ax: Axes, text: str, x: float, **look: Any) -> None:
+    """Write a text above an axes, at a place of its x axis."""
+    place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    ax.annotate(text, (x, 1.0), xytext=(0, 4), parse_math=False, **place, **look)
+
+
 @contextmanager
 def single_axes(width: float, height: float) -> Iterator[Axes]:
     """Give the only axes of a new figure (no pyplot; size in inches), with this style within the block."""

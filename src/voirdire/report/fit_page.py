@@ -43,13 +43,10 @@ def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
     result = fit.as_dict()
     subject = "systems" if result.get("systems") else "items"
     names = (row[subject.removesuffix("s")] for row in result[subject])
-    return Page(
-        title_with_names("Report of a judge panel", names, subject),
-        f"{fit.model.title}, by {fit.method}. {_counts_text(fit)}.",
-        tuple(_fit_sections(fit, result, human)),
-        tuple(_fit_tiles(fit, result)),
-        fit.level,
-    )
+    title = title_with_names("Report of a judge panel", names, subject)
+    subtitle = f"{fit.model.title}, by {fit.method}. {_counts_text(fit)}."
+    sections, tiles = tuple(_fit_sections(fit, result, human)), tuple(_fit_tiles(fit, result))
+    return Page(title, subtitle, sections, tiles, fit.level)
 
 
 def _fit_sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterator[Section]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Any
 
 from voirdire.decide.gate import verdict_sentence
+from voirdire.report.html import render_template
 from voirdire.report.markdown import escape_markdown
 from voirdire.report.page import shorten_name
 
@@ -93,14 +93,6 @@ def gate_badge(result: dict[str, Any]) -> str:
     True
     """
     verdict = result["verdict"]
-    label = html.escape(f"{verdict} {result['difference']:+.3f}")
-    title_width, label_width = 40, 14 + 7 * len(label)
-    text = 'font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" fill="#fff" text-anchor="middle"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{title_width + label_width}" height="20" role="img" '
-        f'aria-label="gate: {label}"><title>gate: {label}</title>'
-        f'<rect width="{title_width}" height="20" fill="#444"/>'
-        f'<rect x="{title_width}" width="{label_width}" height="20" fill="{_VERDICT_COLOURS[verdict]}"/>'
-        f'<text x="{title_width / 2:g}" y="14" {text}>gate</text>'
-        f'<text x="{title_width + label_width / 2:g}" y="14" {text}>{label}</text></svg>\n'
-    )
+    label = f"{verdict} {result['difference']:+.3f}"
+    sizes = {"title_width": 40, "label_width": 14 + 7 * len(label)}
+    return render_template("badge.svg.j2", label=label, colour=_VERDICT_COLOURS[verdict], **sizes)

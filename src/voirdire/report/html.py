@@ -15,7 +15,7 @@ from voirdire.report.page import Block, Code, Facts, Figure, Findings, Page, Sec
 from voirdire.report.table import Table
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 _PACKAGE = "voirdire.report"
 _MAX_TABLE_ROWS = 14  # maximum number of rows of a table that does not scroll
@@ -34,8 +34,7 @@ def html_page(page: Page) -> str:
     """
     from markupsafe import Markup
 
-    environment = template_environment(_PACKAGE, keep_trailing_newline=True)
-    blocks = environment.get_template("blocks.html.j2").module
+    blocks = report_template("blocks.html.j2").module
     script, style = read_asset(_PACKAGE, "script.js").strip(), read_asset(_PACKAGE, "style.css").strip()
 
     def show_section(section: Section) -> Markup:
@@ -44,14 +43,19 @@ def html_page(page: Page) -> str:
         texts = (("\n".join(_block_html(block, blocks) for block in run), drawn) for drawn, run in runs)
         return Markup("\n".join(f'<div class="figures">{text}</div>' if drawn else text for text, drawn in texts))
 
-    return environment.get_template("page.html.j2").render(
-        page=page,
-        show=show_section,
-        version=metadata.version("voirdire"),
-        script=Markup(script),
-        style=Markup(style),
-        policy=Markup(security_policy()),
-    )
+    assets = {"script": Markup(script), "style": Markup(style), "policy": Markup(security_policy())}
+    version = metadata.version("voirdire")
+    return render_template("page.html.j2", page=page, show=show_section, version=version, **assets)
+
+
+def report_template(name: str) -> Template:
+    """Return a template of reports."""
+    return template_environment(_PACKAGE, keep_trailing_newline=True).get_template(name)
+
+
+def render_template(name: str, **shown: Any) -> str:
+    """Fill in a template of reports."""
+    return report_template(name).render(**shown)
 
 
 def security_policy() -> str:

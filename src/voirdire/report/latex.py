@@ -26,15 +26,7 @@ _ESCAPES = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"{\textquotedblright}",
-    "'": r"{'}",
     "`": r"\textasciigrave{}",
-    "-": r"{-}",
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "!": "{!}",
-    "?": "{?}",
-    ",": "{,}",
     "–": "--",
     "…": r"\ldots{}",
     "†": r"\textdagger{}",
@@ -44,6 +36,7 @@ _ESCAPES = {
     "’": "'",
     "\u2212": "$-$",
     **{c: f"\\{c}" for c in "{}$%&#_"},
+    **{c: f"{{{c}}}" for c in "'-[]*!?,"},
 }
 _LATIN_LETTERS = "æøßÆØ"
 

@@ -6,7 +6,6 @@ dagger marks values that are not distinguishable from the best.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
@@ -16,6 +15,7 @@ from voirdire.agreement.correlation.table import metric_table
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.report import markdown
+from voirdire.report.html import render_template
 from voirdire.report.latex import escape_latex
 from voirdire.report.output import check_new_file
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Heads = list[tuple[str, str]]
-_DAGGER = "\u2020"
 NOTE = "Bold: the best of its column; underlined: the second best; \u2020: not distinguishable from the best."
 
 
@@ -70,30 +69,9 @@ def _columns_per_criterion(heads: Heads) -> list[tuple[str, int]]:
 
 
 def _html_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
-    above = "".join(
-        f'<th colspan="{span}" scope="colgroup">{html.escape(name)}</th>'
-        for name, span in _columns_per_criterion(heads)
-    )
-    top = f"<tr><td></td>{above}</tr>\n" if above else ""
-    names = "".join(f'<th scope="col">{html.escape(name)}</th>' for _, name in heads)
-    lines = []
-    for metric, *cells in rows:
-        shown = []
-        for number, mark, same in map(split_mark, cells):
-            text = {"best": f"<strong>{number}</strong>", "second": f"<u>{number}</u>"}.get(mark, number)
-            shown.append(f"<td>{text}{_DAGGER if same else ''}</td>")
-        lines.append(f'<tr><th scope="row">{html.escape(metric)}</th>{"".join(shown)}</tr>')
-    title = html.escape(caption)
-    body = "\n".join(lines)
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n<style>\n'
-        "table { border-collapse: collapse; font-family: sans-serif }\ncaption { text-align: left; padding: 0.5em 0 }\n"
-        "th, td { padding: 0.2em 0.7em; text-align: right }\nth[scope=row] { text-align: left; font-weight: normal }\n"
-        "thead { border-block: 1px solid }\ntbody { border-bottom: 1px solid }\n"
-        f"</style>\n</head>\n<body>\n<main>\n<table>\n<caption>{title}</caption>\n<thead>\n{top}"
-        f'<tr><th scope="col">metric</th>{names}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n'
-        f"<p>{html.escape(NOTE)}</p>\n</main>\n</body>\n</html>\n"
-    )
+    marked = [(metric, [split_mark(cell) for cell in cells]) for metric, *cells in rows]
+    shown = {"caption": caption, "criteria": _columns_per_criterion(heads), "heads": heads, "note": NOTE}
+    return render_template("metrics.html.j2", rows=marked, **shown)
 
 
 def _latex_table(heads: Heads, rows: list[list[str]], caption: str) -> str:

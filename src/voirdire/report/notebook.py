@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from voirdire.report.html import render_template
 from voirdire.report.page import shorten_name
 from voirdire.report.table import Table, make_table, target_panel_headings
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from voirdire.kinds.fit import Fit
 
 MAX_ROWS = 10  # maximum number of rows of a table
@@ -28,16 +32,8 @@ def notebook(fit: Fit) -> str:
     (False, True, False)
     """
     result = fit.as_dict()
-    parts = [f"<p><strong>{_plain_html(repr(fit)[1:-1])}</strong></p>"]
-    if fit.decision is not None:
-        parts.append(f"<p>{_plain_html(fit.decision.sentence())}</p>")
+    sentence = "" if fit.decision is None else fit.decision.sentence()
     problems = [row for row in result["checks"] if row["level"] != "ok"]
-    if problems:
-        entries = (
-            f"<li><strong>{row['level']}</strong> {_plain_html(row['check'])}: {_plain_html(row['message'])}</li>"
-            for row in problems
-        )
-        parts.append(f"<ul>{''.join(entries)}</ul>")
     intervals = f", with {100 * fit.prob:g}% intervals" if fit.posterior.draws is not None else ""
     unit = fit.kind.unit(fit.problem)
     heads = fit.kind.heading | {name: f"{name} ({unit})" for name in ("severity", "noise")}
@@ -49,13 +45,13 @@ def notebook(fit: Fit) -> str:
         heads |= target_panel_headings(items[0], "probability")
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")
-    parts.append(_table_html(make_table("items", title, items[:MAX_ROWS], drop=drop, heads=heads), len(items)))
+    item_table = make_table("items", title, items[:MAX_ROWS], drop=drop, heads=heads)
     judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
     hidden = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
     judge_table = make_table("judges", f"Judges{intervals}", judges[:MAX_ROWS], drop=hidden, heads=heads)
-    parts.append(_table_html(judge_table, len(judges)))
-    parts.append("<p>ranking(), judges(), checks(), plot(kind) and report(path) say more.</p>")
-    return _frame_html(parts)
+    tables = [(item_table, len(items)), (judge_table, len(judges))]
+    hint = "ranking(), judges(), checks(), plot(kind) and report(path) say more."
+    return _view(repr(fit)[1:-1], tables, sentence, problems, hint)
 
 
 def table_view(sentence: str, table: Table) -> str:
@@ -66,28 +62,25 @@ def table_view(sentence: str, table: Table) -> str:
     >>> "&lt;b&gt;" in table_view("<b>", make_table("a", "b", [{"item": "x"}]))
     True
     """
-    return _frame_html([f"<p><strong>{_plain_html(sentence)}</strong></p>", _table_html(table, 0)])
+    return _view(sentence, [(table, 0)])
 
 
-def _frame_html(parts: list[str]) -> str:
-    return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+def _view(
+    title: str,
+    tables: Sequence[tuple[Table, int]],
+    sentence: str = "",
+    problems: Sequence[Mapping[str, str]] = (),
+    hint: str = "",
+) -> str:
+    """Fill in the template; with each table goes the number of rows of which it shows the first."""
+    shown = [(table, table.table_cells()[0], count) for table, count in tables]
+    texts = {"title": title, "sentence": sentence, "problems": problems, "hint": hint}
+    return render_template("notebook.html.j2", tables=shown, most=MAX_ROWS, plain=_plain_html, **texts)
 
 
-def _table_html(shown: Table, count: int) -> str:
-    rows, _ = shown.table_cells()
-    heads = "".join(f"<th>{_plain_html(column.head)}</th>" for column in shown.columns)
-    lines = (
-        "<tr>" + "".join(f"<td>{_plain_html(f'{cell.text} {cell.interval}'.strip())}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
-    count_note = f" (the first {MAX_ROWS} of {count:,})" if count > MAX_ROWS else ""
-    return (
-        f"<table><caption>{_plain_html(shown.caption)}{count_note}</caption>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    )
-
-
-def _plain_html(text: str) -> str:
+def _plain_html(text: str) -> Markup:
     """Escape a text: no HTML, no mathematics, a replacement for characters that cannot be printed."""
+    from markupsafe import Markup
+
     shown = "".join(char if char.isprintable() else "\ufffd" for char in shorten_name(text, _MAX_LETTERS))
-    return "".join(f"<span>{char}</span>" if char in "$\\" else html.escape(char) for char in shown)
+    return Markup("".join(f"<span>{char}</span>" if char in "$\\" else html.escape(char) for char in shown))

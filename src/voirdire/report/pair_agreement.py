@@ -120,15 +120,10 @@ def observed_over_expected(fit: Fit) -> PairAgreement:
     >>> found.observed[0].tolist(), found.common[0].tolist()
     ([1.0, 1.0], [2.0, 2.0])
     """
-    if fit not in _AGREEMENT_CACHE:
-        _AGREEMENT_CACHE[fit] = measure_agreement(fit)
-    return _AGREEMENT_CACHE[fit]
-
-
-def measure_agreement(fit: Fit) -> PairAgreement:
-    """Compute the agreement of pairs of judges as in :func:`observed_over_expected`, without the cache."""
     from scipy import sparse
 
+    if fit in _AGREEMENT_CACHE:
+        return _AGREEMENT_CACHE[fit]
     votes = votes_of_fit(fit)
     cell = votes.row_cell
     low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
@@ -159,4 +154,6 @@ def measure_agreement(fit: Fit) -> PairAgreement:
         rows = np.where(swapped[:, None], rows[:, [1, 0, 2]], rows)
         expected += common_counts([judge_by_unit(rows[:, o]) for o in range(3)])
     with np.errstate(invalid="ignore"):
-        return PairAgreement(votes.judges, common, agreeing / pairs, expected / len(draws) / pairs)
+        shares = agreeing / pairs, expected / len(draws) / pairs
+    _AGREEMENT_CACHE[fit] = PairAgreement(votes.judges, common, *shares)
+    return _AGREEMENT_CACHE[fit]

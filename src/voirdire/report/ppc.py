@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 REPLICATES = 200
 BIN_COUNT = 10
-_NORMAL_QUANTILE = 1.959964  # for Wilson's 95% intervals
 
 
 def answers_of_kind(fit: Fit, answer_kind: str | None = None) -> tuple[Kind[Any, Any], Any]:
@@ -111,6 +110,8 @@ def bin_answers(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Fl
     >>> found["observed"].tolist(), found["n"].tolist()
     ([0.2, 0.6], [5.0, 5.0])
     """
+    from statsmodels.stats.proportion import proportion_confint
+
     order = np.argsort(predicted, kind="stable")
     quantile = (np.cumsum(weight[order]) - 0.5 * weight[order]) / weight.sum()
     bins = np.minimum((quantile * BIN_COUNT).astype(int), BIN_COUNT - 1)
@@ -118,21 +119,6 @@ def bin_answers(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Fl
     filled = n > 0
     n = n[filled]
     mean = np.bincount(bins, (predicted * weight)[order], BIN_COUNT)[filled] / n
-    share = np.bincount(bins, hits[order], BIN_COUNT)[filled] / n
-    low, high = wilson_interval(share, n)
-    return {"predicted": mean, "observed": share, "low": low, "high": high, "n": n}
-
-
-def wilson_interval(share: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """Compute Wilson's 95% interval of a share (Wilson 1927).
-
-    Examples
-    --------
-    >>> low, high = wilson_interval(np.array([0.5]), np.array([10.0]))
-    >>> round(float(low[0]), 3), round(float(high[0]), 3)
-    (0.237, 0.763)
-    """
-    scale = 1 + _NORMAL_QUANTILE**2 / n
-    middle = (share + _NORMAL_QUANTILE**2 / (2 * n)) / scale
-    half = _NORMAL_QUANTILE / scale * np.sqrt(share * (1 - share) / n + _NORMAL_QUANTILE**2 / (4 * n**2))
-    return middle - half, middle + half
+    observed = np.bincount(bins, hits[order], BIN_COUNT)[filled]
+    low, high = proportion_confint(observed, n, method="wilson")
+    return {"predicted": mean, "observed": observed / n, "low": low, "high": high, "n": n}

@@ -123,11 +123,8 @@ def _coverage_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     yield Text(f"{passed} of {len(pooled_rows)} models and methods pass.", "lead")
     for number, method in enumerate(dict.fromkeys(row["method"] for row in rows)):
         method_rows = [dict(row) | {"series": row["method"]} for row in rows if row["method"] == method]
-        method_rows = (
-            [row for row in method_rows if row["quantity"] == "all parameters"]
-            if len(method_rows) > _MAX_LINES
-            else method_rows
-        )
+        if len(method_rows) > _MAX_LINES:
+            method_rows = [row for row in method_rows if row["quantity"] == "all parameters"]
         names = [f"{row['model']} · {row['quantity']}" for row in method_rows]
         yield Figure(
             f"coverage-{number}",

@@ -18,29 +18,10 @@ Kind = Literal["text", "number", "share", "count", "level", "flag"]
 
 # Plain "low" and "high" are the interval of the first of these columns that a record has.
 _INTERVAL_OWNERS = (
-    "score",
-    "weight",
-    "strength",
-    "severity",
-    "cutpoint",
-    "share",
-    "probability",
-    "reliability",
-    "value",
-    "mean",
-    "difference",
-    "p_first",
-    "effect",
+    *("score", "weight", "strength", "severity", "cutpoint", "share", "probability", "reliability", "value"),
+    *("mean", "difference", "p_first", "effect"),
 )
-_DEFAULT_HEADS = {
-    "p_best": "best",
-    "p_right": "right",
-    "first_rate": "picks first",
-    "tie_rate": "ties",
-    "position_bias": "position bias",
-    "n": "n",
-    "sd": "sd",
-}
+_DEFAULT_HEADS = {"p_best": "best", "p_right": "right", "first_rate": "picks first", "tie_rate": "ties"}
 #: Note on the column of ranks.
 RANKS_NOTE = "ranks: possible places, given which pairs are distinguishable"
 _ZERO_TOLERANCE = 1e-12

@@ -55,13 +55,8 @@ def watch_page(result: dict[str, Any], name: str = "") -> Page:
         ("False alarms", f"{100 * result['alpha']:g}%", "meant to be the most, over all looks"),
     )
     title = f"Judges watched: {isolate_name(name)}" if name else "Judges watched"
-    return Page(
-        title,
-        watch_headline(result, isolate_name),
-        tuple(sections),
-        tiles,
-        _VERDICT_LEVELS.get(result["verdict"], "ok"),
-    )
+    level = _VERDICT_LEVELS.get(result["verdict"], "ok")
+    return Page(title, watch_headline(result, isolate_name), tuple(sections), tiles, level)
 
 
 def _judge_finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Finding:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, attempt_build
 from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
-from voirdire.simulate.request import Seed, Seeded, attempt_build, read_setting
+from voirdire.simulate.request import Seed, Seeded, read_setting
 from voirdire.simulate.truth import Truth
 
 if TYPE_CHECKING:
@@ -156,7 +156,9 @@ def _check_request(
 ) -> _Request:
     problems: list[str] = []
     panel = _sharpness_by_judge(judges, problems)
-    plan = attempt_build(_read_design, design, problems)
+    plan = attempt_build(
+        lambda spec: build_setting({RankingDesign.kind: RankingDesign}, spec, "design"), design, problems
+    )
     setting, items, criteria, words = read_setting(truth, items, criteria, seed, (ITEMS, 1), problems)
     if plan is not None and items >= 2 and plan.ranking_size(items) > items:
         problems.append(f"design: rankings are of {plan.ranking_size(items)} items, but there are {items}")
@@ -165,10 +167,6 @@ def _check_request(
     if problems or plan is None or setting is None:
         raise InputError(problems)
     return _Request(words, items, criteria, setting, plan, panel)
-
-
-def _read_design(spec: object) -> RankingDesign:
-    return build_setting({RankingDesign.kind: RankingDesign}, spec, "design")
 
 
 def _sharpness_by_judge(judges: object, problems: list[str]) -> dict[str, float]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from voirdire.errors import InputError, gathered_problems
+from voirdire.errors import InputError, attempt_build
 from voirdire.settings import SIZE, Checked, is_whole
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.designs.base import Design
@@ -157,16 +157,6 @@ def _seed_integers(seed: Seed, problems: list[str]) -> tuple[int, ...]:
         return tuple(int(word) for word in words)
     problems.append(f"seed is {seed!r}; give a whole number of at least 0, or a list of them")
     return ()
-
-
-Built = TypeVar("Built")
-
-
-def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
-    """Build an object from a specification; if it is invalid, report the problems and return None."""
-    with gathered_problems(problems):
-        return make(spec)
-    return None
 
 
 def _read_size(

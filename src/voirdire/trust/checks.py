@@ -108,17 +108,13 @@ def check_first_place(changed: Sequence[tuple[str, str]], called: str, names: Se
     'Which item is ranked first depends on single judges: without ann it is y. Ask more judges about the best items.'
     """
     leader = int(np.argmax(np.median(draws, axis=0)))
-    changed = [
-        (judge, name) for judge, name in changed if name != names[leader]
-    ]  # the mode may have had another leader
+    # the mode may have had another leader
+    changed = [(judge, name) for judge, name in changed if name != names[leader]]
     if not changed:
         return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
     changes = [f"without {judge} it is {name}" for judge, name in changed[:MAX_SHOWN_PAIRS]]
-    rest_note = (
-        f" (and {count_in_words(len(changed) - MAX_SHOWN_PAIRS, 'more judges')})"
-        if len(changed) > MAX_SHOWN_PAIRS
-        else ""
-    )
+    hidden = len(changed) - MAX_SHOWN_PAIRS
+    rest_note = f" (and {count_in_words(hidden, 'more judges')})" if hidden > 0 else ""
     lead = [(draws[:, leader] > draws[:, names.index(name)]).mean() for _, name in changed]
     if max(lead) <= MIN_CLEAR_LEAD:
         message = f"Which {called} is ranked first changes with single judges: {'; '.join(changes)}{rest_note}."

@@ -168,7 +168,6 @@ def alike_pairs_in_words(names: Sequence[str], pairs: Sequence[tuple[int, int]])
     >>> alike_pairs_in_words(["a", "b", "c"], [(0, 1), (1, 2)])
     'a and b; b and c'
     """
-    rest_note = (
-        f" and {count_in_words(len(pairs) - MAX_SHOWN_PAIRS, 'more pairs')}" if len(pairs) > MAX_SHOWN_PAIRS else ""
-    )
+    hidden = len(pairs) - MAX_SHOWN_PAIRS
+    rest_note = f" and {count_in_words(hidden, 'more pairs')}" if hidden > 0 else ""
     return "; ".join(f"{names[i]} and {names[j]}" for i, j in pairs[:MAX_SHOWN_PAIRS]) + rest_note

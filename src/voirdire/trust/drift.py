@@ -119,11 +119,8 @@ def check_drift(*parts: AnswersOverTime | None, seed: int = 0) -> list[Check]:
         f"(from about answer {quantity.evidence.start * -(-quantity.size // MAX_WITNESSES)} of {quantity.size})"
         for quantity in changed[:MAX_SHOWN_CHANGES]
     ]
-    rest_note = (
-        f" and {count_in_words(len(changed) - MAX_SHOWN_CHANGES, 'more changes')}"
-        if len(changed) > MAX_SHOWN_CHANGES
-        else ""
-    )
+    hidden = len(changed) - MAX_SHOWN_CHANGES
+    rest_note = f" and {count_in_words(hidden, 'more changes')}" if hidden > 0 else ""
     message = (
         f"{'; '.join(changes)}{rest_note}: the judge or what it was asked changed with time. Look whether its version "
         "or prompt did, fit the times apart, and ask questions in random order."

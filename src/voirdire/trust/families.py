@@ -23,7 +23,7 @@ guess may be the two informed ones. Candidate divisions join judges by average l
 
 from __future__ import annotations
 
-from math import lgamma
+import math
 
 import numpy as np
 
@@ -175,7 +175,7 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
         else:
             fits = [(_log_normal(z, between), np.zeros(judges))]
         size = np.bincount(division)
-        odds = sum(np.log(ODDS_AGAINST_FAMILY) + _log_binomial_coefficient(judges, int(m)) for m in size[size > 1])
+        odds = sum(np.log(ODDS_AGAINST_FAMILY) + math.log(math.comb(judges, int(m))) for m in size[size > 1])
         log = np.zeros(len(fits))
         for family in (np.flatnonzero(division == code) for code in np.flatnonzero(size > 1)):
             block = np.ix_(family, family)
@@ -266,11 +266,6 @@ def _log_family_likelihood(z: Floats, information: Floats, load: Floats) -> floa
     return float(np.logaddexp.reduce(log) - np.log(len(FAMILY_CORRELATIONS)))
 
 
-def _log_binomial_coefficient(judges: int, members: int) -> float:
-    """Log of the number of sets of ``members`` among ``judges``."""
-    return lgamma(judges + 1) - lgamma(members + 1) - lgamma(judges - members + 1)
-
-
 def judge_signs(correlation: Floats) -> Floats:
     """Sign 1 for most judges, -1 for those whose answers oppose the others', shape (judges,).
 
@@ -293,10 +288,8 @@ def factor_loads(correlation: Floats, shared: Floats) -> Floats:
         # robust to copies: the weight of a pair falls with its distance from the factor, as for a Cauchy distribution
         weight = np.where(shared > 0, 1.0 / (noise + (correlation - np.outer(load, load)) ** 2), 0.0)
         numerator = (weight * correlation) @ load + PRIOR_QUESTIONS * np.median(load)
-        previous, load = (
-            load,
-            np.clip(numerator / (weight @ load**2 + PRIOR_QUESTIONS), -MAX_CORRELATION, MAX_CORRELATION),
-        )
+        previous = load
+        load = np.clip(numerator / (weight @ load**2 + PRIOR_QUESTIONS), -MAX_CORRELATION, MAX_CORRELATION)
         if np.abs(load - previous).max() < LOAD_TOLERANCE:
             break
     return load

@@ -87,9 +87,8 @@ def _jensen_shannon_distance(ordered: Floats, weights: Floats) -> float:
     return float(np.sqrt(max(divergence, 0.0) / float(width @ (p + q))))
 
 
-MAX_VARIANCE_SHARE = (
-    0.5  # smallest remaining share of the prior variance, and smallest share of the judges, for a warning
-)
+# smallest remaining share of the prior variance, and smallest share of the judges, for a warning
+MAX_VARIANCE_SHARE = 0.5
 MIN_DRAWS = 100  # smallest number of posterior draws
 PRIOR_DRAWS = 200  # number of prior draws
 COIN_PARAMETERS = ("reliability", "coin_first", "coin_second", "log_discrimination", "raw_discrimination", "log_noise")

@@ -18,7 +18,7 @@ from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, con
 from voirdire.agreement.engine.combine import crossed_statistic, difference, group_statistic, mean_statistic
 from voirdire.agreement.engine.intervals import bootstrap_interval, standard_errors
 from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
-from voirdire.agreement.engine.statistic import CountStatistic, WeightedStatistic, share_statistic
+from voirdire.agreement.engine.statistic import CountStatistic, WeightedStatistic, mean_over_units
 from voirdire.errors import InputError
 
 RNG = np.random.default_rng(5)
@@ -269,7 +269,7 @@ def test_differences_of_unlike_statistics_and_of_panels() -> None:
     w, v = np.ones((2, 30)), np.array([[1.0] * 5, [2.0, 1.0, 1.0, 1.0, 0.0]])
     assert np.allclose(difference(one, two).two_way(w, v), one.two_way(w, v) - two.two_way(w, v))
     with pytest.raises(ValueError, match="same units"):
-        difference(mean_of_x(), share_statistic(np.ones(3, bool), np.ones(3, bool)))
+        difference(mean_of_x(), mean_over_units(np.ones(3, bool), np.ones(3, bool)))
     with pytest.raises(ValueError, match="two statistics with judges"):
         difference(one, mean_of_x())
 

@@ -9,7 +9,7 @@ import pytest
 from voirdire.agreement import bootstrap, detection
 from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.engine.intervals import bootstrap_interval
-from voirdire.agreement.engine.statistic import share_statistic
+from voirdire.agreement.engine.statistic import mean_over_units
 from voirdire.agreement.verb import agreement
 
 # Table 3, Llama-2 against GPT-3.5: wins, losses and ties by Table 2's percentages, and the published 95% interval.
@@ -65,7 +65,7 @@ def intervals(resamples: int = 10_000, seed: int = 0) -> list[tuple[str, int, fl
         found = bootstrap([statistic], resamples=resamples, prob=0.95, seed=seed)[0].interval
         rows.append((f"3 {dataset} {judge}", len(outcome), 100 * found.low, 100 * found.high, low, high))
     for (section, dataset), (hits, n, low, high) in TABLE_7.items():
-        share = share_statistic(np.ones(n, bool), np.arange(n) < hits)
+        share = mean_over_units(np.ones(n, bool), np.arange(n) < hits)
         found = bootstrap([share], resamples=resamples, prob=0.95, seed=seed)[0].interval
         rows.append((f"7{section} {dataset}", n, 100 * found.low, 100 * found.high, low, high))
     return rows
@@ -145,7 +145,7 @@ def test_proportions_land_on_binomial_quantiles() -> None:
     from scipy.stats import binom
 
     for hits, n in ((14, 50), (44, 47), (24, 50)):
-        found = bootstrap([share_statistic(np.ones(n, bool), np.arange(n) < hits)], resamples=100_000)[0]
+        found = bootstrap([mean_over_units(np.ones(n, bool), np.arange(n) < hits)], resamples=100_000)[0]
         exact = binom.ppf([0.025, 0.975], n, hits / n) / n
         assert np.abs([found.interval.low, found.interval.high] - exact).max() <= 1 / n + 1e-12
 

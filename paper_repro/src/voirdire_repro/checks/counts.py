@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.engine.resample import bootstrap
-from voirdire.agreement.engine.statistic import share_statistic
+from voirdire.agreement.engine.statistic import mean_over_units
 from voirdire.agreement.experts.detection import detection
 from voirdire.simulate.votes import simulate_counts
 from voirdire_repro.checks.base import Check, Context, Found, Settings, related_cells, single_figure
@@ -120,7 +120,7 @@ def _outcome_counts(context: Context, cell: Cell, settings: Settings) -> tuple[t
 @cache
 def _share_interval(hits: int, n: int) -> tuple[float, float]:
     estimate = bootstrap(
-        [share_statistic(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, prob=PROB, seed=SEED
+        [mean_over_units(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, prob=PROB, seed=SEED
     )[0]
     return _known_ends(estimate.interval.low, estimate.interval.high)
 

@@ -90,12 +90,9 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
         freedom /= (n - 1) * (k * r * msc / mse) ** 2 + item_term**2
         upper, lower = f.ppf(p, n - 1, freedom), f.ppf(p, freedom, n - 1)
         judge_error = k * msc + (k * n - k - n) * mse
-        ends = n * np.array(
-            [
-                (msr - upper * mse) / (upper * judge_error + n * msr),
-                (lower * msr - mse) / (judge_error + n * lower * msr),
-            ]
-        )
+        low_end = (msr - upper * mse) / (upper * judge_error + n * msr)
+        high_end = (lower * msr - mse) / (judge_error + n * lower * msr)
+        ends = n * np.array([low_end, high_end])
     else:
         m, error = (n * (k - 1), within / (n * (k - 1))) if model == 1 else ((n - 1) * (k - 1), mse)
         scaled = msr / error * np.array([1 / f.ppf(p, n - 1, m), f.ppf(p, m, n - 1)])
@@ -156,15 +153,9 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         squares = judges @ (centred**2).T
         # (sum v x)^2 - sum v^2 x^2: products of distinct judges.
         products = (judges @ centred.T) ** 2 - judges**2 @ (centred**2).T
-        return np.concatenate(
-            [
-                judge_sums[:, None, :] * complete[None, :, None],
-                np.stack([squares, products], axis=-1),
-                judges[:, None, :] * centred,
-                np.sqrt(judges)[:, None, :] * centred,
-            ],
-            axis=-1,
-        )
+        sums = [judges[:, None, :] * centred, np.sqrt(judges)[:, None, :] * centred]
+        squares_and_products = np.stack([squares, products], axis=-1)
+        return np.concatenate([judge_sums[:, None, :] * complete[None, :, None], squares_and_products, *sums], axis=-1)
 
     def correlation_of_totals(t: FloatArray) -> FloatArray:
         n = t[..., 0]
@@ -180,9 +171,8 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         error = (msc + (n - 1) * mse) / units if form[0] == "1" else mse
         judges = averaged * (msc - mse) / units if form[0] == "2" else 0.0
         scale = ratio_or_nan(t[..., 3], n * weight)  # the mean square score: scale of the rounding error
-        total_variance = np.maximum(
-            msr + (averaged - 1) * error + judges, 0.0
-        )  # a variance, whose estimate may be negative
+        # a variance, whose estimate may be negative
+        total_variance = np.maximum(msr + (averaged - 1) * error + judges, 0.0)
         return ratio_or_nan(msr - error, total_variance, scale)
 
     return PanelStatistic(k, unit_features, correlation_of_totals)

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.panel import LevelCounts
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.engine.statistic import CountStatistic, IntArray, share_statistic
+from voirdire.agreement.engine.statistic import CountStatistic, IntArray, mean_over_units
 from voirdire.errors import InputError
 
 
@@ -137,4 +137,4 @@ def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatis
     if not 2 <= m <= size:
         raise InputError(f"at least {m} of {size} judges cannot be asked for; give a number from 2 to {size}")
     top_count = LevelCounts(ratings)(np.ones((1, size)))[0].max(axis=1, initial=0.0)
-    return share_statistic(ratings.complete, top_count >= m)
+    return mean_over_units(ratings.complete, top_count >= m)

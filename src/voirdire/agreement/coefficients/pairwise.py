@@ -111,15 +111,9 @@ class Pairs:
         order = np.argsort(np.abs(dx), kind="stable")
         gap, same_order = np.abs(dx)[order], (np.sign(dx) * np.sign(dy) > 0)[order].astype(float)
         thresholds = _distinct_gaps(gap, np.nanmax(np.abs(metric), initial=0.0))
-        return cls(
-            context[order],
-            i[pair[order]],
-            j[pair[order]],
-            same_order,
-            (dy[order] == 0) - same_order,
-            np.searchsorted(gap, thresholds, side="right").astype(np.int64),
-            thresholds,
-        )
+        items = i[pair[order]], j[pair[order]]
+        ends = np.searchsorted(gap, thresholds, side="right").astype(np.int64)
+        return cls(context[order], *items, same_order, (dy[order] == 0) - same_order, ends, thresholds)
 
 
 def _distinct_gaps(gap: FloatArray, largest: float) -> FloatArray:

@@ -34,8 +34,8 @@ from voirdire.agreement.engine.statistic import (
     CountStatistic,
     FloatArray,
     PanelStatistic,
+    mean_over_units,
     ratio_or_nan,
-    share_statistic,
 )
 
 
@@ -108,8 +108,8 @@ def agreement_rate(ratings: Ratings) -> CountStatistic:
     >>> rate.values(np.ones((1, 3))).tolist()
     [0.5]
     """
-    rated, agreed = _rated_and_agreed(ratings)
-    return share_statistic(rated, agreed)
+    first, second = ratings.codes.T
+    return mean_over_units(ratings.complete, first == second)
 
 
 def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic:
@@ -178,16 +178,9 @@ def scott_pi(ratings: Ratings) -> CountStatistic:
     return CountStatistic(features, pi_of_totals)
 
 
-def _rated_and_agreed(ratings: Ratings) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], ...]:
-    first, second = ratings.codes.T
-    rated = (first >= 0) & (second >= 0)
-    return rated, rated & (first == second)
-
-
 def _margin_features(ratings: Ratings, misses: FloatArray) -> FloatArray:
     """Features: rated by both, disagreement, the first judge's answer, the second's (one column per level)."""
-    rated, _ = _rated_and_agreed(ratings)
     first, second = ratings.codes.T
     levels = np.eye(len(ratings.levels))
     features = np.column_stack([np.ones(len(first)), misses[first, second], levels[first], levels[second]])
-    return np.where(rated[:, None], features, 0.0)
+    return np.where(ratings.complete[:, None], features, 0.0)

@@ -201,10 +201,6 @@ def with_human(grid: Grid, human: str | Sequence[str], name: str) -> Grid:
     number = present.sum(axis=1)
     mean = mean_scores(np.where(present, scores, 0.0).sum(axis=1), number.astype(float))
     partial_count = int(np.sum((number > 0) & (number < len(annotators))))
-    return grid.with_column(
-        name,
-        mean,
-        f"{partial_count} item{'s' if partial_count > 1 else ''} scored by some annotators only"
-        if partial_count
-        else "",
-    )
+    plural = "s" if partial_count > 1 else ""
+    note = f"{partial_count} item{plural} scored by some annotators only" if partial_count else ""
+    return grid.with_column(name, mean, note)

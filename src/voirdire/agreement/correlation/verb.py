@@ -24,7 +24,7 @@ from voirdire.agreement.correlation.levels import (
 )
 from voirdire.agreement.correlation.people import combine_score_tables
 from voirdire.agreement.correlation.request import Request, read_request
-from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
+from voirdire.agreement.engine.combine import TwoWayStatistic, value_of_all_units
 from voirdire.agreement.engine.intervals import bootstrap_interval
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Settings
@@ -175,8 +175,7 @@ class _Cell:
             lambda draw: statistic_of(draws[draw]), len(draws), resampling.resamples, resampling.seed
         )
         resampled = self.grouping.bootstrap([drawn], self.grid)[0]
-        fixed = with_fixed_judges(point)
-        value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
+        value = value_of_all_units(point)
         return Replicates(
             value, resampled.draws, bootstrap_interval(value, resampled.draws, resampling.prob, resampling.interval)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -68,12 +68,12 @@ class JointStatistic:
     ----------
     units, judges : int
         Numbers of units and of judges.
-    function : callable
+    two_way : callable
         Maps weights of units (r, units) and of judges (r, judges) to values (r,), NaN where undefined.
     row_size : int
         Count of numbers that one resample needs, as in `Statistic`.
     unit_weight_statistic : Statistic, optional
-        The same statistic with every judge taken once; by default `function` with judge weights of 1.
+        The same statistic with every judge taken once; by default `two_way` with judge weights of 1.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class JointStatistic:
 
     units: int
     judges: int
-    function: Callable[[FloatArray, FloatArray], FloatArray]
+    two_way: Callable[[FloatArray, FloatArray], FloatArray]
     row_size: int
     unit_weight_statistic: Statistic | None = None
 
@@ -92,13 +92,9 @@ class JointStatistic:
         """The same statistic with every judge taken once."""
         return self.unit_weight_statistic or WeightedStatistic(
             np.ones(self.units, bool),
-            lambda weights: self.function(weights, np.ones((len(weights), self.judges))),
+            lambda weights: self.two_way(weights, np.ones((len(weights), self.judges))),
             self.row_size,
         )
-
-    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
-        """Values under weights of units (r, units) and of judges (r, judges); shape (r,)."""
-        return self.function(weights, judge_weights)
 
 
 def crossed_statistic(statistic: Statistic, rows: IntArray, columns: IntArray) -> JointStatistic:
@@ -118,13 +114,12 @@ def crossed_statistic(statistic: Statistic, rows: IntArray, columns: IntArray) -
     >>> crossed.two_way(np.array([[2.0, 0.0]]), np.array([[1.0, 1.0]])).tolist()
     [22.0]
     """
-    return JointStatistic(
-        int(rows.max()) + 1,
-        int(columns.max()) + 1,
-        lambda weights, judge_weights: statistic.values(weights[:, rows] * judge_weights[:, columns]),
-        len(rows) + statistic.row_size,
-        group_statistic(statistic, rows),
-    )
+
+    def two_way(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+        return statistic.values(weights[:, rows] * judge_weights[:, columns])
+
+    sizes, by_row = (int(rows.max()) + 1, int(columns.max()) + 1), group_statistic(statistic, rows)
+    return JointStatistic(*sizes, two_way, len(rows) + statistic.row_size, by_row)
 
 
 TwoWayStatistic: TypeAlias = PanelStatistic | JointStatistic
@@ -135,10 +130,12 @@ def with_fixed_judges(statistic: Statistic | TwoWayStatistic) -> Statistic:
     return statistic.fixed() if isinstance(statistic, TwoWayStatistic) else statistic
 
 
-@overload
-def difference(a: Statistic, b: Statistic) -> Statistic: ...
-@overload
-def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic: ...
+def value_of_all_units(statistic: Statistic | TwoWayStatistic) -> float:
+    """The value with every unit and every judge taken once."""
+    fixed = with_fixed_judges(statistic)
+    return float(fixed.values(np.ones((1, len(fixed.support))))[0])
+
+
 def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
     """The statistic a - b. Both are evaluated on the same resample, which keeps their dependence.
 

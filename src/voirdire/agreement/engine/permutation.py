@@ -54,9 +54,9 @@ def paired_comparison(
 
     Examples
     --------
-    >>> from voirdire.agreement.engine.statistic import share_statistic
+    >>> from voirdire.agreement.engine.statistic import mean_over_units
     >>> units = np.arange(20)
-    >>> some, more = (share_statistic(units >= 0, units < n) for n in (5, 10))
+    >>> some, more = (mean_over_units(units >= 0, units < n) for n in (5, 10))
     >>> paired_comparison("agreement_rate", more, some, Resampling(resamples=100), "")["difference"]
     0.25
     """

@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import numpy as np
 
-from voirdire.agreement.engine.combine import TwoWayStatistic, group_statistic, restrict_to_support, with_fixed_judges
+from voirdire.agreement.engine.combine import (
+    TwoWayStatistic,
+    group_statistic,
+    restrict_to_support,
+    value_of_all_units,
+    with_fixed_judges,
+)
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval, standard_errors
 from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
 from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
@@ -172,28 +178,19 @@ def _resample_units(statistics: Sequence[Statistic], resampling: Resampling) -> 
             errors[place] += [standard_errors(member, weights)] if studentised else []
     replicates = []
     for member, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
-        jackknife = None
+        needed: dict[str, Any] = {}
         if resampling.interval == "bca":
             left_out = [_values_in_parts(member, weights) for weights in leave_one_out_weights(units)]
-            jackknife = np.concatenate(left_out)
-        error_arguments = (
-            (float(standard_errors(member, all_units)[0]), np.concatenate(spread)) if studentised else (None, None)
-        )
-        replicates.append(_with_interval(estimate, np.concatenate(values), resampling, jackknife, *error_arguments))
+            needed = {"jackknife": np.concatenate(left_out)}
+        if studentised:
+            needed = {"error": float(standard_errors(member, all_units)[0]), "errors": np.concatenate(spread)}
+        replicates.append(_with_interval(estimate, np.concatenate(values), resampling, **needed))
     return replicates
 
 
-def _with_interval(
-    estimate: float,
-    draws: FloatArray,
-    resampling: Resampling,
-    jackknife: FloatArray | None,
-    error: float | None = None,
-    errors: FloatArray | None = None,
-) -> Replicates:
-    interval = bootstrap_interval(
-        estimate, draws, resampling.prob, resampling.interval, jackknife=jackknife, error=error, errors=errors
-    )
+def _with_interval(estimate: float, draws: FloatArray, resampling: Resampling, **needed: Any) -> Replicates:
+    """Add the interval; ``needed`` are the further arguments of `bootstrap_interval` that its kind needs."""
+    interval = bootstrap_interval(estimate, draws, resampling.prob, resampling.interval, **needed)
     return Replicates(estimate, draws, interval)
 
 
@@ -204,10 +201,9 @@ def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
 
 
 def _resample_judges(panel: TwoWayStatistic, resampling: Resampling) -> Replicates:
-    fixed = panel.fixed()
-    used = fixed.support
+    used = panel.fixed().support
     units, judges, width = int(used.sum()), panel.judges, panel.row_size
-    estimate = float(fixed.values(np.ones((1, len(used))))[0])
+    estimate = value_of_all_units(panel)
     if judges == 1 or (resampling.unit == "both" and units == 1):
         return _one_unit_replicates(estimate, resampling)
 
@@ -231,7 +227,7 @@ def _resample_judges(panel: TwoWayStatistic, resampling: Resampling) -> Replicat
     if resampling.interval == "bca":
         without = np.concatenate(list(leave_one_out_weights(judges)))
         jackknife = values_both_ways(np.ones((judges, units)), without)
-    return _with_interval(estimate, draws, resampling, jackknife)
+    return _with_interval(estimate, draws, resampling, jackknife=jackknife)
 
 
 def _one_unit_replicates(estimate: float, resampling: Resampling) -> Replicates:

@@ -149,7 +149,7 @@ class WeightedStatistic:
     ----------
     support : bool array, shape (units,)
         True for units that the statistic uses.
-    function : callable
+    values : callable
         Maps weights of shape (r, units) to values of shape (r,).
     row_size : int
         Count of numbers that one resample needs.
@@ -164,12 +164,8 @@ class WeightedStatistic:
     """
 
     support: NDArray[np.bool_]
-    function: Callable[[FloatArray], FloatArray]
+    values: Callable[[FloatArray], FloatArray]
     row_size: int
-
-    def values(self, weights: FloatArray) -> FloatArray:
-        """Values under weights of shape (resamples, units)."""
-        return self.function(weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,18 +204,6 @@ def _blocked_product(weights: FloatArray, features: FloatArray) -> FloatArray:
     for start in range(0, len(weights), rows):
         np.matmul(weights[start : start + rows], features, out=totals[start : start + rows])
     return totals
-
-
-def share_statistic(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountStatistic:
-    """The share of used units that are hits; undefined where none is used.
-
-    Examples
-    --------
-    >>> share = share_statistic(np.array([True, True, False]), np.array([True, False, True]))
-    >>> share.values(np.ones((1, 3))).tolist()
-    [0.5]
-    """
-    return mean_over_units(used, hit)
 
 
 def mean_over_units(used: NDArray[np.bool_], value: NDArray[Any]) -> CountStatistic:

@@ -19,10 +19,10 @@ from voirdire.agreement.coefficients.ratings import Ratings, other_judges, unkno
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import OTHERS_MAJORITY
 from voirdire.agreement.coefficients.two import agreement_rate
-from voirdire.agreement.engine.combine import difference, mean_statistic
+from voirdire.agreement.engine.combine import TwoWayStatistic, difference, mean_statistic
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import Statistic, share_statistic
+from voirdire.agreement.engine.statistic import Statistic, mean_over_units
 from voirdire.errors import InputError, raise_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.ratings import known_names
@@ -141,7 +141,7 @@ def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
     with_majority = agreement_rate(judge.with_column(MAJORITY_OF_EXPERTS, majority_answer(panel)))
     rows = [
         ("agreement_with_majority", MAJORITY_OF_EXPERTS, with_majority),
-        ("agreement_with_any", ANY_EXPERT, share_statistic(answered, like_any)),
+        ("agreement_with_any", ANY_EXPERT, mean_over_units(answered, like_any)),
     ]
     if panel.tie is not None:
         tie, last = panel.levels.index(panel.tie), len(panel.levels) - 1
@@ -149,7 +149,7 @@ def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
         split = np.sum(panel.codes == 0, axis=1) == np.sum(panel.codes == last, axis=1)
         kinds = (missed & (answer == tie) & split, missed & (answer == tie) & ~split, missed & (answer != tie))
         rows += [
-            (measure, ANY_EXPERT, share_statistic(answered, kind)) for measure, kind in zip(MISSES, kinds, strict=True)
+            (measure, ANY_EXPERT, mean_over_units(answered, kind)) for measure, kind in zip(MISSES, kinds, strict=True)
         ]
     reason = f"undefined: no item was answered by {name!r} and has an answer of the"
     return [
@@ -213,7 +213,7 @@ def leave_one_expert_out(
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
 
-        def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
+        def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic | TwoWayStatistic) -> None:
             reason = f"undefined: no item was answered by {judge!r} and {other!r}"
             note = _probability_note if measure == "difference" else ""
             tasks.append(Task(measure, (judge, other), statistic, ratings, level, reason, note))  # noqa: B023

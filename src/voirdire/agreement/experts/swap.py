@@ -19,7 +19,7 @@ from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import IntArray, share_statistic
+from voirdire.agreement.engine.statistic import IntArray, mean_over_units
 from voirdire.errors import raise_problems
 from voirdire.settings import read_list
 from voirdire.tables.counts import Votes
@@ -90,7 +90,7 @@ def swap_consistency(
             answered, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
             one_order = int(np.sum((a >= 0) ^ (b >= 0)))
             note = f"pairs shown in one order only, not used: {one_order}" if one_order else ""
-            rate = share_statistic(answered, changed)
+            rate = mean_over_units(answered, changed)
             tasks.append(Task("position_bias_rate", (judge,), rate, ratings, None, NO_PAIR, note))
             parts = (("all", answered), ("answer changed", changed), ("answer kept", answered & ~changed))
             for level, used in parts if experts else ():

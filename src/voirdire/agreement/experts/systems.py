@@ -244,12 +244,8 @@ def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, resampling: 
     values = np.concatenate([x, y])
     in_a = np.arange(len(values)) < len(x)
     all_units = np.ones(len(x), bool)
-    a, b = (
-        (mean_over_units(all_units, x), mean_over_units(all_units, y))
-        if paired
-        else (mean_over_units(in_a, values), mean_over_units(~in_a, values))
-    )
-    means = difference(a, b)
+    sides = ((all_units, x), (all_units, y)) if paired else ((in_a, values), (~in_a, values))
+    means = difference(*(mean_over_units(*side) for side in sides))
     interval = bootstrap([means], resampling=resampling, unit="item")[0].interval
     low, high = interval.ends
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})

@@ -131,17 +131,9 @@ def estimate_mean(
     satterthwaite = (unit_variance + shared) ** 2 / (unit_variance**2 / freedom + shared**2 / max(contexts - 1, 1))
     half_width = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
     part = max(1 - n / units, 1e-12)
-    return Mean(
-        value,
-        error,
-        value - half_width,
-        value + half_width,
-        n,
-        units,
-        weight,
-        spread_all / units + shared,
-        sampling_variance * n / part,
-    )
+    ends = value - half_width, value + half_width
+    of_all, of_answers = spread_all / units + shared, sampling_variance * n / part
+    return Mean(value, error, *ends, n, units, weight, of_all, of_answers)
 
 
 def _shared_variance(deviation: FloatArray, groups: IntArray) -> tuple[float, int]:

@@ -113,12 +113,14 @@ def read_people(humans: object) -> tuple[pd.DataFrame, AskingProbabilities | Non
 
 
 def _read_probabilities(table: pd.DataFrame) -> AskingProbabilities:
+    import pandas as pd
+
     problems = Problems("humans")
     probability_by_unit: dict[tuple[str, ...], float] = {}
     if "context" in table:
         problems.stop("a column 'probability' is for units that are named by criterion and items only; drop 'context'")
     about = ["first", "second"] if "first" in table else ["item"]
-    probabilities = _as_numbers(table[PROBABILITY]).tolist()
+    probabilities = pd.to_numeric(table[PROBABILITY], errors="coerce").tolist()
     for row, (probability, cells) in enumerate(zip(probabilities, table[about].to_numpy(), strict=True), start=1):
         if not probability > 0:
             problems.rows([row], f"probability {table[PROBABILITY].iloc[row - 1]!r} is no number above 0")
@@ -131,10 +133,3 @@ def _read_probabilities(table: pd.DataFrame) -> AskingProbabilities:
     if not probability_by_unit:
         raise InputError("humans: no unit has a probability")
     return AskingProbabilities(probability_by_unit)
-
-
-def _as_numbers(cells: pd.Series) -> FloatArray:
-    """Convert cells to numbers, NaN where they are not numbers."""
-    import pandas as pd
-
-    return np.asarray(pd.to_numeric(cells, errors="coerce"), dtype=float)

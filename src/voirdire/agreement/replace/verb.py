@@ -259,11 +259,8 @@ def _result_row(
     likeness, margin, bar = panel.likeness, settings.margin, settings.bar
     answered = ~np.isnan(judge_answers)
     others = [name for name in panel.ratings.judges if name not in panel.people and name != judge]
-    judge_answers, people_answers, other_answers = (
-        judge_answers[answered],
-        panel.answers_of(panel.people)[answered],
-        panel.answers_of(others)[answered],
-    )
+    judge_answers = judge_answers[answered]
+    people_answers, other_answers = (panel.answers_of(names)[answered] for names in (panel.people, others))
     if bar is None:
         left_out = leave_one_person_out(judge_answers, people_answers, likeness)
         judge_agreement, people_agreement = left_out.judge_agreement, left_out.of_people
@@ -272,10 +269,8 @@ def _result_row(
             leave_one_person_out(judge_answers, people_answers, exact), panel.people, epsilon=settings.epsilon
         )
     else:
-        judge_agreement, people_agreement = (
-            _agreement_with_people(judge_answers, people_answers, likeness),
-            np.full(len(judge_answers), bar),
-        )
+        judge_agreement = _agreement_with_people(judge_answers, people_answers, likeness)
+        people_agreement = np.full(len(judge_answers), bar)
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(judge_agreement), np.nan, judge_agreement - people_agreement)
     contexts = panel.ratings.contexts

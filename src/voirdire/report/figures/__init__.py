@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,11 +30,13 @@ LEGEND_HEIGHT = 0.3  # inches above the rows for a legend
 class FigureKind:
     """Function that draws a figure on an axes, and the size (width, height) of the figure in inches.
 
-    ``rows`` is set for figures with one row per name, which a page draws in parts.
+    ``check`` raises an `InputError` with the reason where there is nothing to draw. ``rows`` is set for figures with
+    one row per name, which a page draws in parts.
     """
 
     draw: Callable[[Fit, Axes], None]
     size: Callable[[Fit], tuple[float, float]]
+    check: Callable[[Fit], object]
     rows: Callable[[Fit], RowFigure] | None = None
 
 
@@ -46,61 +48,29 @@ def _prediction_row_count(fit: Fit) -> int:
     return _judge_row_count(fit) if fit.problem.part("votes") is None else _item_count(fit)
 
 
+def _judge_count(fit: Fit) -> int:
+    return len(fit.judges())
+
+
 def _judge_row_count(fit: Fit) -> int:
-    return min(len(fit.judges()), predictive.MAX_JUDGES)
+    return min(_judge_count(fit), predictive.MAX_JUDGES)
 
 
-def _row_figure_kind(rows: Callable[[Fit], RowFigure], count: Callable[[Fit], int], extra: float = 0.0) -> FigureKind:
+def _row_figure_kind(
+    rows: Callable[[Fit], RowFigure],
+    count: Callable[[Fit], int],
+    check: Callable[[Fit], object] = lambda fit: None,
+    extra: float = 0.0,
+) -> FigureKind:
     def draw_rows(fit: Fit, ax: Axes) -> None:
         rows(fit).draw(ax, slice(None))
 
-    return FigureKind(draw_rows, lambda fit: (6.4, extra + rows_height(count(fit))), rows)
+    return FigureKind(draw_rows, lambda fit: (6.4, extra + rows_height(count(fit))), check, rows)
 
 
 def _square_size(count: int) -> tuple[float, float]:
     side = min(8.0, 1.2 + 0.17 * count)
     return side + 1.8, side + 1.0
-
-
-FIGURE_KINDS: dict[str, FigureKind] = {
-    "ranking": _row_figure_kind(forest.ranking_rows, _item_count),
-    "judges": _row_figure_kind(forest.judge_rows, lambda fit: len(fit.judges())),
-    "position": _row_figure_kind(position.position_rows, lambda fit: len(fit.judges()), LEGEND_HEIGHT),
-    "criteria": _row_figure_kind(forest.criterion_rows, lambda fit: len(fit.criteria())),
-    "strengths": FigureKind(heat.draw_strengths, heat.strengths_size),
-    "rank-probability": FigureKind(heat.draw_rank_probability, heat.ranks_size),
-    "agreement": FigureKind(heat.draw_agreement, lambda fit: _square_size(len(fit.judges()))),
-    "calibration": FigureKind(predictive.draw_calibration, lambda fit: (4.2, 4.2)),
-    "ppc": _row_figure_kind(predictive.predictive_rows, _prediction_row_count),
-    "calibration-scores": FigureKind(
-        partial(predictive.draw_calibration, answer_kind="scores"), lambda fit: (4.2, 4.2)
-    ),
-    "ppc-scores": _row_figure_kind(partial(predictive.predictive_rows, answer_kind="scores"), _judge_row_count),
-    "trace": FigureKind(sampler.draw_trace, lambda fit: (FIGURE_WIDTH, 2.6)),
-    "mirror": FigureKind(sampler.draw_orientation_histogram, lambda fit: (FIGURE_WIDTH, 2.2)),
-    "severity": _row_figure_kind(forest.severity_rows, lambda fit: len(fit.judges())),
-    "classes": FigureKind(classes.draw_classes, classes.classes_size),
-    "confusion": FigureKind(classes.draw_confusion, classes.confusion_size),
-    "shares": _row_figure_kind(forest.share_rows, lambda fit: len(fit.shares())),
-    "systems": _row_figure_kind(forest.system_rows, lambda fit: len(fit.systems())),
-}
-
-
-def check_figure(fit: Fit, kind: str) -> None:
-    """Raise an error if a figure of this kind cannot be drawn.
-
-    Parameters
-    ----------
-    fit : Fit
-    kind : str
-
-    Raises
-    ------
-    InputError
-        There is nothing to draw; the message gives the reason.
-    """
-    if kind in _FIGURE_CHECKS:
-        _FIGURE_CHECKS[kind](fit)
 
 
 def _check_rank_probability(fit: Fit) -> None:
@@ -156,23 +126,30 @@ def _check_shares(fit: Fit) -> None:
         raise InputError(f"model {fit.model.name} has no classes behind the labels: they have no shares")
 
 
-_FIGURE_CHECKS: dict[str, Callable[[Fit], object]] = {
-    "rank-probability": _check_rank_probability,
-    "ppc": answers_of_kind,
-    "calibration": answers_of_kind,
-    "ppc-scores": partial(answers_of_kind, answer_kind="scores"),
-    "calibration-scores": partial(answers_of_kind, answer_kind="scores"),
-    "judges": forest.reliability_order,
-    "position": _check_position,
-    "strengths": _check_strengths,
-    "agreement": _check_agreement,
-    "trace": _check_trace,
-    "mirror": _check_mirror,
-    "systems": forest.system_rows,
-    "severity": forest.severity_rows,
-    "classes": _check_classes,
-    "confusion": _check_confusion,
-    "shares": _check_shares,
+_SCORES: dict[str, Any] = {"answer_kind": "scores"}
+FIGURE_KINDS: dict[str, FigureKind] = {
+    "ranking": _row_figure_kind(forest.ranking_rows, _item_count),
+    "judges": _row_figure_kind(forest.judge_rows, _judge_count, forest.reliability_order),
+    "position": _row_figure_kind(position.position_rows, _judge_count, _check_position, LEGEND_HEIGHT),
+    "criteria": _row_figure_kind(forest.criterion_rows, lambda fit: len(fit.criteria())),
+    "strengths": FigureKind(heat.draw_strengths, heat.strengths_size, _check_strengths),
+    "rank-probability": FigureKind(heat.draw_rank_probability, heat.ranks_size, _check_rank_probability),
+    "agreement": FigureKind(heat.draw_agreement, lambda fit: _square_size(_judge_count(fit)), _check_agreement),
+    "calibration": FigureKind(predictive.draw_calibration, lambda fit: (4.2, 4.2), answers_of_kind),
+    "ppc": _row_figure_kind(predictive.predictive_rows, _prediction_row_count, answers_of_kind),
+    "calibration-scores": FigureKind(
+        partial(predictive.draw_calibration, **_SCORES), lambda fit: (4.2, 4.2), partial(answers_of_kind, **_SCORES)
+    ),
+    "ppc-scores": _row_figure_kind(
+        partial(predictive.predictive_rows, **_SCORES), _judge_row_count, partial(answers_of_kind, **_SCORES)
+    ),
+    "trace": FigureKind(sampler.draw_trace, lambda fit: (FIGURE_WIDTH, 2.6), _check_trace),
+    "mirror": FigureKind(sampler.draw_orientation_histogram, lambda fit: (FIGURE_WIDTH, 2.2), _check_mirror),
+    "severity": _row_figure_kind(forest.severity_rows, _judge_count, forest.severity_rows),
+    "classes": FigureKind(classes.draw_classes, classes.classes_size, _check_classes),
+    "confusion": FigureKind(classes.draw_confusion, classes.confusion_size, _check_confusion),
+    "shares": _row_figure_kind(forest.share_rows, lambda fit: len(fit.shares()), _check_shares),
+    "systems": _row_figure_kind(forest.system_rows, lambda fit: len(fit.systems()), forest.system_rows),
 }
 
 
@@ -225,7 +202,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     kind = _canonical_figure_name(fit, kind)
     if kind not in FIGURE_KINDS:
         raise InputError(f"kind {kind!r}{nearest_word(kind, FIGURE_KINDS)} is none of {', '.join(FIGURE_KINDS)}")
-    check_figure(fit, kind)
+    FIGURE_KINDS[kind].check(fit)
     if ax is None:
         import matplotlib.pyplot as plt
 

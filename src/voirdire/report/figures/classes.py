@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.report.figure_style import GRID, colour_key, name_label, name_rows, one_colour_map, write_cells
+from voirdire.report.figure_style import (
+    GRID,
+    colour_key,
+    name_label,
+    name_rows,
+    one_colour_map,
+    write_above,
+    write_cells,
+)
 from voirdire.report.figures.forest import reliability_order
 from voirdire.report.figures.heat import name_columns
 from voirdire.report.figures.rows import ROW_HEIGHT
@@ -74,16 +82,8 @@ def draw_confusion(fit: Fit, ax: Axes) -> None:
         ax.axvline(block * len(labels) - 0.5, color=GRID, linewidth=2.5)
     for block in range(size):
         middle = block * len(labels) + 0.5 * (len(labels) - 1)
-        ax.annotate(
-            f"it is {name_label(labels[block], max(4, min(14, 6 * len(labels) - 6)))}",
-            (middle, 1.0),
-            xytext=(0, 4),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8.5,
-            parse_math=False,
-        )
+        head = f"it is {name_label(labels[block], max(4, min(14, 6 * len(labels) - 6)))}"
+        write_above(ax, head, middle, ha="center", fontsize=8.5)
     ax.set_xlabel("label given")
 
 

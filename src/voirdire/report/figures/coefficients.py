@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.report.figure_style import (
     MUTED,
@@ -52,7 +51,7 @@ def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
         for number, phase in enumerate(phases):
             position = np.arange(len(keys)) + (number - 0.5 * (len(phases) - 1)) * width
             value, low, high = (
-                np.array([_row_value(row_of.get((*key, phase)), part) for key in keys])
+                np.array([row_of.get((*key, phase), {}).get(part) for key in keys], dtype=float)
                 for part in ("value", "low", "high")
             )
             colour, hatch = SERIES_COLOURS[number % len(SERIES_COLOURS)], _HATCHES[number % len(_HATCHES)]
@@ -67,10 +66,6 @@ def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
         texts = [name_label(phase) for phase in phases]
         ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(phases))
     return own_figure(ax)
-
-
-def _row_value(row: Mapping[str, Any] | None, part: str) -> float:
-    return float("nan") if row is None or row[part] is None else float(row[part])
 
 
 def _row_name(judges: tuple[str, ...], criterion: Any, keys: Sequence[tuple[tuple[str, ...], Any]]) -> str:
@@ -116,11 +111,8 @@ def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, row
             judges, extra = ([shorten_name(name, letters) for name in part] for part in (judges, extra))
         return " · ".join([", ".join(judges)] * judges_differ + extra)
 
-    def value_column(key: str) -> npt.NDArray[np.float64]:
-        return np.array([np.nan if row[key] is None else row[key] for row in shown], dtype=float)
-
     with single_axes(6.0, rows_height(len(shown))) as ax:
-        ends = (value_column(key) for key in ("value", "low", "high"))
+        ends = (np.array([row[key] for row in shown], dtype=float) for key in ("value", "low", "high"))
         draw_forest(ax, [row_label(row) for row in shown], *ends, letters=_MAX_LETTERS)
         ax.set_xlabel(title)
     return own_figure(ax)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.decide.choice_cost import rank_probabilities
 from voirdire.infer.posterior import integrated_scores
 from voirdire.report.figure_style import (
     MUTED,
@@ -40,9 +41,7 @@ def draw_rank_probability(fit: Fit, ax: Axes) -> None:
     """Draw the posterior probability of every rank of every item."""
     assert fit.posterior.values is not None
     draws = integrated_scores(fit.problem.density, fit.posterior.values)
-    ranks = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
-    size = draws.shape[1]
-    share = np.stack([np.bincount(column, minlength=size) for column in ranks.T]) / len(draws)
+    share, size = rank_probabilities(draws), draws.shape[1]
     items = fit.ranking()["item"].tolist()
     order = [list(fit.problem.items).index(item) for item in items]
     # square roots make small probabilities visible
@@ -70,19 +69,13 @@ def draw_strengths(fit: Fit, ax: Axes) -> None:
     middle, unit = fit.kind.middle(fit.problem), fit.kind.unit(fit.problem)
     max_distance = float(np.abs(values - middle).max()) or 1.0
     colours = two_colour_map()
-    ax.imshow(
-        values,
-        cmap=colours,
-        vmin=middle - max_distance,
-        vmax=middle + max_distance,
-        aspect="auto",
-        interpolation="none",
-    )
+    low, high = middle - max_distance, middle + max_distance
+    ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="none")
     name_rows(ax, table.index.tolist())
     name_columns(ax, table.columns.tolist())
     if values.size <= _MAX_NUMBERED_CELLS:
         write_cells(ax, "{:z.1f}", values, (values - middle) / max_distance)
-    ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (middle - max_distance, middle + max_distance)]
+    ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (low, high)]
     colour_key(ax, colours, (0, 0.5, 1), (ends[0], f"{middle:g}", ends[1]), f"strength ({unit})")
 
 

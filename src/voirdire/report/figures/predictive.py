@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figure_style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
+from voirdire.report.figure_style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows, write_above
 from voirdire.report.figures.rows import RowFigure
 from voirdire.report.ppc import answers_of_kind, calibration_bins, replicated_shares
 
@@ -128,18 +128,11 @@ def _ppc_columns(shares: PredictedShares, ax: Axes, part: slice) -> None:
         ax.axvline(left_edge, color=GRID, linewidth=1.0)
         observed, low, high = (values[part, column] for values in (shares.observed, shares.low, shares.high))
         _draw_shares(ax, left_edge + observed, left_edge + low, left_edge + high, shares.is_outside[part, column])
-        ax.annotate(
-            name_label(name, _MAX_HEAD_LETTERS),
-            (left_edge if tilted else left_edge + 0.5 * max_share, 1.0),
-            xytext=(0, 4),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            ha="left" if tilted else "center",
-            rotation=25 if tilted else 0,
-            rotation_mode="anchor",
-            fontsize=8.0,
-            parse_math=False,
-        )
+        head, look = name_label(name, _MAX_HEAD_LETTERS), {"rotation_mode": "anchor", "fontsize": 8.0}
+        if tilted:
+            write_above(ax, head, left_edge, ha="left", rotation=25, **look)
+        else:
+            write_above(ax, head, left_edge + 0.5 * max_share, ha="center", rotation=0, **look)
     name_rows(ax, shares.rows[part])
     starts = np.arange(count) * width
     ax.set_xticks([*starts, starts[-1] + max_share], ["0"] * len(starts) + [f"{max_share:.2g}"])

@@ -71,7 +71,7 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
         line = sorted((row for row in rows if row["model"] == model), key=lambda row: row["count"])
         if not line:
             continue
-        x, y, error = (np.array([_float_or_nan(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
+        x, y, error = (np.array([row[key] for row in line], dtype=float) for key in ("count", "mean", "mcse"))
         colour, mark = SERIES_COLOURS[number % 6], MARKERS[number % 6]
         ax.fill_between(
             x, y - _NORMAL_QUANTILE * error, y + _NORMAL_QUANTILE * error, color=colour, alpha=0.2, linewidth=0
@@ -116,7 +116,7 @@ def draw_cells(rows: Sequence[Row], names: Sequence[str], value: str, error: str
                 (name, row) for name, row in zip(names, rows, strict=True) if row["series"] == name_of_series
             ]
             y = np.array([lines.index(name) + shift for name, _ in series_rows])
-            x, e = (np.array([_float_or_nan(row[key]) for _, row in series_rows]) for key in (value, error))
+            x, e = (np.array([row[key] for _, row in series_rows], dtype=float) for key in (value, error))
             colour = SERIES_COLOURS[number % 6]
             ax.hlines(y, x - _NORMAL_QUANTILE * e, x + _NORMAL_QUANTILE * e, color=colour, linewidth=1.6, alpha=0.75)
             handles += ax.plot(x, y, MARKERS[number % 6], color=colour, markersize=4, markeredgewidth=0)
@@ -125,7 +125,3 @@ def draw_cells(rows: Sequence[Row], names: Sequence[str], value: str, error: str
             texts = [name_label(name_of_series) for name_of_series in series]
             ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(series)))
     return own_figure(ax)
-
-
-def _float_or_nan(value: Any) -> float:
-    return float("nan") if value is None else float(value)

@@ -75,7 +75,7 @@ def make_app(sessions: Sessions) -> Starlette:
             session_route("download/{what}", _send_download),
             session_route("file", _take_upload, "POST"),
             session_route("texts", _take_upload, "POST"),
-            session_route("reading", _form_route(Session.choose), "POST"),
+            session_route("reading", _form_route(Session.apply_choices), "POST"),
             session_route("fit", _form_route(_choose_and_fit), "POST"),
             session_route("forget", _form_route(lambda session, given: session.forget_answers()), "POST"),
             session_route("stop", _form_route(_stop_fit), "POST"),
@@ -159,7 +159,7 @@ def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[...,
 
 def _choose_and_fit(session: Session, fields: dict[str, str]) -> None:
     with session.lock:
-        session.choose(fields)
+        session.apply_choices(fields)
         session.begin_fit()
 
 

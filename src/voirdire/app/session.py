@@ -125,7 +125,7 @@ class Session:
                 shutil.rmtree(self.texts.parent, ignore_errors=True)
             self.texts = texts
 
-    def choose(self, fields: Mapping[str, str]) -> None:
+    def apply_choices(self, fields: Mapping[str, str]) -> None:
         """Apply the fields of the form; read the file again if its reading options change.
 
         Raises

@@ -184,7 +184,7 @@ class Asking:
             await asyncio.shield(self._connecting)
             request = self._request(question, judge)
             digest = self._digest(name, request)
-            answer, requests = await self._senders[judge.name].answer(question.key, request)
+            answer, requests = await self._senders[judge.name].request_answer(question.key, request)
             self._journal.keep(*name, digest, answer, requests, (request.system, request.user))
         self._budget.progress.asked += 1
         return answer

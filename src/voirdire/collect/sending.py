@@ -65,7 +65,7 @@ class Sender:
         #: Number of replies so far, and their total cost.
         self._replies, self._paid = 0, 0.0
 
-    async def answer(self, key: Key, request: Request) -> tuple[Answer, list[SentRequest]]:
+    async def request_answer(self, key: Key, request: Request) -> tuple[Answer, list[SentRequest]]:
         """Ask until there is a usable answer or no try is left; return the answer and all its requests."""
         requests: list[SentRequest] = []
         reason = ""

@@ -73,7 +73,7 @@ class SelfRefine(CaseProtocol):
     name: ClassVar[str] = "self-refine"
     Options: ClassVar[type[Any]] = SelfRefineOptions
 
-    def questions(self, options: SelfRefineOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: SelfRefineOptions) -> tuple[int, int]:
         """Return the bounds: a score and a feedback; a score, and feedback and revision in each round."""
         return 2, 1 + 2 * options.rounds
 
@@ -138,11 +138,11 @@ class ChatEval(CaseProtocol):
     name: ClassVar[str] = "chat-eval"
     Options: ClassVar[type[Any]] = ChatEvalOptions
 
-    def faults(self, options: ChatEvalOptions) -> list[str]:
+    def option_faults(self, options: ChatEvalOptions) -> list[str]:
         """Return a fault if there is only one role."""
         return ["option roles names one role; give at least two"] if len(options.cast()) < 2 else []
 
-    def questions(self, options: ChatEvalOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: ChatEvalOptions) -> tuple[int, int]:
         """Return the number of questions: roles x rounds."""
         return (len(options.cast()) * options.rounds,) * 2
 

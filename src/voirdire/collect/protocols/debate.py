@@ -68,7 +68,7 @@ class Debate(CaseProtocol):
     name: ClassVar[str] = "debate"
     Options: ClassVar[type[Any]] = DebateOptions
 
-    def questions(self, options: DebateOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: DebateOptions) -> tuple[int, int]:
         """Return the bounds: a score without issue; n issues and the Tie-Breaker."""
         worded = options.commander == "model"
         return worded + 2, worded + 1 + 2 * options.iterations + options.tie_breaker

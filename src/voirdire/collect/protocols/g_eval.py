@@ -56,18 +56,18 @@ class GEval(CaseProtocol):
     name: ClassVar[str] = "g-eval"
     Options: ClassVar[type[Any]] = GEvalOptions
 
-    def faults(self, options: GEvalOptions) -> list[str]:
+    def option_faults(self, options: GEvalOptions) -> list[str]:
         """Return the faults: scores that are not single tokens; steps for an unknown criterion."""
-        return [*scale_problems(options, "samples"), *super().faults(options)]
+        return [*scale_problems(options, "samples"), *super().option_faults(options)]
 
-    def questions(self, options: GEvalOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: GEvalOptions) -> tuple[int, int]:
         """Return the number of answers per score."""
         return (1 if options.weighting == "logprobs" else options.samples,) * 2
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the bounds: questions for the steps, and for the scores."""
         written = sum(name not in setting.options.steps for name in setting.options.named_criteria())
-        least, most = super().bounds(setting)
+        least, most = super().question_bounds(setting)
         return written + least, written + most
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:

@@ -74,11 +74,11 @@ class Mareval(CaseProtocol):
     Options: ClassVar[type[Any]] = MarevalOptions
     phase: ClassVar[str] = "run"
 
-    def faults(self, options: MarevalOptions) -> list[str]:
+    def option_faults(self, options: MarevalOptions) -> list[str]:
         """Return a fault if the scale's scores are not single tokens."""
         return scale_problems(options, "runs")
 
-    def questions(self, options: MarevalOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: MarevalOptions) -> tuple[int, int]:
         """Return the number of questions: planner, evaluators and moderator in each round, arbitrator."""
         return (options.plan + options.rounds * (options.evaluators + options.moderate) + 1,) * 2
 

@@ -205,9 +205,9 @@ class ScoreProtocol(PanelProtocol):
             for item in setting.items
             if options.show_reference and not item.reference
         ]
-        return [*faults, *self.faults(options)]
+        return [*faults, *self.option_faults(options)]
 
-    def faults(self, options: Any) -> list[str]:
+    def option_faults(self, options: Any) -> list[str]:
         """Return further faults of the options: evaluation steps for unknown criteria."""
         return [
             f"option steps: there is no criterion {name!r}; name one of the criteria"
@@ -233,15 +233,15 @@ class CaseProtocol(ScoreProtocol):
     fewest_items: ClassVar[int] = 1
     phase: ClassVar[str] = FINAL
 
-    def questions(self, options: Any) -> tuple[int, int]:
+    def questions_per_case(self, options: Any) -> tuple[int, int]:
         """Return the least and the largest number of questions of a case."""
         return 1, 1
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the bounds of a case's questions, times the number of cases."""
         options = setting.options
         size = len(setting.items) * len(options.named_criteria()) * options.runs
-        least, most = self.questions(options)
+        least, most = self.questions_per_case(options)
         return size * least, size * most
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:

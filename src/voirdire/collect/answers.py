@@ -55,7 +55,7 @@ def usable_content(
             content = parse_json(reply.text)
         except (ValueError, RecursionError) as error:
             return None, f"no JSON in the answer: {error}{end}"
-        content = content if hide is None else hide.value(content)
+        content = content if hide is None else hide.redact_value(content)
     misfit = describe_misfit(content, schema)
     return (None, misfit) if misfit else (content, "")
 

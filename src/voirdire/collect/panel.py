@@ -243,9 +243,9 @@ def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
         ]
         values += [(f"option {name}", value) for name, value in panel.protocol.items()]
         problems += [
-            f"{hide.text(label)} holds the key in {variable}; remove it, it is sent by itself"
+            f"{hide.redact_text(label)} holds the key in {variable}; remove it, it is sent by itself"
             for label, value in values
             if isinstance(value, str | Mapping | list)
-            and json.dumps(hide.value(value), default=str) != json.dumps(value, default=str)
+            and json.dumps(hide.redact_value(value), default=str) != json.dumps(value, default=str)
         ]
     return problems

@@ -181,7 +181,7 @@ def collect(
         servers = opened.enter_context(closing(LocalServers()))
         folder.mkdir(parents=True, exist_ok=True)
         journal = opened.enter_context(closing(Journal(folder, write=not reading, hide=hide)))
-        if changed := journal.begin(plan.setting_fingerprint()):
+        if changed := journal.begin_run(plan.setting_fingerprint()):
             raise InputError(
                 f"journal {journal.path}: made with another setting ({', '.join(changed)}); go on with the one it "
                 "was made with, or name another output folder"

@@ -96,13 +96,13 @@ class GEval(CaseProtocol):
         if steps is None:
             raise MissingAnswer
         if options.weighting == "logprobs":
-            weighted = await case.weighted("g-eval/score", "samples", steps=steps)
-            case.score(weighted.value, mass=weighted.mass)
+            weighted = await case.require_score("g-eval/score", "samples", steps=steps)
+            case.add_score(weighted.value, mass=weighted.mass)
             return
         requests: list[tuple[Question, dict[str, Any]]] = []
         for number in range(1, options.samples + 1):
-            question = case.question("g-eval/score", number, form=case.score_schema(), steps=steps)
+            question = case.make_question("g-eval/score", number, form=case.score_schema(), steps=steps)
             requests.append((replace(question, temperature=options.temperature), {}))
-        scores = [answer["score"] for answer in await case.contents(requests, "sample") if answer is not None]
+        scores = [answer["score"] for answer in await case.ask_several(requests, "sample") if answer is not None]
         if scores:
-            case.score(sum(scores) / len(scores), answers=len(scores))
+            case.add_score(sum(scores) / len(scores), answers=len(scores))

@@ -118,7 +118,9 @@ class MajEval(GroupProtocol):
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
         return size, size + persona_questions + most
 
-    async def cast(self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
+    async def agents_by_group(
+        self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]
+    ) -> Mapping[str, Agents]:
         """Return the given personas, or personas made from the documents."""
         if options.persona_texts:
             return _given_personas(options)
@@ -163,7 +165,9 @@ class SimpleRole(GroupProtocol):
         options: SimpleRoleOptions = setting.options
         return group_calls(options, len(setting.items), [options.agents] * len(options.roles))
 
-    async def cast(self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
+    async def agents_by_group(
+        self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]
+    ) -> Mapping[str, Agents]:
         """Return the agents of each group, all with the group's sentence as their role."""
         return {
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}

@@ -248,7 +248,7 @@ class Batches:
                 await asyncio.sleep(4 * self._budget.panel.backoff)
                 batch = await self._retry_call(lambda: self._api.find(name, file))
         except NoReply as error:
-            raise self._fatal_error(error, "whether a batch was begun cannot be told") from None
+            raise self._fatal_error(error, "it is unknown whether a batch was created") from None
         return batch
 
     async def _follow_batch(self, name: str, batch: str) -> None:

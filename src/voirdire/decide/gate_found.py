@@ -217,7 +217,7 @@ def prediction_powered_verdict(
     """
     estimate = prediction_powered_difference(judged, people_differences, alpha)
     verdict = verdict_from_bounds(estimate.low, estimate.high, margin)
-    needed = estimate.needed(-margin, alpha)
+    needed = estimate.answers_needed(-margin, alpha)
     count = len(judged.units)
     ends = (estimate.value, estimate.low, estimate.high, estimate.error)
     return DifferenceVerdict(verdict, *ends, count, estimate.humans, needed, POWERED, estimate.notes)

@@ -26,7 +26,7 @@ class Versions:
     new: str | None = None
     old: str | None = None
 
-    def named(self, known: Sequence[str]) -> dict[str, str]:
+    def check_names(self, known: Sequence[str]) -> dict[str, str]:
         """Check both names against the names in a table with both versions, and return them by option.
 
         Raises

@@ -53,7 +53,7 @@ class PoweredDifference:
     part: float
     notes: tuple[str, ...]
 
-    def needed(self, null: float, alpha: float) -> int | None:
+    def answers_needed(self, null: float, alpha: float) -> int | None:
         """Total human answers until ``null`` is rejected, if the difference stays as it is; None for never."""
         gap, fixed = abs(self.value - null), (1 - self.part) * self.error**2
         if math.isnan(self.error) or gap == 0:

@@ -103,7 +103,7 @@ class Timeline:
             mode = most_frequent_level(self.cell[others], a.level[others], size, a.levels)[self.cell]
             closeness, people_closeness = (
                 _match_indicator(a.level, mode),
-                _match_indicator(a.level, a.people_said[a.unit]),
+                _match_indicator(a.level, a.people_level[a.unit]),
             )
         yield self._make_series(judge, agreement, judge_rows, closeness, compared_with)
         yield self._make_series(judge, people, judge_rows, people_closeness, ("people",))

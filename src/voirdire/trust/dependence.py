@@ -77,8 +77,8 @@ class Dependence(Correlations):
         """Report that judges who agree more than expected (``names``) barely reduce the panel's effective size."""
         return (
             f"{names} more than the model expects of independent judges, but that takes next to nothing from the "
-            f"panel: {panel} count as about {self.size:.0f} independent ones (90% interval {self.low:.0f} to "
-            f"{self.high:.0f})."
+            f"panel: {panel} carry as much information as about {self.size:.0f} independent judges (90% interval "
+            f"{self.low:.0f} to {self.high:.0f})."
         )
 
 

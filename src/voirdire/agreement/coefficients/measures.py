@@ -36,7 +36,7 @@ class Measure:
     ----------
     name : str
         Name in tables and on the command line.
-    of : {"pair", "panel", "both"}
+    compares : {"pair", "panel", "both"}
         Judges that it compares: two, a whole panel, or either.
     needs : {"nominal", "ordered", "numbers", "ranks", "sets"}
         Required kind of answers.
@@ -45,7 +45,7 @@ class Measure:
     """
 
     name: str
-    of: Literal["pair", "panel", "both"]
+    compares: Literal["pair", "panel", "both"]
     needs: Needs
     build: Build
 
@@ -154,7 +154,7 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
 
     Examples
     --------
-    >>> find_measure("at_least_3_agree").of
+    >>> find_measure("at_least_3_agree").compares
     'panel'
     >>> find_measure("kappa")
     Traceback (most recent call last):

@@ -93,13 +93,13 @@ def plan_tasks(
             tasks = [
                 _task_of_measure(measure, ratings)
                 for measure in measure_list
-                if measure.of == "panel" or (measure.of == "both" and len(chosen) > 2)
+                if measure.compares == "panel" or (measure.compares == "both" and len(chosen) > 2)
             ]
             if with_pairs or len(chosen) == 2:
                 tasks += [
                     _task_of_measure(measure, ratings.select(pair))
                     for measure in measure_list
-                    if measure.of != "panel"
+                    if measure.compares != "panel"
                     for pair in combinations(chosen, 2)
                 ]
         for name in names:
@@ -145,7 +145,9 @@ def _check_measures(matched: Sequence[Ratings], requested: list[str] | None, aga
     if requested is None:
         suitable = _suitable_measures(matched)
         ranked = matched[0].ranks is not None
-        return [name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].of != "panel"]
+        return [
+            name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].compares != "panel"
+        ]
     names = list(dict.fromkeys(requested))
     problems: list[str] = []
     for name in names:
@@ -155,7 +157,7 @@ def _check_measures(matched: Sequence[Ratings], requested: list[str] | None, aga
             continue
         with gathered_problems(problems):
             measure = find_measure(name, ranked=matched[0].ranks is not None)
-            if measure.of == "panel" and against is not None:
+            if measure.compares == "panel" and against is not None:
                 problems.append(f"{name} is about a whole panel; leave out against")
             problems += [*filter(None, (misfit_reason(measure, ratings) for ratings in matched))][:1]
     if not names:

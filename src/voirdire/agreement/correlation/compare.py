@@ -151,8 +151,8 @@ def compare_metrics(
 
     request = read_request(table, human, metrics, measure, level, average, phase, None)
     grouping = Grouping.from_request(level, average, settings, request.grids[0])
-    resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
-    unit = grouping.how.unit or "item"
+    resampling, grouping = grouping.resampling, replace(grouping, resampling=grouping.resampling.without_cluster)
+    unit = grouping.resampling.unit or "item"
     check_permutations(permutations)
     if len(request.metrics) < 2:
         raise InputError(f"comparing takes two metrics; there is only {request.metrics[0]!r}")
@@ -168,7 +168,7 @@ def compare_metrics(
         part = grid.keep(known)
         x, y, z = part.judge_scores(a), part.judge_scores(b), people[known]
         statistic_a, statistic_b = (correlation_statistic(measure, part, scores, z, grouping) for scores in (x, y))
-        how, groups = grouping.resampling(part)
+        how, groups = grouping.grid_resampling(part)
         reason = "one of the scores does not vary as the coefficient needs"
         row |= paired_comparison(measure, statistic_a, statistic_b, how, reason, groups)
         if level != "pooled" or unit == "item":

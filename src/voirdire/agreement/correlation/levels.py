@@ -55,13 +55,13 @@ class Grouping:
         The level of the correlation.
     average : {"mean", "fisher"}
         Average of the coefficients of contexts: plain mean or by Fisher's z.
-    how : Resampling
+    resampling : Resampling
         Resampling of items, contexts, systems or both.
     """
 
     level: Level
     average: Average
-    how: Resampling
+    resampling: Resampling
 
     @classmethod
     def from_request(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
@@ -77,7 +77,7 @@ class Grouping:
         Examples
         --------
         >>> grid = Grid(("m",), np.empty((1, 1)), ("a",), None, None, None, {})
-        >>> Grouping.from_request("pooled", "mean", {}, grid).how.unit
+        >>> Grouping.from_request("pooled", "mean", {}, grid).resampling.unit
         'item'
         """
         if level not in get_args(Level):
@@ -97,19 +97,19 @@ class Grouping:
         raise_problems(problems)
         return cls(level, average, resampling)
 
-    def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
+    def grid_resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
         """The settings and groups for `bootstrap`; systems of a grid take the role of its judges."""
-        if self.level == "pooled" and self.how.unit in ("item", "both"):
-            return self.how, None
+        if self.level == "pooled" and self.resampling.unit in ("item", "both"):
+            return self.resampling, None
         if self.level == "pooled":
-            groups = grid.context if self.how.unit == "context" else grid.system
-            return replace(self.how, unit="context"), groups
+            groups = grid.context if self.resampling.unit == "context" else grid.system
+            return replace(self.resampling, unit="context"), groups
         units: dict[Unit | None, Unit] = {"context": "item", "system": "judge", "both": "both"}
-        return replace(self.how, unit=units[self.how.unit]), None
+        return replace(self.resampling, unit=units[self.resampling.unit]), None
 
     def bootstrap(self, statistics: Sequence[Statistic | TwoWayStatistic], grid: Grid) -> list[Replicates]:
         """Resample statistics of a grid."""
-        resampling, groups = self.resampling(grid)
+        resampling, groups = self.grid_resampling(grid)
         return bootstrap(statistics, groups=groups, resampling=resampling)
 
 
@@ -146,7 +146,7 @@ def correlation_statistic(
     """
     if grouping.level == "pooled":
         pooled = CORRELATIONS[name](metric, human)
-        if grouping.how.unit == "both":
+        if grouping.resampling.unit == "both":
             assert grid.context is not None
             return crossed_statistic(pooled, grid.context, grid.places())
         return pooled

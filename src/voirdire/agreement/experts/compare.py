@@ -96,7 +96,7 @@ def compare_judges(
     resampling = Resampling.from_settings(settings, ("item", "context"))
     check_permutations(permutations)
     chosen_measure = find_measure(measure)
-    if chosen_measure.of == "panel":
+    if chosen_measure.compares == "panel":
         raise InputError(f"{measure} is about a whole panel; give a measure of two judges")
     rows: list[dict[str, Any]] = []
     for ratings in ratings_by_criterion(

@@ -155,7 +155,9 @@ def test_answers_in_contexts_of_their_own_say_less() -> None:
     u = np.random.default_rng(0).normal(0.0, 1.5, 400_000)
     for d in (0.2, 1.0, 2.5):
         exact = float((1.0 / (1.0 + np.exp(-(d + u)))).mean())
-        assert float(Preference().over_contexts(2.25).probability(np.array(d))) == pytest.approx(exact, abs=0.015)
+        assert float(Preference().over_contexts(2.25).better_item_probability(np.array(d))) == pytest.approx(
+            exact, abs=0.015
+        )
 
 
 @pytest.mark.parametrize("model", [pytest.param(None, marks=[pytest.mark.slow, pytest.mark.long]), "rating-continuous"])

@@ -133,7 +133,9 @@ def prediction_powered_difference(
     notes.append("bounds with people's answers hold as these become many (a confidence sequence in the limit)")
     # an imagined further answer that differs by the whole scale keeps equal answers from appearing certain
     error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
-    fixed_variance = estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
+    fixed_variance = (
+        estimate.weight**2 * float(np.var(predicted[~answered])) / sample.other_count if sample.other_count else 0.0
+    )
     half = bound_distance(humans, alpha) * error
     low, high = max(estimate.value - half, -reach), min(estimate.value + half, reach)
     return PoweredDifference(

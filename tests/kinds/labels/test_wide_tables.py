@@ -77,7 +77,7 @@ def test_products_are_those_with_the_hessian(model: str, monkeypatch: pytest.Mon
     x = np.random.default_rng(2).normal(0, 0.5, held.density.size)
     matrix = negative_hessian(ExpectedLabels(held.density, held.data), x)
     curvature = Curvature(ExpectedLabels(given.density, given.data), x)
-    np.testing.assert_allclose(curvature.times(np.eye(x.size)), matrix, atol=1e-8)
+    np.testing.assert_allclose(curvature.multiply(np.eye(x.size)), matrix, atol=1e-8)
     own = held.density.parameter_slices["confusion_judge"]
     block = matrix[own, own].reshape(20, 6, 20, 6)[np.arange(20), :, np.arange(20)]
     np.testing.assert_allclose(curvature.judge_blocks(), block, atol=1e-8)

@@ -165,7 +165,7 @@ def compare_metrics(
         row["unit"] = unit
         if n < 2:
             return row | {"note": f"undefined: {n} items were scored by {a!r}, {b!r} and people"}
-        part = grid.keep(known)
+        part = grid.keep_items(known)
         x, y, z = part.judge_scores(a), part.judge_scores(b), people[known]
         statistic_a, statistic_b = (correlation_statistic(measure, part, scores, z, grouping) for scores in (x, y))
         how, groups = grouping.grid_resampling(part)
@@ -194,7 +194,7 @@ def _williams_p_value(name: str, grid: Grid, x: FloatArray, y: FloatArray, z: Fl
     if level == "context" or name not in WILLIAMS:
         return float("nan")
     if level == "system":
-        x, y, z = (np.nanmean(grid.square(scores), axis=0) for scores in (x, y, z))
+        x, y, z = (np.nanmean(grid.context_system_table(scores), axis=0) for scores in (x, y, z))
     if len(x) < 4:
         return float("nan")
     ones = np.ones(len(x))

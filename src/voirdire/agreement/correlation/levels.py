@@ -148,9 +148,9 @@ def correlation_statistic(
         pooled = CORRELATIONS[name](metric, human)
         if grouping.resampling.unit == "both":
             assert grid.context is not None
-            return crossed_statistic(pooled, grid.context, grid.places())
+            return crossed_statistic(pooled, grid.context, grid.table_columns())
         return pooled
-    x, y = grid.square(metric), grid.square(human)
+    x, y = grid.context_system_table(metric), grid.context_system_table(human)
     missing = np.isnan(x) | np.isnan(y)
     x, y = np.where(missing, np.nan, x), np.where(missing, np.nan, y)
     if grouping.level == "system":
@@ -219,7 +219,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
         if np.ptp(scores) == 0:
             return f"undefined: every score of {judge!r} is {scores[0]:g}"
     if level == "context":
-        a, b = grid.square(x), grid.square(y)
+        a, b = grid.context_system_table(x), grid.context_system_table(y)
         perfect = np.nanmax(np.abs(_context_coefficients("spearman", a, b)), initial=0.0) >= 1 - 1e-12
         if perfect:
             return "undefined: a context has a correlation of exactly 1 or -1, whose Fisher z is infinite; use the mean"

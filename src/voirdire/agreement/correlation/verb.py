@@ -118,7 +118,7 @@ def metaeval(
         )
     parts = product(range(len(request.grids)), request.measures)
     resampling, grouping = grouping.resampling, replace(grouping, resampling=grouping.resampling.without_cluster)
-    results = resampling.map(lambda part: _Cell(request, *part, grouping).rows(), parts)
+    results = resampling.map(lambda part: _Cell(request, *part, grouping).metric_rows(), parts)
     rows = [row for part in results for row in part]
     return convert_to_library(frame_of_rows(rows, (*COLUMNS, *COMPARISON_COLUMNS)), library)
 
@@ -145,7 +145,7 @@ class _Cell:
         """Scores by the criterion."""
         return self.request.grids[self.number]
 
-    def rows(self) -> list[dict[str, object]]:
+    def metric_rows(self) -> list[dict[str, object]]:
         """Build a row for each metric, with its rank."""
         human = self.grid.judge_scores(self.request.human)
         replicates = {metric: self._resample(metric, human) for metric in self.request.metrics}
@@ -154,7 +154,7 @@ class _Cell:
         }
         rows = []
         for metric in self.request.metrics:
-            row = self._row(metric, replicates[metric])
+            row = self._metric_row(metric, replicates[metric])
             unit = self.grouping.resampling.unit
             row |= dict(zip(COMPARISON_COLUMNS, (unit, None, np.nan, np.nan, np.nan, None), strict=True))
             if metric in values:
@@ -204,7 +204,7 @@ class _Cell:
             zip(COMPARISON_COLUMNS[2:], (leader.estimate - follower.estimate, low, high, includes_zero), strict=True)
         )
 
-    def _row(self, metric: str, replicates: Replicates) -> dict[str, object]:
+    def _metric_row(self, metric: str, replicates: Replicates) -> dict[str, object]:
         grid, human, level = self.grid, self.request.human, self.grouping.level
         x, y = grid.judge_scores(metric), grid.judge_scores(human)
         scored = ~(np.isnan(x) | np.isnan(y))
@@ -215,7 +215,7 @@ class _Cell:
             assert grid.system is not None
             n = len(np.unique(grid.system[scored]))
         elif level == "context":
-            x, y = (grid.square(np.where(scored, column[0], np.nan)) for column in (x, y))
+            x, y = (grid.context_system_table(np.where(scored, column[0], np.nan)) for column in (x, y))
             n, note = context_note(self.name, x, y)
             notes.append(note)
         if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(replicates.estimate):

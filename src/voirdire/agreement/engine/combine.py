@@ -136,10 +136,12 @@ def with_fixed_judges(statistic: Statistic | TwoWayStatistic) -> Statistic:
 
 
 @overload
-def difference(a: Statistic, b: Statistic) -> Statistic: ...
+def difference_statistic(a: Statistic, b: Statistic) -> Statistic: ...
 @overload
-def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic: ...
-def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
+def difference_statistic(
+    a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic
+) -> Statistic | TwoWayStatistic: ...
+def difference_statistic(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
     """The statistic a - b. Both are evaluated on the same resample, which keeps their dependence.
 
     Parameters
@@ -160,7 +162,7 @@ def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -
     Examples
     --------
     >>> first = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
-    >>> difference(first, first).values(np.ones((1, 2))).tolist()
+    >>> difference_statistic(first, first).values(np.ones((1, 2))).tolist()
     [0.0]
     """
     if isinstance(a, TwoWayStatistic) and isinstance(b, TwoWayStatistic):

@@ -141,7 +141,7 @@ def test_people_answer_as_the_model_says() -> None:
     fit = fitted(panel(0, "scores"))
     d = 0.8
     noise = rng.logistic(size=(2, 400_000))
-    found = of_scores.people_preference(fit.problem, fit.posterior).probability(np.array(d))
+    found = of_scores.people_preference(fit.problem, fit.posterior).better_item_probability(np.array(d))
     assert found == pytest.approx(float((d + noise[0] > noise[1]).mean()), abs=0.015)
     votes = fitted(panel(0))
     coin = votes.kind.people_preference(votes.problem, votes.posterior).coin

@@ -55,7 +55,7 @@ class PeopleTable(Generic[R]):
     notes: tuple[str, ...] = ()
 
     @property
-    def answer_count(self) -> int:
+    def count(self) -> int:
         """Number of answers."""
         return int(self.table.rows)
 

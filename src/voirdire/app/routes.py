@@ -41,7 +41,7 @@ def make_app(sessions: Sessions) -> Starlette:
 
     def begin_session(request: Request) -> Response:
         try:
-            return RedirectResponse(f"/s/{sessions.new()}/", 303)
+            return RedirectResponse(f"/s/{sessions.open_window()}/", 303)
         except InputError as error:
             return HTMLResponse(message_page("Too many windows", str(error)), 503)
 
@@ -59,7 +59,7 @@ def make_app(sessions: Sessions) -> Starlette:
         """Make a route below a window's address."""
 
         async def answer_request(request: Request) -> Response:
-            session = sessions.get(request.path_params["key"])
+            session = sessions.find_window(request.path_params["key"])
             return page_not_found(request, KeyError()) if session is None else await show(request, session)
 
         return Route(f"/s/{{key}}/{path}", answer_request, methods=[method])

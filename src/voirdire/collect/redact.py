@@ -93,10 +93,10 @@ def decode_all(raw: bytes, min_length: int) -> Iterator[bytes]:
     for start in range(4 if 3 * len(letters) >= 4 * min_length else 0):
         part = letters[start:]
         yield binascii.a2b_base64(part + b"A" * (-len(part) % 4))
-    digits = _remove_substrings(raw, b"0x", b"0X").translate(None, _NON_HEX)
+    digits = _delete_bytes(raw, b"0x", b"0X").translate(None, _NON_HEX)
     for start in range(2 if len(digits) >= 2 * min_length else 0):
         yield binascii.unhexlify(digits[start : len(digits) - (len(digits) - start) % 2])
-    octal = _remove_substrings(raw, b"0o").translate(None, _NON_OCTAL)
+    octal = _delete_bytes(raw, b"0o").translate(None, _NON_OCTAL)
     for start in range(3 if len(octal) >= 3 * min_length else 0):
         yield _from_octal(octal[start : len(octal) - (len(octal) - start) % 3])
 
@@ -115,7 +115,7 @@ def printable_stretches(raw: bytes, min_length: int) -> bytes:
     return b"\0".join(re.findall(rb"[\t-\r -~]{%d,}" % min_length, raw))
 
 
-def _remove_substrings(raw: bytes, *signs: bytes) -> bytes:
+def _delete_bytes(raw: bytes, *signs: bytes) -> bytes:
     for sign in signs:
         if sign in raw:  # faster than a replace without a match
             raw = raw.replace(sign, b"")

@@ -79,7 +79,7 @@ class Differences:
     known: tuple[Any, ...] = ()
 
     @property
-    def reach(self) -> float:
+    def largest_difference(self) -> float:
         """Largest possible difference."""
         return self.scale[1] - self.scale[0]
 

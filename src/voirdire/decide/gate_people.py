@@ -116,10 +116,10 @@ def prediction_powered_difference(
     values, answered = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
     values[place], answered[place] = people_differences.values, True
     # people and judges may use different scales: predictions are converted to people's
-    predicted = judged.values * (people_differences.reach / judged.reach)
+    predicted = judged.values * (people_differences.largest_difference / judged.largest_difference)
     sample = Sample.of_values(values, predicted, answered)
     estimate = powered_estimate(sample)
-    humans, reach = int(answered.sum()), people_differences.reach
+    humans, reach = int(answered.sum()), people_differences.largest_difference
     notes = []
     distance = standardised_prediction_difference(sample)
     if abs(distance) > MAX_STANDARD_ERRORS:

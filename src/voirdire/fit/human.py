@@ -85,8 +85,8 @@ def split_target_answers(
         return None, None, [*notes, note]
     if len(answers.items) <= MAX_ITEMS:
         return answers, None, notes
-    most_answered = frozenset(name for name, _ in answers.counted().most_common(MAX_ITEMS))
-    kept = answers.among(most_answered)
+    most_answered = frozenset(name for name, _ in answers.answers_per_item().most_common(MAX_ITEMS))
+    kept = answers.select_items(most_answered)
     note = f"People's answers are about {len(answers.items):,} items: of those about the "
     note += f"{MAX_ITEMS} that they answered most"
     return kept, None, [*notes, f"{note} {kept.answers:,} of {answers.answers:,} are used."]

@@ -244,7 +244,7 @@ def small_sample_note(grid: Grid, drawn: str | None) -> str:
     return f"only {' and '.join(small)} to resample: the interval is likely too narrow" if small else ""
 
 
-def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
+def count_defined_contexts(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
     """Count the contexts that have a value, and explain in a sentence why others have none.
 
     Parameters
@@ -256,7 +256,7 @@ def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
 
     Examples
     --------
-    >>> context_note("pearson", np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 2.0]]))
+    >>> count_defined_contexts("pearson", np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 2.0]]))
     (1, '1 of 2 contexts undefined (one side constant, or fewer than two scores) and left out')
     """
     defined = ~np.isnan(_context_coefficients(name, x, y))

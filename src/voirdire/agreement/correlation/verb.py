@@ -17,8 +17,8 @@ from voirdire.agreement.correlation.levels import (
     Average,
     Grouping,
     Level,
-    context_note,
     correlation_statistic,
+    count_defined_contexts,
     small_sample_note,
     undefined_note,
 )
@@ -216,7 +216,7 @@ class _Cell:
             n = len(np.unique(grid.system[scored]))
         elif level == "context":
             x, y = (grid.context_system_table(np.where(scored, column[0], np.nan)) for column in (x, y))
-            n, note = context_note(self.name, x, y)
+            n, note = count_defined_contexts(self.name, x, y)
             notes.append(note)
         if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(replicates.estimate):
             notes.append(f"ties within {tie_threshold(x, y):.3g}")

@@ -44,12 +44,12 @@ class Scale:
         """Distance between the two ends."""
         return self.high - self.low
 
-    def parts(self, score: Floats) -> Floats:
+    def to_parts(self, score: Floats) -> Floats:
         """Scores in parts of the scale from its middle."""
         return np.asarray((score - 0.5 * (self.low + self.high)) / self.range)
 
-    def scores(self, parts: Floats) -> Floats:
-        """Scores from parts of the scale; inverse of :meth:`parts`."""
+    def from_parts(self, parts: Floats) -> Floats:
+        """Scores from parts of the scale; inverse of :meth:`to_parts`."""
         return np.asarray(self.low + (parts + HALF_RANGE) * self.range)
 
     @property

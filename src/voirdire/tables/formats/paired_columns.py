@@ -93,7 +93,7 @@ def spread_pairs(source: Source, options: FormatOptions) -> FormatOptions:
             else:
                 yield place, record
 
-    source.change(spread)
+    source.transform_records(spread)
     source.notes.append(
         f"{source.name}: columns are a judge ({', '.join(judges)}) and a criterion ({', '.join(criteria)}) each"
     )

@@ -126,7 +126,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     ]
     if not counts and not answers and not losers and "judge" in roles:
         task, item_option = "", ""
-        if not names_items and (task := _repeated_key(columns, roles, records) or ""):
+        if not names_items and (task := _guess_key_column(columns, roles, records) or ""):
             item_option = f",{'context' if 'system' in roles else 'item'}={quote(task)}"
             likely = [column for column in likely if column.name != task]
             suggestions += _suggest_role("score", likely, "numbers", item_option)
@@ -216,7 +216,7 @@ def _person_a_row(
     )
 
 
-def _repeated_key(
+def _guess_key_column(
     columns: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
 ) -> str | None:
     """A column with repeated values and an identifier's name, else one whose values differ within each judge."""

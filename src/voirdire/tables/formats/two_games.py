@@ -78,7 +78,7 @@ class ArenaHard(Format):
                 reason = "no verdict" if verdict is None else f"verdict {verdict!r} is unknown"
                 yield Refused(f"{place} game {game}", reason)
                 continue
-            self.count("sure" if degrees else "strong", verdict in _MUCH_BETTER_VERDICTS)
+            self.count_event("sure" if degrees else "strong", verdict in _MUCH_BETTER_VERDICTS)
             order = pair[::-1] if game % 2 else pair
             degree = _SLIGHTLY_BETTER_DEGREE if degrees and verdict in _BETTER_VERDICTS else None
             yield Vote(name_text(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
@@ -125,8 +125,8 @@ class MTBench(Format):
         if has_keys(self.head, _PAIR_KEYS):
             return _read_comparison(record, place)
         if has_keys(self.head, _GRADE_KEYS):
-            return [self.numbered(_read_grade(record))]
-        self.count("people")
+            return [self.number_runs(_read_grade(record))]
+        self.count_event("people")
         return _read_human_vote(record)
 
 

@@ -32,7 +32,7 @@ def ratings() -> Ratings:
 
 def ours(panel: Ratings) -> tuple[float, list[np.ndarray]]:
     start = time.perf_counter()
-    pairs = [panel.select(pair) for pair in combinations(panel.judges, 2)]
+    pairs = [panel.select_judges(pair) for pair in combinations(panel.judges, 2)]
     statistics = [cohen_kappa(pair) for pair in pairs]
     statistics += [agreement_rate(pair) for pair in pairs]
     found = bootstrap([*statistics, krippendorff_alpha(panel)], resamples=RESAMPLES)
@@ -55,7 +55,7 @@ def loop(codes: np.ndarray, resamples: int) -> tuple[float, np.ndarray]:
 
 def one_pair(panel: Ratings) -> tuple[float, float]:
     """The least favourable case: one kappa, one agreement rate and alpha."""
-    pair = panel.select(["a", "b"])
+    pair = panel.select_judges(["a", "b"])
     start = time.perf_counter()
     bootstrap([cohen_kappa(pair), agreement_rate(pair), krippendorff_alpha(panel)], resamples=RESAMPLES)
     fast = time.perf_counter() - start

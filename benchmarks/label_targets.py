@@ -86,7 +86,7 @@ def moments(some: list[Table]) -> Moments:
     weights: dict[str, list[Floats]] = {}
     for table in some:
         flat = Target(np.zeros((len(DEPENDENCE_GRID), len(SHARE_GRID))))
-        log = flat.learned(table.panel, table.answer).log_weight * (ITEMS / len(table.answer))
+        log = flat.update(table.panel, table.answer).log_weight * (ITEMS / len(table.answer))
         weight = np.exp(log - log.max())
         weights.setdefault(table.source, []).append(weight / weight.sum())
     weight = np.mean([np.mean(of_source, axis=0) for of_source in weights.values()], axis=0)
@@ -128,7 +128,7 @@ def row(table: Table, prior: Target) -> dict[str, Any]:
         for seed in range(DRAWS):
             order = np.random.default_rng(seed).permutation(len(answer))
             some, rest = order[:count], order[count:]
-            learned = prior.learned(table.panel.select_rows(some), answer[some])
+            learned = prior.update(table.panel.select_rows(some), answer[some])
             of_draw.append(losses(learned.to_target(table.panel.select_rows(rest)), answer[rest]).mean())
         found[f"{count} known"] = np.mean(of_draw)
     return found
@@ -139,11 +139,11 @@ def main() -> None:
     rows = []
     for table in every:
         others = [one for one in every if one.source != table.source]
-        found = row(table, Target.prior(*moments(others)))
+        found = row(table, Target.from_prior(*moments(others)))
         alike = [one for one in others if one.judges == table.judges]
-        found["own kind"] = losses(Target.prior(*moments(alike)).to_target(table.panel), table.answer).mean()
+        found["own kind"] = losses(Target.from_prior(*moments(alike)).to_target(table.panel), table.answer).mean()
         flat = [one._replace(panel=one_power(one.panel)) for one in others]
-        power = Target.prior(*moments(flat)).to_target(one_power(table.panel))
+        power = Target.from_prior(*moments(flat)).to_target(one_power(table.panel))
         found["one power"] = losses(power, table.answer).mean()
         rows.append({name: round(x, 3) if isinstance(x, float) else x for name, x in found.items()})
     mean = [name for name in rows[0] if name not in ("table", "judges", "less shares, se")]

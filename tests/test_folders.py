@@ -18,7 +18,7 @@ from voirdire import InputError, agreement, collect, fit, load
 from voirdire.cli.demo import DEFAULT_FOLDER
 from voirdire.cli.demo_panel import Demo
 from voirdire.cli.demo_panel import demo_layout as demo_layout
-from voirdire.folders import check_resumed_folder, new_folder, write_file
+from voirdire.folders import check_resumed_folder, write_file, write_folder_atomically
 from voirdire.layouts import Layout, read_json, recognise_json, recognise_text
 from voirdire.report.sources import save_rows
 from voirdire_studies.runner import JOURNAL
@@ -83,7 +83,7 @@ def injected(tmp_path: Path, wanted: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
             injector = Faults(patch, seed)
             try:
-                with new_folder(target, NOTE, overwrite=True) as place:
+                with write_folder_atomically(target, NOTE, overwrite=True) as place:
                     for name, content in new.items():
                         (place / name).write_bytes(content)
             except (InputError, OSError, KeyboardInterrupt) as error:
@@ -254,13 +254,16 @@ def test_folders_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "file").write_text("")
     (tmp_path / "broken").symlink_to("nowhere")
     for wrong in ("file", "broken", "file/run", "x" * 300, "a\0b"):
-        with pytest.raises(InputError, match=r"^output folder .*: "), new_folder(tmp_path / wrong, NOTE):
+        with pytest.raises(InputError, match=r"^output folder .*: "), write_folder_atomically(tmp_path / wrong, NOTE):
             pass
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.raises(InputError, match=r"^output folder run: cannot be written"), new_folder("run", NOTE):
+    with (
+        pytest.raises(InputError, match=r"^output folder run: cannot be written"),
+        write_folder_atomically("run", NOTE),
+    ):
         pass
 
 
@@ -281,7 +284,7 @@ def read_json_of(folder: Path, content: dict[str, str]) -> dict[str, Any]:
 def test_new_folders_and_files_have_the_permissions_of_the_umask_and_drafts_are_private(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        with new_folder(tmp_path / "run", NOTE) as place:
+        with write_folder_atomically(tmp_path / "run", NOTE) as place:
             assert place.parent.stat().st_mode & 0o777 == 0o700
         write_file(tmp_path / "a", "done")
     finally:

@@ -37,13 +37,13 @@ def in_atomic_step() -> bool:
     return threading.get_ident() in _threads_in_step
 
 
-def new_folder(target: Path) -> Path:
+def new_draft_folder(target: Path) -> Path:
     """Make a hidden folder next to ``target``; :func:`remove_draft` removes it.
 
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     draft = new_folder(Path(folder, "run"))
+    ...     draft = new_draft_folder(Path(folder, "run"))
     ...     remove_draft(draft)
     ...     draft.name.startswith(".run."), os.listdir(folder)
     (True, [])

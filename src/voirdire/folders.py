@@ -37,7 +37,7 @@ def cache_dir() -> Path:
 
 
 @contextmanager
-def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -> Iterator[Path]:
+def write_folder_atomically(folder: str | Path, layout: Layout, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary folder that becomes ``folder`` if the block succeeds, and is removed if it fails.
 
     Parameters
@@ -58,7 +58,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     >>> import tempfile
     >>> from voirdire.layouts import recognise_text
     >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with new_folder(parent + "/run", Layout("a note", {"note": recognise_text("done")})) as place:
+    ...     with write_folder_atomically(parent + "/run", Layout("a note", {"note": recognise_text("done")})) as place:
     ...         _ = (place / "note").write_text("done")
     ...     Path(parent, "run", "note").read_text()
     'done'
@@ -67,7 +67,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     with report_errors(f"output folder {folder}:", (OSError,)), ExitStack() as undo:
         target = Path(os.path.abspath(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
-        draft = drafts.new_folder(target)
+        draft = drafts.new_draft_folder(target)
         undo.callback(drafts.remove_draft, draft)
         new_path = draft / "new"  # the draft has private permissions, the folder in it has the usual ones
         new_path.mkdir()
@@ -107,7 +107,7 @@ def _put_back(old_path: Path, target: Path) -> None:
 
 
 def check_new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -> None:
-    """Raise the errors of :func:`new_folder` before any work is done.
+    """Raise the errors of :func:`write_folder_atomically` before any work is done.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def write_file(path: str | Path, content: str | bytes) -> None:
             real_path.write_bytes(data)
             return
         with ExitStack() as undo:
-            draft = drafts.new_folder(real_path)
+            draft = drafts.new_draft_folder(real_path)
             undo.callback(drafts.remove_draft, draft)
             new_path = draft / "new"
             new_path.write_bytes(data)

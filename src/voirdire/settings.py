@@ -183,7 +183,7 @@ class Rule:
             return base_fault
         return self.says.format(key=key, value=value, words=self.words)
 
-    def keep(self, value: Any) -> Any:
+    def convert_value(self, value: Any) -> Any:
         """Return the converted value (for example a list as a tuple)."""
         return value if self.convert is None else self.convert(value)
 
@@ -322,14 +322,14 @@ def rule_from_annotation(hint: Any) -> Rule:
         return Rule(
             f"a list, each {entry_rule.words}",
             lambda v: LIST.holds(v) and all(entry_rule.holds(part) for part in v),
-            convert=lambda v: tuple(entry_rule.keep(part) for part in v),
+            convert=lambda v: tuple(entry_rule.convert_value(part) for part in v),
         )
     if isinstance(origin, type) and issubclass(origin, Mapping):
         entry_rule = rule_from_annotation(parts[1])
         return Rule(
             f"a table, each value {entry_rule.words}",
             lambda v: TABLE.holds(v) and all(entry_rule.holds(part) for part in v.values()),
-            convert=lambda v: {key: entry_rule.keep(part) for key, part in v.items()},
+            convert=lambda v: {key: entry_rule.convert_value(part) for key, part in v.items()},
         )
     if isinstance(hint, type) and issubclass(hint, Checked):
         return Rule(f"a {hint.noun}", lambda v: isinstance(v, hint))

@@ -42,7 +42,7 @@ def answers(knows: np.ndarray, truth: np.ndarray, rng: np.random.Generator) -> R
 
 
 def statistics(panel: Ratings, x: np.ndarray, y: np.ndarray) -> dict[str, Statistic]:
-    pair = panel.select(["a", "b"])
+    pair = panel.select_judges(["a", "b"])
     return {
         "agreement_rate": agreement_rate(pair),
         "cohen_kappa": cohen_kappa(pair),

@@ -252,7 +252,7 @@ hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
 def test_a_step_is_finished_and_drafts_are_removed(tmp_path: Path) -> None:
     done = ended(
         f"""
-draft = drafts.new_folder(Path({str(tmp_path)!r}, "a"))
+draft = drafts.new_draft_folder(Path({str(tmp_path)!r}, "a"))
 (draft / "half").write_text("half")
 with drafts.atomic_step():
     os.kill(os.getpid(), signal.SIGINT)

@@ -233,7 +233,7 @@ def test_a_server_without_batches_is_said_to_have_none(
     # without a list nobody can tell whether a batch was begun whose answer was lost
     server = start(by_length)
     server.trouble = Trouble(after={2: GONE}, lists=False)
-    with pytest.raises(InputError, match="whether a batch was begun cannot be told"):
+    with pytest.raises(InputError, match="it is unknown whether a batch was created"):
         collect(panel(server), ITEMS, "toy", tmp_path / "c")
     assert len(server.batches) == 1
 

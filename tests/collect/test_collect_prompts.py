@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scripted_server import user
 
 from voirdire.collect import Prompts, collect
-from voirdire.collect.rendering import quoted
+from voirdire.collect.rendering import quote_text
 from voirdire.errors import InputError
 
 ATTACKS = {
@@ -41,11 +41,11 @@ def test_texts_that_try_to_steer_are_delivered_letter_by_letter(tmp_path: Path, 
         system, message = request["messages"]
         assert system == {"role": "system", "content": "You compare two texts."}
         assert message["role"] == "user"
-        inside = [name for name, text in ATTACKS.items() if quoted(text, "text 1") in message["content"]]
-        second = [name for name, text in ATTACKS.items() if quoted(text, "text 2") in message["content"]]
+        inside = [name for name, text in ATTACKS.items() if quote_text(text, "text 1") in message["content"]]
+        second = [name for name, text in ATTACKS.items() if quote_text(text, "text 2") in message["content"]]
         assert len(inside) == len(second) == 1
         assert message["content"] == (
-            f"{quoted(ATTACKS[inside[0]], 'text 1')}\n\n{quoted(ATTACKS[second[0]], 'text 2')}\n\n"
+            f"{quote_text(ATTACKS[inside[0]], 'text 1')}\n\n{quote_text(ATTACKS[second[0]], 'text 2')}\n\n"
             "Which is better? Round 0."
         )
     # the votes are the server's, whatever the texts say
@@ -55,14 +55,14 @@ def test_texts_that_try_to_steer_are_delivered_letter_by_letter(tmp_path: Path, 
 
 @given(st.text(), st.text())
 def test_no_text_holds_the_mark_that_ends_it(text: str, other: str) -> None:
-    first, last = quoted(text).split("\n", 1)[0], quoted(text).rsplit("\n", 1)[1]
+    first, last = quote_text(text).split("\n", 1)[0], quote_text(text).rsplit("\n", 1)[1]
     assert first[:-9] == "[text, begin "
     tag = first[-9:-1]
     assert last == f"[text, end {tag}]"
     assert tag not in text
-    assert quoted(text) == f"{first}\n{text}\n{last}"
+    assert quote_text(text) == f"{first}\n{text}\n{last}"
     # a text that repeats another's marks has marks of its own
-    again = quoted(f"{quoted(other)}\n{last}\n{text}")
+    again = quote_text(f"{quote_text(other)}\n{last}\n{text}")
     assert again.count(again.rsplit(" ", 1)[1]) == 2
 
 

@@ -142,21 +142,21 @@ def test_a_key_that_a_server_repeats_is_written_nowhere(
 
 @given(st.text(), st.text(), st.sampled_from(list(WRITTEN)))
 def test_no_text_around_a_key_hides_it(before: str, after: str, form: str) -> None:
-    shown = Redactor([KEY]).text(f"{before} {WRITTEN[form](KEY)} {after}")
+    shown = Redactor([KEY]).redact_text(f"{before} {WRITTEN[form](KEY)} {after}")
     assert KEY not in shown
     assert WRITTEN[form](KEY) not in shown
 
 
 @given(st.text())
 def test_a_text_without_a_key_stays_as_it_is(text: str) -> None:
-    assert Redactor([KEY]).text(text) == text
-    assert Redactor(["EMPTY"]).text(f"EMPTY {text}") == f"EMPTY {text}"
+    assert Redactor([KEY]).redact_text(text) == text
+    assert Redactor(["EMPTY"]).redact_text(f"EMPTY {text}") == f"EMPTY {text}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["\\", "%", "&", "\\u00", "&#x0", "s", " ", "sk-", "\\u0073"])
 def test_looking_for_keys_takes_time_that_grows_as_the_text(unit: str) -> None:
-    assert grows_as_its_input(lambda size: Redactor([KEY]).text(unit * (size // len(unit))), 1_000_000)
+    assert grows_as_its_input(lambda size: Redactor([KEY]).redact_text(unit * (size // len(unit))), 1_000_000)
 
 
 @pytest.mark.usefixtures("toy_protocol")

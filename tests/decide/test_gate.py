@@ -48,7 +48,7 @@ def test_a_difference_is_the_mean_over_judges_of_the_mean_over_runs() -> None:
     found = read_differences(new, old, Versions(), levels=[1, 5])
     assert found.units == ("x", "y")
     assert found.values.tolist() == [((4 - 3) + (1 - 2)) / 2, ((2 - 4) + (2 - 1)) / 2]
-    assert (found.reach, found.judges) == (4.0, ("a", "b"))
+    assert (found.largest_difference, found.judges) == (4.0, ("a", "b"))
 
 
 def test_the_questions_of_a_context_are_one_unit_and_criteria_are_averaged() -> None:

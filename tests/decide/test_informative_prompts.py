@@ -111,7 +111,7 @@ def test_who_holds_its_own_against_the_best_is_worth_more_than_who_does_in_the_m
     first, second = np.tile(first, 20), np.tile(second, 20)
     y, nothing = np.ones(len(first)), np.zeros(len(first), dtype=np.int64)
     told = PromptInformation(y, nothing, (first, second), nothing, (1, 6))
-    worth = told.estimate_worths(np.ones(len(y), dtype=bool)).over(0)
+    worth = told.estimate_worths(np.ones(len(y), dtype=bool)).mean_scores(0)
     assert (np.diff(worth[:5]) < 0).all()
     assert worth[5] > worth[1] + 0.1  # as good as the first, or nearly; both won as many as they lost
 

@@ -141,7 +141,7 @@ def test_people_answer_as_the_model_says() -> None:
     fit = fitted(panel(0, "scores"))
     d = 0.8
     noise = rng.logistic(size=(2, 400_000))
-    found = of_scores.people_preference(fit.problem, fit.posterior).probability(np.array(d))
+    found = of_scores.people_preference(fit.problem, fit.posterior).better_item_probability(np.array(d))
     assert found == pytest.approx(float((d + noise[0] > noise[1]).mean()), abs=0.015)
     votes = fitted(panel(0))
     coin = votes.kind.people_preference(votes.problem, votes.posterior).coin
@@ -155,7 +155,9 @@ def test_answers_in_contexts_of_their_own_say_less() -> None:
     u = np.random.default_rng(0).normal(0.0, 1.5, 400_000)
     for d in (0.2, 1.0, 2.5):
         exact = float((1.0 / (1.0 + np.exp(-(d + u)))).mean())
-        assert float(Preference().over_contexts(2.25).probability(np.array(d))) == pytest.approx(exact, abs=0.015)
+        assert float(Preference().over_contexts(2.25).better_item_probability(np.array(d))) == pytest.approx(
+            exact, abs=0.015
+        )
 
 
 @pytest.mark.parametrize("model", [pytest.param(None, marks=[pytest.mark.slow, pytest.mark.long]), "rating-continuous"])

@@ -15,7 +15,7 @@ import pytest
 import voirdire
 from voirdire import Fit, InputError, fit, load
 from voirdire.fit.store import LAYOUT
-from voirdire.folders import new_folder
+from voirdire.folders import write_folder_atomically
 
 ON_ITEMS = {
     "judge": ["ann", "bob", "cyd"] * 8,
@@ -162,7 +162,7 @@ main()
 
 
 def test_new_folder_lets_other_errors_through(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "run", LAYOUT):
+    with pytest.raises(ZeroDivisionError), write_folder_atomically(tmp_path / "run", LAYOUT):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
 

@@ -106,7 +106,7 @@ def test_what_people_make_of_items_is_covered_and_known_better(kind: str) -> Non
             low, high = np.quantile(draws, [0.05, 0.95], axis=0)
             right = np.corrcoef(draws.mean(axis=0), truth)[0, 1]
             rows.append((((low <= truth) & (truth <= high)).mean(), (high - low).mean(), right))
-        _, low, high = gap.correlation(0.9)
+        _, low, high = gap.panel_people_correlation(0.9)
         rows[-1] += (low <= r <= high,)
     prior, posterior = np.mean(rows[::2], axis=0), np.mean(rows[1::2], axis=0)
     assert 0.86 <= posterior[0] <= 0.94
@@ -119,7 +119,7 @@ def test_what_people_make_of_items_is_covered_and_known_better(kind: str) -> Non
 def test_scores_are_amid_their_draws_where_the_panel_hardly_tells_items(noise: float) -> None:
     drawn, _, _, answers = simulated(1, 600, "scores", noise)
     gap = learned(drawn, answers)
-    draws, score = gap.to_target(drawn), gap.point(np.median(drawn, axis=0))
+    draws, score = gap.to_target(drawn), gap.expected_scores(np.median(drawn, axis=0))
     slope, _ = np.polyfit(draws.mean(axis=0), score, 1)
     assert slope == pytest.approx(1.0, abs=0.1)
     np.testing.assert_allclose(score, draws.mean(axis=0), atol=0.25 * draws.std(axis=0).mean())
@@ -145,7 +145,7 @@ def test_draws_have_the_moments_of_the_normal_posterior() -> None:
     value = dict(enumerate(answers.grid()))[30][1]
     every = answers.evidence({name: place for place, name in enumerate(NAMES)}, r * z.mean(axis=0), cov, value)
     rows = {name: int(np.searchsorted(gap.seen, NAMES.index(name))) for name in answers.items}
-    evidence = answers.evidence(rows, r * z.mean(axis=0)[gap.seen], gap.cov(r), value)
+    evidence = answers.evidence(rows, r * z.mean(axis=0)[gap.seen], gap.prior_covariance(r), value)
     gap.nodes = [gap.nodes[0]._replace(weight=1.0, evidence=evidence)]
     size, middle = drawn.std(axis=1, ddof=1, keepdims=True), drawn.mean(axis=1, keepdims=True)
     found = (gap.to_target(drawn) - middle) / size / r

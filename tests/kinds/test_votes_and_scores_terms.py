@@ -157,11 +157,14 @@ def test_sums_of_terms_name_columns_that_both_tables_have(tables: list[pd.DataFr
     levels = fit.terms().query("term == 'item:topic'")["level"]
     assert {level.split(", ")[1] for level in levels} == {"sun", "moon", "rain"}
     for terms, message in [
-        ("item + judge:item", "judge:item cannot be told: there are neither contexts nor several criteria"),
-        ("item + item:context", "item:context cannot be told: no item is in several contexts"),
+        (
+            "item + judge:item",
+            "judge:item cannot be estimated from these data: there are neither contexts nor several criteria",
+        ),
+        ("item + item:context", "item:context cannot be estimated from these data: no item is in several contexts"),
         ("item + judge:time", "time is not for tables of votes and scores"),
         ("item + item:topics", "no column 'topics'.*did you mean 'topic'"),
-        ("item + family:item", "family cannot be told: it needs families="),
+        ("item + family:item", "family cannot be estimated from these data: it needs families="),
     ]:
         with pytest.raises(InputError, match=message):
             voirdire.fit(both, terms=terms, **HOW)

@@ -103,7 +103,7 @@ def test_no_position_bias_is_claimed_where_one_item_is_always_first() -> None:
     assert "position_bias" not in [column.key for column in shown.columns]
     assert shown.notes[-1] == "Position bias is left out: ref is always first."
     assert "position_bias" in fit.judges()
-    with pytest.raises(InputError, match="cannot be told, ref is always first"):
+    with pytest.raises(InputError, match="cannot be estimated from these data: ref is always first"):
         fit.plot("position")
 
 

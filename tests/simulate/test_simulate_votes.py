@@ -236,7 +236,7 @@ def test_halo_follows_the_overall_winner(order):
     """With pull 1 a perfectly sharp judge names the overall winner under every criterion."""
     panel = {"a": Halo(1.0, of=Accuracy(1.0))}
     simulation = simulate_votes(panel, items=15, criteria=4, design=AllPairs(order=order))
-    overall = dict(zip(simulation.truth.items, simulation.truth.scores(), strict=True))
+    overall = dict(zip(simulation.truth.items, simulation.truth.overall_scores(), strict=True))
     gap = simulation.votes["first"].map(overall) - simulation.votes["second"].map(overall)
     assert ((gap > 0) == (simulation.votes["winner"] == "first")).all()
 

@@ -98,24 +98,24 @@ def test_overall_scores():
     """Softmax (MAPLE eq. 6), proportional and uniform weights, against sums written out."""
     truth = Truth(("a", "b"), ("x", "y", "z"), np.array([[1.0, 0], [0, 1], [3, 3]]), np.array([1.0, 2, 3]), np.zeros(2))
     e = np.exp([1.0, 2, 3]) / np.exp([1.0, 2, 3]).sum()
-    np.testing.assert_allclose(truth.scores(), [e[0] + 3 * e[2], e[1] + 3 * e[2]])
-    np.testing.assert_allclose(truth.scores("proportional"), [1 / 6 + 9 / 6, 2 / 6 + 9 / 6])
-    np.testing.assert_allclose(truth.scores("uniform"), [4 / 3, 4 / 3])
+    np.testing.assert_allclose(truth.overall_scores(), [e[0] + 3 * e[2], e[1] + 3 * e[2]])
+    np.testing.assert_allclose(truth.overall_scores("proportional"), [1 / 6 + 9 / 6, 2 / 6 + 9 / 6])
+    np.testing.assert_allclose(truth.overall_scores("uniform"), [4 / 3, 4 / 3])
     with pytest.raises(InputError, match="unknown weighting 'sum'"):
-        truth.scores("sum")
+        truth.overall_scores("sum")
     bad = Truth(("a", "b"), ("x",), np.ones((1, 2)), np.zeros(1), np.zeros(2))
     with pytest.raises(InputError, match="proportional weighting needs weights above 0"):
-        bad.scores("proportional")
+        bad.overall_scores("proportional")
     # The criterion of largest weight alone, wherever it stands; weights far apart come to the same.
     steep = Truth(
         ("a", "b"), ("x", "y", "z"), np.array([[5.0, 1], [0, 2], [4, 3]]), np.array([-1.0, 2, 1]), np.zeros(2)
     )
-    np.testing.assert_array_equal(steep.scores("first"), [0, 2])
+    np.testing.assert_array_equal(steep.overall_scores("first"), [0, 2])
     far = Truth(steep.items, steep.criteria, steep.strengths, 1000 * steep.weights, steep.length)
-    np.testing.assert_allclose(far.scores(), steep.scores("first"), atol=1e-12)
+    np.testing.assert_allclose(far.overall_scores(), steep.overall_scores("first"), atol=1e-12)
     # Large weights do not overflow.
     large = Truth(("a", "b"), ("x", "y"), np.eye(2), np.array([2000.0, 0]), np.zeros(2))
-    np.testing.assert_allclose(large.scores(), [1, 0])
+    np.testing.assert_allclose(large.overall_scores(), [1, 0])
 
 
 def test_truth_does_not_depend_on_panel_or_design():

@@ -321,7 +321,7 @@ def test_half_of_a_character_is_written_out_where_it_is_refused(tmp_path: Path) 
     found = read(path)
     assert found.refused["reason"].tolist() == ["score '\\ud800' is no number"]
     with pytest.warns(UserWarning, match="1 answer is in no table"):
-        found.say()
+        found.report_files()
 
 
 def test_a_winner_called_first_names_no_columns(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_panel_that_is_shown_as_worth_all_its_judges_is_no_warning() -> None:
     problem = SimpleNamespace(judges=tuple(f"j{k}" for k in range(6)))
     (entry,) = check_dependent_judges(problem, made_up(r), seed=0)
     assert entry.level == "ok"
-    assert "6 judges count as about 6" in entry.message
+    assert "6 judges carry as much information as about 6" in entry.message
 
 
 @pytest.mark.parametrize(("anchors", "said"), [(None, "get human answers"), ("some", "get more human answers")])
@@ -98,7 +98,9 @@ def test_a_pair_that_takes_next_to_nothing_from_the_panel_is_no_warning(judges: 
     (entry,) = check_dependent_judges(problem, made_up(r), seed=0)
     assert entry.level == level
     assert f"j0 and j{judges - 1} agree" in entry.message
-    assert ("takes next to nothing from the panel: 60 judges count as about 58" in entry.message) == (level == "ok")
+    assert (
+        "takes next to nothing from the panel: 60 judges carry as much information as about 58" in entry.message
+    ) == (level == "ok")
 
 
 def test_judges_who_share_nothing_are_not_tested() -> None:
@@ -249,7 +251,7 @@ def test_fooled_panels_are_not_to_be_trusted_without_anchors(llmbar: pd.DataFram
     entry = check(voirdire.fit(llmbar, method="map"), "dependence")
     assert entry["level"] == "fail"
     assert "must not be trusted" in entry["message"]
-    assert "58 judges, worth about 7 independent ones" in entry["message"]
+    assert "58 judges carry as much information as about 7 independent judges" in entry["message"]
 
 
 @pytest.mark.long

@@ -83,7 +83,7 @@ def _measure_fit(
     wanted = study.settings["measures"]
     measured: dict[str, float] = {}
     known = {
-        "items": concordance_index(merge_equal(score), truth.scores("softmax")),
+        "items": concordance_index(merge_equal(score), truth.overall_scores("softmax")),
         "votes": float(problem.judge_votes.sum()),
     }
     for measure in wanted:
@@ -92,10 +92,10 @@ def _measure_fit(
         elif measure == "items-ranked":
             if "weight" in values:
                 ranked = _ranked_scores(values["strength"], values["weight"])
-                measured[measure] = concordance_index(merge_equal(ranked), truth.scores("softmax"))
+                measured[measure] = concordance_index(merge_equal(ranked), truth.overall_scores("softmax"))
         elif measure.startswith("items-"):
             weighting: Any = measure.removeprefix("items-")
-            measured[measure] = concordance_index(merge_equal(score), truth.scores(weighting))
+            measured[measure] = concordance_index(merge_equal(score), truth.overall_scores(weighting))
         elif measure in WEIGHING:
             measured |= _weighing(measure, problem, posterior, truth)
         elif measure == "strengths" and len(values["strength"]) == len(truth.strengths):
@@ -135,7 +135,7 @@ def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: 
     if measure == "weights-held":
         return {measure: float(np.mean((shown.low <= true) & (true <= shown.high)))}
     score = posterior.summarise_quantities(lambda v: {"score": integrated_scores(problem.density, v)}, 0.9)["score"]
-    true_scores = truth.scores("softmax")
+    true_scores = truth.overall_scores("softmax")
     true_scores = true_scores - true_scores.mean()
     return {measure: float(np.mean((score.low <= true_scores) & (true_scores <= score.high)))}
 

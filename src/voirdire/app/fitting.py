@@ -66,12 +66,12 @@ class Fitting:
     def stop(self) -> None:
         """Ask the fit to end with the draws so far; a second call ends it without a result."""
         if self.stopping:
-            self.end()
+            self.end_at_once()
         else:
             self.stopping = True
             self._send_line("stop")
 
-    def end(self) -> None:
+    def end_at_once(self) -> None:
         """End the fit at once."""
         self._process.kill()
         self._reader.join(5)

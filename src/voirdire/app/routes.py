@@ -41,7 +41,7 @@ def make_app(sessions: Sessions) -> Starlette:
 
     def begin_session(request: Request) -> Response:
         try:
-            return RedirectResponse(f"/s/{sessions.new()}/", 303)
+            return RedirectResponse(f"/s/{sessions.open_window()}/", 303)
         except InputError as error:
             return HTMLResponse(message_page("Too many windows", str(error)), 503)
 
@@ -59,7 +59,7 @@ def make_app(sessions: Sessions) -> Starlette:
         """Make a route below a window's address."""
 
         async def answer_request(request: Request) -> Response:
-            session = sessions.get(request.path_params["key"])
+            session = sessions.find_window(request.path_params["key"])
             return page_not_found(request, KeyError()) if session is None else await show(request, session)
 
         return Route(f"/s/{{key}}/{path}", answer_request, methods=[method])
@@ -75,7 +75,7 @@ def make_app(sessions: Sessions) -> Starlette:
             session_route("download/{what}", _send_download),
             session_route("file", _take_upload, "POST"),
             session_route("texts", _take_upload, "POST"),
-            session_route("reading", _form_route(Session.choose), "POST"),
+            session_route("reading", _form_route(Session.apply_choices), "POST"),
             session_route("fit", _form_route(_choose_and_fit), "POST"),
             session_route("forget", _form_route(lambda session, given: session.forget_answers()), "POST"),
             session_route("stop", _form_route(_stop_fit), "POST"),
@@ -159,7 +159,7 @@ def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[...,
 
 def _choose_and_fit(session: Session, fields: dict[str, str]) -> None:
     with session.lock:
-        session.choose(fields)
+        session.apply_choices(fields)
         session.begin_fit()
 
 

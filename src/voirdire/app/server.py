@@ -65,7 +65,7 @@ def serve_page(port: int = 0) -> Iterator[Guard]:
         finally:
             server.should_exit = True
             thread.join()
-            sessions.end()
+            sessions.close_all()
 
 
 def _open_listener(port: int) -> socket.socket:

@@ -125,7 +125,7 @@ class Session:
                 shutil.rmtree(self.texts.parent, ignore_errors=True)
             self.texts = texts
 
-    def choose(self, fields: Mapping[str, str]) -> None:
+    def apply_choices(self, fields: Mapping[str, str]) -> None:
         """Apply the fields of the form; read the file again if its reading options change.
 
         Raises
@@ -235,7 +235,7 @@ class Session:
         """End the running fit, and remove the folder."""
         with self.lock:
             if self._fitting is not None:
-                self._fitting.end()
+                self._fitting.end_at_once()
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _check_idle(self) -> None:
@@ -276,7 +276,7 @@ class Sessions:
         self._lock = threading.Lock()
         self._found: dict[str, Session] = {}
 
-    def new(self) -> str:
+    def open_window(self) -> str:
         """Open a new window; at the limit, close the oldest window without a file.
 
         Raises
@@ -296,11 +296,11 @@ class Sessions:
             self._found[key] = Session(folder)
             return key
 
-    def get(self, key: str) -> Session | None:
+    def find_window(self, key: str) -> Session | None:
         """Return the state of a window; None if there is no such window."""
         return self._found.get(key)
 
-    def end(self) -> None:
+    def close_all(self) -> None:
         """Close all windows."""
         with self._lock:
             for session in self._found.values():

@@ -38,7 +38,7 @@ def private_folder() -> Iterator[Path]:
     """
     remove_left_over()
     for _ in range(_MAX_TRIES):
-        folder = drafts.new_folder(Path(tempfile.gettempdir(), FOLDER_PREFIX))
+        folder = drafts.new_draft_folder(Path(tempfile.gettempdir(), FOLDER_PREFIX))
         try:
             with lock_folder(folder):
                 if folder.is_dir():  # else another process removed it before it was locked

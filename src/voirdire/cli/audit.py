@@ -74,7 +74,8 @@ def _show_audit(audited: dict[str, Any]) -> None:
             console.print_sentence(f"{row['measure']} {value}{interval}, n = {row['n']}: {row['note']}", indent=4)
     if audited["panel"]:
         out.print(
-            f"{audited['panel']['judges']} judges, worth about {audited['panel']['effective']:.1f} independent ones."
+            f"{audited['panel']['judges']} judges carry as much information as about "
+            f"{audited['panel']['effective']:.1f} independent judges."
         )
     for row in audited["needs"]:
         out.print(Text(console.printable_text(f"Not measured: {row['measure']}. It takes {row['needs']}.")))

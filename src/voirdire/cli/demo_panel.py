@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.datasets import load
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit
-from voirdire.folders import new_folder
+from voirdire.folders import write_folder_atomically
 from voirdire.kinds.fit import Fit
 from voirdire.layouts import Layout, Recognise, recognise_text
 
@@ -96,9 +96,9 @@ class Demo:
         Raises
         ------
         InputError
-            See :func:`voirdire.folders.new_folder`.
+            See :func:`voirdire.folders.write_folder_atomically`.
         """
-        with new_folder(folder, demo_layout(), overwrite=overwrite) as draft_folder:
+        with write_folder_atomically(folder, demo_layout(), overwrite=overwrite) as draft_folder:
             for name, text in _csv_by_file_name(self.votes, self.people, self.texts).items():
                 (draft_folder / name).write_text(text, encoding="utf-8", newline="\n")
             self.helped.save(draft_folder / "fit")

@@ -55,7 +55,7 @@ def usable_content(
             content = parse_json(reply.text)
         except (ValueError, RecursionError) as error:
             return None, f"no JSON in the answer: {error}{end}"
-        content = content if hide is None else hide.value(content)
+        content = content if hide is None else hide.redact_value(content)
     misfit = describe_misfit(content, schema)
     return (None, misfit) if misfit else (content, "")
 
@@ -129,7 +129,7 @@ def _reject_nonfinite_number(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def _bounded_integer(digits: str) -> int:
+def _read_short_integer(digits: str) -> int:
     if len(digits) > _MAX_DIGITS:
         raise ValueError(f"a number of {len(digits)} digits")
     return int(digits)
@@ -144,7 +144,7 @@ def _finite_number(digits: str) -> float:
 
 #: Decoder of JSON that refuses NaN, infinite numbers, and integers too large for a float.
 DECODER = json.JSONDecoder(
-    parse_constant=_reject_nonfinite_number, parse_int=_bounded_integer, parse_float=_finite_number
+    parse_constant=_reject_nonfinite_number, parse_int=_read_short_integer, parse_float=_finite_number
 )
 
 

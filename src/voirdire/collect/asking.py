@@ -86,7 +86,7 @@ class Asking:
         name = (question.judge, question.key)
         if name in self._tasks:
             return await asyncio.shield(self._tasks[name])
-        stored = self._journal.find(*name)
+        stored = self._journal.find_answer(*name)
         if stored is None and self._connect is not None:
             task = self._tasks[name] = asyncio.create_task(self._ask(question, judge))
             task.add_done_callback(_retrieve_exception)
@@ -105,7 +105,7 @@ class Asking:
             )
         if answer.missing is None and describe_misfit(answer.content, question.schema):
             raise InputError(f"{prefix} the question {shown} that is none; it is damaged, name another output folder")
-        self._budget.count(answer)
+        self._budget.count_question(answer)
         return answer
 
     def stop(self, reason: str) -> str | None:
@@ -164,7 +164,7 @@ class Asking:
             answer = await self._answer(question, judge)
         finally:
             self._moving -= 1
-        self._budget.count(answer)
+        self._budget.count_question(answer)
         return answer
 
     def _idle(self) -> bool:
@@ -177,15 +177,15 @@ class Asking:
             name = (judge.name, question.key)
             if judge.model.startswith(RULE_PREFIX):
                 answer = decide_by_rule(judge, question)
-                self._journal.keep(*name, self._digest(name, self._request(question, judge)), answer, [])
+                self._journal.record_answer(*name, self._digest(name, self._request(question, judge)), answer, [])
                 return answer
             if self._connecting is None:
                 self._connecting = asyncio.create_task(self._connect_servers())
             await asyncio.shield(self._connecting)
             request = self._request(question, judge)
             digest = self._digest(name, request)
-            answer, requests = await self._senders[judge.name].answer(question.key, request)
-            self._journal.keep(*name, digest, answer, requests, (request.system, request.user))
+            answer, requests = await self._senders[judge.name].request_answer(question.key, request)
+            self._journal.record_answer(*name, digest, answer, requests, (request.system, request.user))
         self._budget.progress.asked += 1
         return answer
 
@@ -193,7 +193,7 @@ class Asking:
         assert self._connect is not None
         clients = await self._connect()
         self._clients = list(dict.fromkeys(clients.values()))
-        faults = await asyncio.gather(*(client.reach(_REACH_TIMEOUT) for client in self._clients))
+        faults = await asyncio.gather(*(client.unreachable_reason(_REACH_TIMEOUT) for client in self._clients))
         reasons = dict(zip(self._clients, faults, strict=True))
         problems = [
             f"judge {name!r}: the server at {client.address} cannot be used: {reasons[client]}"

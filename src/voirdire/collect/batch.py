@@ -84,7 +84,7 @@ class Batches:
 
     async def recover_batches(self) -> None:
         """Find the batches that an interrupted run may have begun."""
-        for begun in self.rows.open():
+        for begun in self.rows.open_batches():
             if begun.batch is not None:
                 continue
             batch = None if begun.file is None else await self._find_batch(begun.name, begun.file)
@@ -126,7 +126,7 @@ class Batches:
                     self._gathering = asyncio.create_task(self._gather_queue())
             outcome = await future
         if "reason" not in outcome:
-            return self._client.reply(json.dumps(outcome.get("body")).encode())
+            return self._client.parse_reply(json.dumps(outcome.get("body")).encode())
         raise NoReply(str(outcome["reason"]), status=outcome["status"], passing=outcome.get("passing") is True)
 
     def leave_batches(self, reason: str) -> None:
@@ -171,7 +171,7 @@ class Batches:
         """Follow a batch of an earlier run."""
         if name in self._tasks:
             return
-        batch_ids = {batch.name: batch.batch for batch in self.rows.open()}
+        batch_ids = {batch.name: batch.batch for batch in self.rows.open_batches()}
         if batch_ids.get(name) is None:
             raise InputError(
                 f"judge {self._judge.name!r}: the journal does not say which batch {name} is; it is damaged, name "
@@ -182,7 +182,7 @@ class Batches:
     def _start_task(self, name: str, customs: list[str], work: Any) -> None:
         async def run_guarded() -> None:
             self._budget.progress.batched += len(customs)
-            self._budget.tell()
+            self._budget.show_progress()
             try:
                 await work
             except (Exception, asyncio.CancelledError) as error:
@@ -206,7 +206,7 @@ class Batches:
 
     async def _begin_and_follow(self, name: str, lines: list[QueuedRequest]) -> None:
         """Create a batch, and follow it."""
-        self.rows.made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), lines)
+        self.rows.note_made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), lines)
         batch = await self._begin(name, b"".join(line.line for line in lines))
         self.rows.note_created(name, batch)
         if self._left is None:
@@ -249,7 +249,7 @@ class Batches:
                 await asyncio.sleep(4 * self._budget.panel.backoff)
                 batch = await self._retry_call(lambda: self._api.find(name, file))
         except NoReply as error:
-            raise self._fatal_error(error, "whether a batch was begun cannot be told") from None
+            raise self._fatal_error(error, "it is unknown whether a batch was created") from None
         return batch
 
     async def _follow_batch(self, name: str, batch: str) -> None:
@@ -270,7 +270,7 @@ class Batches:
             outcomes = dict.fromkeys(customs, failure)
         if status == "cancelled" and self._budget.stopped is None:
             self._budget.stopped = f"batch {batch} of judge {self._judge.name!r} was cancelled at its server"
-        self.rows.ended(name, status, outcomes)
+        self.rows.note_ended(name, status, outcomes)
         for custom, outcome in outcomes.items():
             self._settle_request(custom, outcome)
 

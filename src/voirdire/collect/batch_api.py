@@ -88,7 +88,7 @@ class BatchApi:
             raw = getattr(sdk, group).with_raw_response
             return getattr(raw, method)(*args, timeout=self._timeout, **given)
 
-        return await self._client.call(call_group, self._timeout)
+        return await self._client.response_bytes(call_group, self._timeout)
 
     async def _json(self, group: str, method: str, *args: Any, **given: Any) -> Table:
         content = await self._call_sdk(group, method, *args, **given)

@@ -76,10 +76,10 @@ class BatchRows:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     journal = Journal(Path(folder))
     ...     rows = BatchRows(journal, "ann")
-    ...     rows.made("b", "2026-01-31T12:00:00", [QueuedRequest("q1", ("ask", 1), 1, Form(), 0.5, b"")])
-    ...     before = rows.line(("ask", 1), 1).reply, rows.unanswered_requests()
-    ...     rows.ended("b", "completed", {"q1": {"status": 200, "body": {}}})
-    ...     after = rows.line(("ask", 1), 1).reply, rows.open()
+    ...     rows.note_made("b", "2026-01-31T12:00:00", [QueuedRequest("q1", ("ask", 1), 1, Form(), 0.5, b"")])
+    ...     before = rows.find_line(("ask", 1), 1).reply, rows.unanswered_requests()
+    ...     rows.note_ended("b", "completed", {"q1": {"status": 200, "body": {}}})
+    ...     after = rows.find_line(("ask", 1), 1).reply, rows.open_batches()
     ...     journal.close()
     >>> before, after
     ((None, (1, 0.5)), ({'status': 200, 'body': {}}, []))
@@ -88,7 +88,7 @@ class BatchRows:
     def __init__(self, journal: Journal, judge: str) -> None:
         self._journal, self._judge = journal, judge
 
-    def made(self, name: str, time: str, lines: Sequence[QueuedRequest]) -> None:
+    def note_made(self, name: str, time: str, lines: Sequence[QueuedRequest]) -> None:
         """Record a batch before it is sent."""
         rows = [
             (self._judge, key_text(key), number, name, custom, f"{form.schema} {form.logprobs:d}", cost)
@@ -100,11 +100,11 @@ class BatchRows:
 
     def note_uploaded(self, name: str, file: str | None) -> None:
         """Record the server's id of the file, before the batch is created."""
-        self._journal.change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
+        self._journal.execute_change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
 
     def note_created(self, name: str, batch: str) -> None:
         """Record the server's id of the batch."""
-        self._journal.change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
+        self._journal.execute_change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
 
     def drop_batch(self, name: str) -> None:
         """Delete a batch that the server does not have."""
@@ -112,18 +112,18 @@ class BatchRows:
             database.execute("delete from batched where batch = ?", (name,))
             database.execute("delete from batches where name = ?", (name,))
 
-    def ended(self, name: str, status: str, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
+    def note_ended(self, name: str, status: str, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
         """Record the outcomes of a batch, by ``custom_id``."""
         with self._journal.write_transaction() as database:
             database.executemany(
                 "update batched set reply = ? where batch = ? and custom = ?",
-                [(self._journal.packed(outcome), name, custom) for custom, outcome in outcomes.items()],
+                [(self._journal.pack_redacted(outcome), name, custom) for custom, outcome in outcomes.items()],
             )
             database.execute("update batches set status = ? where name = ?", (f"ended: {status}", name))
 
-    def open(self) -> list[BegunBatch]:
+    def open_batches(self) -> list[BegunBatch]:
         """Return the batches that have not ended, oldest first."""
-        rows = self._journal.rows(
+        rows = self._journal.select_rows(
             "select name, file, batch from batches where judge = ? and status not like 'ended%' order by time, name",
             self._judge,
         )
@@ -131,23 +131,23 @@ class BatchRows:
 
     def request_names(self, name: str) -> list[str]:
         """Return the ``custom_id`` of every request of a batch, sorted, as in its file."""
-        rows = self._journal.rows("select custom from batched where batch = ? order by custom", name)
+        rows = self._journal.select_rows("select custom from batched where batch = ? order by custom", name)
         return [str(custom) for (custom,) in rows]
 
     def unanswered_requests(self) -> tuple[int, float]:
         """Return the number of unanswered requests in batches, and their estimated cost."""
         statement = "select count(*), total(expected) from batched where judge = ? and not noted"
-        ((count, cost),) = self._journal.rows(statement, self._judge)
+        ((count, cost),) = self._journal.select_rows(statement, self._judge)
         with self._journal.report_damage():
             if not math.isfinite(cost):
                 raise ValueError("a cost that is no number")
         return int(count), float(cost)
 
-    def line(self, key: Key, number: int) -> BatchLine | None:
+    def find_line(self, key: Key, number: int) -> BatchLine | None:
         """Return a question's request of this number if it is in a batch, else None."""
         condition = "judge = ? and key = ? and number = ?"
         statement = f"select batch, form, expected, noted, reply from batched where {condition}"
-        rows = self._journal.rows(statement, self._judge, key_text(key), number)
+        rows = self._journal.select_rows(statement, self._judge, key_text(key), number)
         for batch, form, expected, noted, packed in rows:
             with self._journal.report_damage():
                 schema, _, logprobs = form.partition(" ")

@@ -119,13 +119,13 @@ class Budget:
         self._reserved -= reserved
         self.progress.cost += cost
 
-    def count(self, answer: Answer) -> None:
+    def count_question(self, answer: Answer) -> None:
         """Count a question as done or missing."""
         self.progress.done += answer.missing is None
         self.progress.missing += answer.missing is not None
-        self.tell()
+        self.show_progress()
 
-    def tell(self) -> None:
+    def show_progress(self) -> None:
         """Show the progress of the run."""
         self.progress.seconds = time.monotonic() - self._begun
         if self._show is not None:

@@ -216,7 +216,7 @@ class Client:
             await self._sdk.close()
             self._sdk = None
 
-    async def reach(self, timeout: float) -> str | None:
+    async def unreachable_reason(self, timeout: float) -> str | None:
         """Return the reason why the server cannot be used; None if it answers, or runs in this process."""
         if self._local:
             return None
@@ -240,16 +240,16 @@ class Client:
             There is no answer, or none that is a chat completion.
         """
         body = request_body(request, form)
-        content = await self.call(
+        content = await self.response_bytes(
             # extra_body is sent unchanged: the SDK would inspect every entry of messages, slow for a schema
             lambda sdk: sdk.chat.completions.with_raw_response.create(
                 model=request.model, messages=[], extra_body=body, timeout=timeout
             ),
             timeout,
         )
-        return self.reply(content)
+        return self.parse_reply(content)
 
-    async def call(self, ask: Callable[[Any], Awaitable[Any]], timeout: float) -> bytes:
+    async def response_bytes(self, ask: Callable[[Any], Awaitable[Any]], timeout: float) -> bytes:
         """Return the bytes of the server's answer to a raw-response call of the SDK.
 
         Raises
@@ -265,7 +265,7 @@ class Client:
         except Exception as error:
             raise self._describe_trouble(error, timeout) from None
 
-    def reply(self, content: bytes) -> Reply:
+    def parse_reply(self, content: bytes) -> Reply:
         """Parse a chat completion, and redact keys in it.
 
         Raises
@@ -283,9 +283,12 @@ class Client:
         """Redact keys in a reply; drop the log-probabilities if their tokens together contain a key."""
         finish = reply.finish and self.one_line(reply.finish)
         logprobs, alternatives = reply.logprobs, json.loads(json.dumps(reply.logprobs))
-        if self.hide.holds("".join(token for token, _ in logprobs)) or self.hide.value(alternatives) != alternatives:
+        if (
+            self.hide.contains_key("".join(token for token, _ in logprobs))
+            or self.hide.redact_value(alternatives) != alternatives
+        ):
             logprobs = ()
-        return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
+        return replace(reply, text=self.hide.redact_text(reply.text), finish=finish, logprobs=logprobs)
 
     def _describe_trouble(self, error: Exception, timeout: float) -> NoReply:
         """Convert an exception to a NoReply whose text contains no key."""
@@ -309,6 +312,6 @@ class Client:
 
     def one_line(self, text: str) -> str:
         """Return a server's text on one line, shortened, with keys redacted."""
-        text = self.hide.text(" ".join(text.split()))
+        text = self.hide.redact_text(" ".join(text.split()))
         text = text.encode("utf-8", "replace").decode()
         return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + "..."

@@ -61,7 +61,7 @@ def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor) -> dict[str,
 
 def write_json(content: Mapping[str, Any], path: Path, hide: Redactor) -> None:
     """Write a JSON file atomically; keys are redacted."""
-    write_file(path, json.dumps(hide.value(content), indent=1, allow_nan=False) + "\n")
+    write_file(path, json.dumps(hide.redact_value(content), indent=1, allow_nan=False) + "\n")
 
 
 def _csv_text(rows: Sequence[Mapping[str, Any]], first: Sequence[str], hide: Redactor) -> str:
@@ -69,7 +69,7 @@ def _csv_text(rows: Sequence[Mapping[str, Any]], first: Sequence[str], hide: Red
     columns = [name for name in first if name in present or not rows]
     columns += [name for name in present if name not in first]
     lines = [columns, *([_cell_text(row.get(column)) for column in columns] for row in rows)]
-    return "".join(",".join(_quote_cell(hide.text(cell)) for cell in line) + "\n" for line in lines)
+    return "".join(",".join(_quote_cell(hide.redact_text(cell)) for cell in line) + "\n" for line in lines)
 
 
 def _cell_text(value: Any) -> str:

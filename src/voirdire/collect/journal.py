@@ -114,8 +114,8 @@ class Journal:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     journal = Journal(Path(folder))
-    ...     journal.keep("small", ("ask", "a"), "0f", Answer({"winner": 1}), [])
-    ...     found = journal.find("small", ("ask", "a"))
+    ...     journal.record_answer("small", ("ask", "a"), "0f", Answer({"winner": 1}), [])
+    ...     found = journal.find_answer("small", ("ask", "a"))
     ...     journal.close()
     >>> found
     ('0f', Answer(content={'winner': 1}, missing=None, logprobs=()))
@@ -146,17 +146,19 @@ class Journal:
         self._db.executescript(_TABLES_SQL)
         older_layouts = [[row for row in layout if row[1] not in lacking] for lacking in _OLD_MISSING_TABLES]
         # all tables are created before the first record; a journal with a setting cannot lack one
-        if _database_layout(self._db) != layout or (old_layout not in (layout, *older_layouts) and self.setting()):
+        if _database_layout(self._db) != layout or (
+            old_layout not in (layout, *older_layouts) and self.stored_setting()
+        ):
             raise self._refusal("its tables are not those of a journal")
         self._db.execute("insert or ignore into setting values ('format', ?)", (str(JOURNAL_FORMAT),))
-        version = self.setting()["format"]
+        version = self.stored_setting()["format"]
         if version != str(JOURNAL_FORMAT):
             raise InputError(
                 f"journal {self.path}: written in format {version!r:.20}, this version reads "
                 f"{JOURNAL_FORMAT}; upgrade voirdire"
             )
 
-    def rows(self, statement: str, *values: Any) -> list[Any]:
+    def select_rows(self, statement: str, *values: Any) -> list[Any]:
         """Return the rows that a statement selects."""
         with self.report_damage():
             return list(self._db.execute(statement, values))
@@ -168,7 +170,7 @@ class Journal:
             self._db.execute("begin immediate")
             yield self._db
 
-    def change(self, statement: str, *values: Any) -> int:
+    def execute_change(self, statement: str, *values: Any) -> int:
         """Execute a statement that changes the file; return the number of changed rows."""
         with self.write_transaction() as database:
             return database.execute(statement, values).rowcount
@@ -192,21 +194,21 @@ class Journal:
         """Close the file, and release its lock."""
         self._opened.close()
 
-    def setting(self) -> dict[str, str]:
+    def stored_setting(self) -> dict[str, str]:
         """Return the run's setting, by part."""
-        return dict(self.rows("select part, value from setting"))
+        return dict(self.select_rows("select part, value from setting"))
 
-    def begin(self, setting: Mapping[str, str]) -> list[str]:
+    def begin_run(self, setting: Mapping[str, str]) -> list[str]:
         """Record the setting of a new run; for a resumed run, return the parts that differ."""
-        before = self.setting()
-        setting = {part: self._hide.text(value) for part, value in setting.items()}
+        before = self.stored_setting()
+        setting = {part: self._hide.redact_text(value) for part, value in setting.items()}
         if len(before) > 1:
             return [part for part, value in setting.items() if before.get(part) != value]
         with self.write_transaction() as database:
             database.executemany("insert or replace into setting values (?, ?)", setting.items())
         return []
 
-    def find(self, judge: str, key: Key) -> tuple[str, Answer] | None:
+    def find_answer(self, judge: str, key: Key) -> tuple[str, Answer] | None:
         """Return a question's hash and its answer; None if it has no answer.
 
         Raises
@@ -215,7 +217,7 @@ class Journal:
             The journal is damaged, or was changed by another program.
         """
         statement = "select hash, answer, missing, logprobs from answers where judge = ? and key = ?"
-        for digest, answer, reason, logprobs in self.rows(statement, judge, key_text(key)):
+        for digest, answer, reason, logprobs in self.select_rows(statement, judge, key_text(key)):
             with self.report_damage():
                 if (answer is None) == (reason is None) or not isinstance(reason, str | None):
                     raise ValueError("an answer and a reason for none")
@@ -229,7 +231,7 @@ class Journal:
         with self.write_transaction():
             self._insert_request(judge, key_text(key), number, request)
 
-    def keep(
+    def record_answer(
         self,
         judge: str,
         key: Key,
@@ -251,12 +253,12 @@ class Journal:
             if requests and answer.missing is None:
                 self._insert_request(judge, name, len(requests), requests[-1])
             if prompt is not None:
-                self._insert("prompts", judge, name, self.packed(list(prompt)))
+                self._insert("prompts", judge, name, self.pack_redacted(list(prompt)))
             self._db.execute("delete from batched where judge = ? and key = ?", (judge, name))
             reason = self._redacted(answer.missing)
             self._insert("answers", judge, name, digest, content, reason, logprobs, len(requests), *totals)
 
-    def prompts(self) -> Iterator[tuple[str, str, str, str, str | None]]:
+    def stored_prompts(self) -> Iterator[tuple[str, str, str, str, str | None]]:
         """Yield judge, key, system's and user's message, and answer of every question with a stored prompt.
 
         Raises
@@ -273,15 +275,15 @@ class Journal:
                 system, user = unpack_value(packed)
                 yield judge, key, str(system), str(user), answer
 
-    def packed(self, value: Any) -> bytes:
+    def pack_redacted(self, value: Any) -> bytes:
         """Serialise a value as JSON, redact keys, and compress it."""
         return zlib.compress(self._redacted_json(value).encode("utf-8", "surrogatepass"))
 
     def _redacted_json(self, value: Any) -> str:
-        return json.dumps(self._hide.value(value))
+        return json.dumps(self._hide.redact_value(value))
 
     def _redacted(self, text: str | None) -> str | None:
-        return None if text is None else self._hide.text(text)
+        return None if text is None else self._hide.redact_text(text)
 
     def _insert(self, table: str, *values: Any) -> None:
         marks = ", ".join("?" * len(values))
@@ -298,13 +300,13 @@ class Journal:
 
     def forget_missing(self) -> int:
         """Delete the missing answers, so that their questions are asked again; return their number. Keeps requests."""
-        return self.change("delete from answers where missing is not null")
+        return self.execute_change("delete from answers where missing is not null")
 
     def totals_by_judge(self) -> dict[str, dict[str, float]]:
         """Return per judge: requests sent, questions answered and missing, tokens, cost."""
         totals: dict[str, dict[str, float]] = {}
         for names, statement in _TOTALS_SQL.items():
-            for judge, *numbers in self.rows(statement):
+            for judge, *numbers in self.select_rows(statement):
                 totals.setdefault(judge, dict(ZERO_TOTALS)).update(zip(names, numbers, strict=True))
         with self.report_damage():
             if not all(math.isfinite(row["cost"]) for row in totals.values()):
@@ -313,7 +315,7 @@ class Journal:
 
 
 def unpack_value(packed: bytes) -> Any:
-    """Decode a value of :meth:`Journal.packed`.
+    """Decode a value of :meth:`Journal.pack_redacted`.
 
     Raises
     ------

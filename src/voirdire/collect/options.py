@@ -52,7 +52,7 @@ def build_options(
         values[name] = _parse_setting(text, get_type_hints(cls)[name]) if name in rules else text
     faults = find_faults(values, rules, unknown="unknown option {key!r}{near}", near=nearest_or_all)
     problems = [fault if name not in rules else f"option {fault}" for name, fault in faults]
-    checked = {} if problems else {name: rules[name].keep(value) for name, value in values.items()}
+    checked = {} if problems else {name: rules[name].convert_value(value) for name, value in values.items()}
     return cls(**checked), problems
 
 

@@ -226,13 +226,13 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
     return keys, problems
 
 
-def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
+def panel_key_faults(panel: Panel, keys: Mapping[str, str]) -> list[str]:
     """Return the fields of a panel that contain the key of an environment variable, one sentence each.
 
     Examples
     --------
     >>> judge = Judge("a", "m", "http://h/v1", extra={"user": "u-0123456789"})
-    >>> print(keys_in_panel(Panel((judge,)), {"LAB_KEY": "u-0123456789"})[0])
+    >>> print(panel_key_faults(Panel((judge,)), {"LAB_KEY": "u-0123456789"})[0])
     judge 'a': extra holds the key in LAB_KEY; remove it, it is sent by itself
     """
     problems = []
@@ -243,9 +243,9 @@ def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
         ]
         values += [(f"option {name}", value) for name, value in panel.protocol.items()]
         problems += [
-            f"{hide.text(label)} holds the key in {variable}; remove it, it is sent by itself"
+            f"{hide.redact_text(label)} holds the key in {variable}; remove it, it is sent by itself"
             for label, value in values
             if isinstance(value, str | Mapping | list)
-            and json.dumps(hide.value(value), default=str) != json.dumps(value, default=str)
+            and json.dumps(hide.redact_value(value), default=str) != json.dumps(value, default=str)
         ]
     return problems

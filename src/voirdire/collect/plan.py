@@ -118,7 +118,7 @@ class Plan:
             "judges": json.dumps(judges, sort_keys=True, default=dict),
             "items": hashlib.sha256(items.encode()).hexdigest(),
             "seed": str(self.setting.seed),
-            "prompts": self.prompts.digest(),
+            "prompts": self.prompts.templates_digest(),
         }
 
 

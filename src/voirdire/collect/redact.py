@@ -89,10 +89,10 @@ def decode_all(raw: bytes, min_length: int) -> Iterator[bytes]:
     for start in range(4 if 3 * len(letters) >= 4 * min_length else 0):
         part = letters[start:]
         yield binascii.a2b_base64(part + b"A" * (-len(part) % 4))
-    digits = _remove_substrings(raw, b"0x", b"0X").translate(None, _NON_HEX)
+    digits = _delete_bytes(raw, b"0x", b"0X").translate(None, _NON_HEX)
     for start in range(2 if len(digits) >= 2 * min_length else 0):
         yield binascii.unhexlify(digits[start : len(digits) - (len(digits) - start) % 2])
-    octal = _remove_substrings(raw, b"0o").translate(None, _NON_OCTAL)
+    octal = _delete_bytes(raw, b"0o").translate(None, _NON_OCTAL)
     for start in range(3 if len(octal) >= 3 * min_length else 0):
         yield _from_octal(octal[start : len(octal) - (len(octal) - start) % 3])
 
@@ -111,7 +111,7 @@ def printable_stretches(raw: bytes, min_length: int) -> bytes:
     return b"\0".join(re.findall(rb"[\t-\r -~]{%d,}" % min_length, raw))
 
 
-def _remove_substrings(raw: bytes, *signs: bytes) -> bytes:
+def _delete_bytes(raw: bytes, *signs: bytes) -> bytes:
     for sign in signs:
         if sign in raw:  # faster than a replace without a match
             raw = raw.replace(sign, b"")
@@ -165,9 +165,9 @@ class Redactor:
     Examples
     --------
     >>> hide = Redactor(["sk-0123456789"])
-    >>> hide.text("bad key sk-0123456789"), hide.text(r"bad key \u0073k%2D0123456789, sent")
+    >>> hide.redact_text("bad key sk-0123456789"), hide.redact_text(r"bad key \u0073k%2D0123456789, sent")
     ('bad key [key]', 'bad key [key], sent')
-    >>> hide.value({"a": ["c2stMDEyMzQ1Njc4OQ==", "73:6B:2d:30:31:32:33:34:35:36:37:38:39"]})
+    >>> hide.redact_value({"a": ["c2stMDEyMzQ1Njc4OQ==", "73:6B:2d:30:31:32:33:34:35:36:37:38:39"]})
     {'a': ['[key]Q==', '[key]']}
     """
 
@@ -185,14 +185,14 @@ class Redactor:
         self._least = min(map(len, raw), default=0)
         self._reach = _CHARS_PER_CHAR * max(map(len, raw), default=0)
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Redact keys in a text; the rest of the text stays unchanged."""
         if not self._forms or len(text) < MIN_KEY_LENGTH:
             return text
         for form in self._forms:
             text = text.replace(form, KEY_MASK)
         count = 0
-        while self.holds(text):
+        while self.contains_key(text):
             parts, end = [], 0
             for first, last in self._key_positions(text):
                 if first >= end:
@@ -204,7 +204,7 @@ class Redactor:
             text = "".join([*parts, text[end:]])
         return text
 
-    def holds(self, text: str) -> bool:
+    def contains_key(self, text: str) -> bool:
         """Return True if a text contains a key."""
         if not self._forms or len(text) < MIN_KEY_LENGTH:
             return False
@@ -214,15 +214,15 @@ class Redactor:
             text = _SPACE_PATTERN.sub(" ", text)
         return self._hides_key(text.encode("utf-8", "surrogatepass"), _MAX_ENCODINGS)
 
-    def value(self, value: Any) -> Any:
+    def redact_value(self, value: Any) -> Any:
         """Redact keys in a JSON value: in its texts, names and numbers."""
         if isinstance(value, str):
-            return self.text(value)
+            return self.redact_text(value)
         if isinstance(value, Mapping):
-            return {self.value(name): self.value(inner) for name, inner in value.items()}
+            return {self.redact_value(name): self.redact_value(inner) for name, inner in value.items()}
         if isinstance(value, list | tuple):
-            return [self.value(inner) for inner in value]
-        if isinstance(value, int | float) and not isinstance(value, bool) and self.holds(str(value)):
+            return [self.redact_value(inner) for inner in value]
+        if isinstance(value, int | float) and not isinstance(value, bool) and self.contains_key(str(value)):
             return KEY_MASK
         return value
 
@@ -262,15 +262,15 @@ class Redactor:
 
     def _key_positions_within(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Yield the positions of the keys in a part of the text, found by bisection."""
-        while self.holds(text[first:last]):
+        while self.contains_key(text[first:last]):
             before, end = first, last
             while end - before > 1:
                 middle = (before + end) // 2
-                before, end = (before, middle) if self.holds(text[first:middle]) else (middle, end)
+                before, end = (before, middle) if self.contains_key(text[first:middle]) else (middle, end)
             start, after = first, end
             while after - start > 1:
                 middle = (start + after) // 2
-                start, after = (middle, after) if self.holds(text[middle:end]) else (start, middle)
+                start, after = (middle, after) if self.contains_key(text[middle:end]) else (start, middle)
             sign = _ESCAPE_PREFIX.search(text, max(start - _CHARS_PER_CHAR, first), start)
             yield sign.start() if sign else start, end
             first = end

@@ -19,7 +19,7 @@ from voirdire.collect.client import Client
 from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import JOURNAL_FILE, ZERO_TOTALS, Journal
 from voirdire.collect.local import LocalServers
-from voirdire.collect.panel import LOCAL_PREFIX, RULE_PREFIX, keys_in_panel, read_keys
+from voirdire.collect.panel import LOCAL_PREFIX, RULE_PREFIX, panel_key_faults, read_keys
 from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import TABLES, Row
 from voirdire.collect.redact import Redactor
@@ -169,7 +169,7 @@ def collect(
         for name, bound, words in (("max_cost", max_cost, "number"), ("max_calls", max_calls, "whole number"))
         if bound is not None and not bound >= 0
     ]
-    problems += keys_in_panel(plan.panel, keys)
+    problems += panel_key_faults(plan.panel, keys)
     if not reading:
         problems += key_faults or key_problems(plan.panel.judges, allow_keys, confirm if not problems else None)
     problems += _folder_problems(folder, reading)
@@ -180,7 +180,7 @@ def collect(
         servers = opened.enter_context(closing(LocalServers()))
         folder.mkdir(parents=True, exist_ok=True)
         journal = opened.enter_context(closing(Journal(folder, write=not reading, hide=hide)))
-        if changed := journal.begin(plan.setting_fingerprint()):
+        if changed := journal.begin_run(plan.setting_fingerprint()):
             raise InputError(
                 f"journal {journal.path}: made with another setting ({', '.join(changed)}); go on with the one it "
                 "was made with, or name another output folder"

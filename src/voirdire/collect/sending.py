@@ -65,7 +65,7 @@ class Sender:
         #: Number of replies so far, and their total cost.
         self._replies, self._paid = 0, 0.0
 
-    async def answer(self, key: Key, request: Request) -> tuple[Answer, list[SentRequest]]:
+    async def request_answer(self, key: Key, request: Request) -> tuple[Answer, list[SentRequest]]:
         """Ask until there is a usable answer or no try is left; return the answer and all its requests."""
         requests: list[SentRequest] = []
         reason = ""
@@ -98,7 +98,7 @@ class Sender:
         while True:
             # the cost of a request that is in a batch already is reserved
             number = len(requests) + 1
-            line = self.batches.rows.line(key, number)
+            line = self.batches.rows.find_line(key, number)
             counted = line is not None and line.noted
             if line is None:
                 form = forms[0]
@@ -132,7 +132,7 @@ class Sender:
             self._budget.settle_reserved_cost(reserved, 0.0)
             reason = trouble.reason
             self._note_sent(key, SentRequest(began, time.monotonic() - clock, trouble.status, reason), requests)
-            self._budget.tell()
+            self._budget.show_progress()
             if not trouble.passing:
                 self._stop_if_fatal(trouble)
                 if trouble.status is None or trouble.status < 400:

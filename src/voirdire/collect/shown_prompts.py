@@ -36,7 +36,7 @@ def prompts_sent(folder: Path) -> Iterator[ShownPrompt]:
     if not (folder / JOURNAL_FILE).is_file():
         raise InputError(f"{folder} holds no {JOURNAL_FILE}; give the folder of a run of collect")
     with closing(Journal(folder, write=False)) as journal:
-        rows = list(journal.prompts())
+        rows = list(journal.stored_prompts())
     if not rows:
         raise InputError(
             f"{folder}: its journal keeps no prompts; it asked no model, or was begun with a version that kept none"
@@ -83,7 +83,7 @@ def protocol_templates(protocol: str, prompts: Path | None = None) -> dict[str, 
     """
     texts, problems = read_prompts(find_protocol(protocol), prompts)
     raise_problems(problems)
-    templates = texts.texts(protocol)
+    templates = texts.template_texts(protocol)
     if not templates:
         raise InputError(f"protocol {protocol!r} has no templates: it asks no model")
     return templates

@@ -128,7 +128,7 @@ def audit(
     except InputError as error:
         needs["independence"] = f"answers that a model can be fitted to ({error})"
     if independence is not None:
-        answers = answers.without(np.array([original is not None for original in independence.copy_of]))
+        answers = answers.without_judges(np.array([original is not None for original in independence.copy_of]))
     measures = judge_measures(judge_table, answers, prob, needs)
     people_agreement = {} if persons is None else _agreement_rows(judge_table, persons, prob, seed)
     if persons is None:
@@ -195,7 +195,7 @@ def _agreement_rows(judge_table: Any, persons: Any, prob: float, seed: int) -> d
 def _describe_reference(answers: Answers, judge: int) -> str:
     """Describe in words the reference that a judge's answers are compared with."""
     truth = truth_for(answers, judge)
-    by_people = answers.beyond(judge)[2] if truth is None else truth[2]
+    by_people = answers.reference_differences(judge)[2] if truth is None else truth[2]
     return f"what {'people' if by_people else 'the other judges'} say"
 
 
@@ -217,7 +217,7 @@ def _judge_card(
     elif information is None:
         unknown = f"{reference} is almost always the same, so that the information in an answer cannot be measured"
     verdict = judge_verdict(value, high, biases, copy, unknown, reference)
-    measures = [*people, *judge_rows, *([] if independence is None else [independence.row(judge)])]
+    measures = [*people, *judge_rows, *([] if independence is None else [independence.result_row(judge)])]
     return {
         "judge": answers.judges[judge],
         "answers": int((answers.judge == judge).sum()),

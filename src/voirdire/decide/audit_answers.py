@@ -46,7 +46,7 @@ class Answers:
         For votes 1 where the item first by name was shown first, else -1.
     people : float array, shape (units,)
         People's mean answer as a number, NaN without one.
-    people_said : int array, shape (units,)
+    people_level : int array, shape (units,)
         Level code of people's most frequent answer; -1 without one.
     time : float array, shape (rows,), or None
     numbers : dict of str to float array
@@ -66,13 +66,13 @@ class Answers:
     value: Floats
     side: Floats | None
     people: Floats
-    people_said: Ints
+    people_level: Ints
     time: Floats | None
     numbers: Mapping[str, Floats]
     own_family: Floats | None
     reference: Bools
 
-    def without(self, judges: Bools) -> Answers:
+    def without_judges(self, judges: Bools) -> Answers:
         """Remove judges from the reference; unchanged where fewer than `MIN_REFERENCE_JUDGES` would remain.
 
         Parameters
@@ -83,17 +83,17 @@ class Answers:
         remaining = self.reference & ~judges
         return replace(self, reference=remaining) if remaining.sum() >= MIN_REFERENCE_JUDGES else self
 
-    def beyond(self, judge: int) -> tuple[Ints, Floats, bool]:
+    def reference_differences(self, judge: int) -> tuple[Ints, Floats, bool]:
         """Comparable rows of a judge, their differences from the reference, and True where the reference is people."""
-        if judge not in self._compared:
+        if judge not in self._difference_cache:
             rows = self.rows_of_judge[judge]
             unit = self.unit[rows]
             by_people = len(np.unique(unit[~np.isnan(self.people[unit])])) >= MIN_PEOPLE_UNITS
-            reference = self.people[unit] if by_people else self._means.mean_over_judges(unit, judge)
+            reference = self.people[unit] if by_people else self._reference_means.mean_over_judges(unit, judge)
             difference = self.value[rows] - reference
             used = ~np.isnan(difference)
-            self._compared[judge] = rows[used], difference[used], by_people
-        return self._compared[judge]
+            self._difference_cache[judge] = rows[used], difference[used], by_people
+        return self._difference_cache[judge]
 
     @cached_property
     def rows_of_judge(self) -> list[Ints]:
@@ -110,12 +110,12 @@ class Answers:
         return np.bincount(cell, minlength=size).reshape(-1, self.levels)
 
     @cached_property
-    def _compared(self) -> dict[int, tuple[Ints, Floats, bool]]:
-        """Cache of :meth:`beyond`, which every measure of every judge calls."""
+    def _difference_cache(self) -> dict[int, tuple[Ints, Floats, bool]]:
+        """Cache of :meth:`reference_differences`, which every measure of every judge calls."""
         return {}
 
     @cached_property
-    def _means(self) -> UnitMeans:
+    def _reference_means(self) -> UnitMeans:
         """Mean answers of the judges in the reference."""
         known = self.reference[self.judge] & ~np.isnan(self.value)
         return UnitMeans.from_values(self.unit[known], self.judge[known], self.value[known], len(self.people))

@@ -163,9 +163,9 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
     effects: list[Effect | None] = []
     by_others = np.zeros(len(answers.judges), dtype=bool)
     for judge in range(len(answers.judges)):
-        rows = np.flatnonzero((answers.judge == judge) & (answers.people_said[answers.unit] >= 0))
+        rows = np.flatnonzero((answers.judge == judge) & (answers.people_level[answers.unit] >= 0))
         if len(np.unique(answers.unit[rows])) >= MIN_PEOPLE_UNITS:
-            p = 1.0 - answers.people_said[answers.unit[rows]] / 2.0
+            p = 1.0 - answers.people_level[answers.unit[rows]] / 2.0
         else:
             rows, p = _predict_by_others(table, answers, judge)
             by_others[judge] = True

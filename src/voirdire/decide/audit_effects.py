@@ -49,7 +49,7 @@ class Effect:
         half *= median_interval_ratio(self.judges, prob) if self.judges else 1.0
         return self.value - half, self.value + half
 
-    def beyond(self, usual: Effect) -> Effect:
+    def minus(self, usual: Effect) -> Effect:
         """Subtract another, independent effect."""
         error = float(np.hypot(self.error, usual.error))
         return Effect(self.value - usual.value, error, min(self.units, usual.units))
@@ -97,7 +97,7 @@ def judge_effects(
     if not centred:
         return effects
     clear = np.array([is_clear(effect, matters) for effect in effects])
-    remaining = answers.without(clear)
+    remaining = answers.without_judges(clear)
     if remaining is answers:
         return effects
     refined = _effects_beside_reference(remaining, feature, intercept=intercept, centred=centred)
@@ -122,7 +122,7 @@ def _effects_beside_reference(
     effects: list[Effect | None] = []
     by_people = []
     for judge in range(len(answers.judges)):
-        rows, e, from_people = answers.beyond(judge)
+        rows, e, from_people = answers.reference_differences(judge)
         z = np.ones(len(e)) if feature is None else feature[rows]
         known = ~np.isnan(z)
         effects.append(slope_effect(e[known], z[known], answers.unit[rows][known], intercept=intercept))
@@ -271,7 +271,7 @@ def _unit_squares(answers: Answers, judge: int) -> tuple[Ints, Floats]:
 
     Squares are about the judge's mean; for pairs about zero, because either item may be the first by name.
     """
-    rows, e, _ = answers.beyond(judge)
+    rows, e, _ = answers.reference_differences(judge)
     units, place = np.unique(answers.unit[rows], return_inverse=True)
     square = (e if answers.paired or not len(e) else e - e.mean()) ** 2
     return units, mean_by_code(place, square, len(units))
@@ -299,7 +299,7 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
     units, place = np.unique(answers.unit[rows], return_inverse=True)
     for by_people in (True, False):
         if by_people:
-            truth = answers.people_said[units]
+            truth = answers.people_level[units]
         else:
             own_counts = np.bincount(
                 place * answers.levels + answers.level[rows], minlength=len(units) * answers.levels

@@ -87,7 +87,7 @@ def _information_half_width(information: float, n: int, prob: float) -> float:
 
 def _score_information(answers: Answers, judge: int, prob: float) -> list[MeasureRow]:
     """Information of scores: -log(1 - r^2) / 2, with r their correlation with the reference."""
-    rows, e, by_people = answers.beyond(judge)
+    rows, e, by_people = answers.reference_differences(judge)
     scores = answers.value[rows]
     n = len(np.unique(answers.unit[rows]))
     if n < 10 or np.ptp(scores) == 0 or np.ptp(scores - e) == 0:

@@ -116,7 +116,7 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
         add_measure("position", position, compared)
         # noise changes answers, too: only repeats in the same order separate it from the effect of the order
         swaps = [
-            None if changed is None or same_order is None else changed.beyond(same_order)
+            None if changed is None or same_order is None else changed.minus(same_order)
             for (_, changed), same_order in zip(orders, repeated, strict=True)
         ]
         need = "pairs that a judge sees in both orders, and some of them again in the same order"
@@ -190,7 +190,7 @@ def _make_measure_rows(tests: list[_TestedEffect]) -> list[MeasureRow]:
         value, (more, less, none) = test.effect.value, test.words
         prob = alarm_interval(DRIFT_ALARM if test.measure == DRIFT else FALSE_ALARM / others, 2 if less else 1)
         low, high = test.effect.interval(prob)
-        unusual = test.usual is None or test.effect.beyond(test.usual).interval(prob)[0] > 0.0
+        unusual = test.usual is None or test.effect.minus(test.usual).interval(prob)[0] > 0.0
         direction = bias_direction(value, low, high, none=none, matters=test.matters, two_sided=bool(less))
         above, below = direction > 0 and unusual, direction < 0
         others_note = "" if test.usual is None else f", {test.usual.value:.2g} of other judges in the same questions"

@@ -79,7 +79,7 @@ def deciding_context(draws: Floats, level: float) -> int | None:
 
 def _first_place(scores: Floats, level: float) -> tuple[int, np.ndarray]:
     """The highest of the items that share the first place, and a mask of these, from draws (draws, items)."""
-    first = compare_pairs(scores, level).first
+    first = compare_pairs(scores, level).in_first_place
     return int(np.where(first, scores.mean(axis=0), -np.inf).argmax()), first
 
 

@@ -207,7 +207,7 @@ def people_needed(median: float, deviation: float, t: float, preference: Prefere
     >>> round(people_needed(1.0, 0.5, 3.0, Preference()), 1)  # 9 - 4 over sigmoid(1) sigmoid(-1)
     25.4
     """
-    information = preference.information(abs(median))
+    information = preference.information_per_answer(abs(median))
     if not deviation or not information or math.isclose(median, 0.0):
         return None
     needed = max((t / median) ** 2 - deviation**-2.0, 0.0) / information

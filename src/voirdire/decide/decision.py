@@ -207,7 +207,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     level = 0.5 * (1.0 + fit.prob)
     pairs = average_tied_pairs(compare_pairs(draws, level), _tied_item_groups(rows))
     items = tuple(row["item"] for row in rows)
-    shared = np.flatnonzero(pairs.first)
+    shared = np.flatnonzero(pairs.in_first_place)
     leader = int(shared[0])
     known_prices = None if prices is None else read_prices(prices, margin, entrants.names)
     return Decision(

@@ -67,7 +67,7 @@ def read_differences(
                 f"{name}: there is no column 'system' that says which version each row is about; give it, or two "
                 "tables NEW and OLD"
             )
-        sides = [_version_rows(answers, version) for version in versions.named(answers.systems).values()]
+        sides = [_version_rows(answers, version) for version in versions.check_names(answers.systems).values()]
     else:
         tables = [_read_answers(table, levels, side) for side, table in zip(SIDES, (new, old), strict=True)]
         if any(answers.compares_items for answers in tables):

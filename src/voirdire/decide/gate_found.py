@@ -152,7 +152,7 @@ def anytime_verdict(
     >>> found.verdict, found.needed
     ('pass', 200)
     """
-    values, reach = differences.values, differences.reach
+    values, reach = differences.values, differences.largest_difference
     x = (values + reach) / (2 * reach)
     low, high = (2 * reach * end - reach for end in mean_bounds(x, alpha, planned, intersect=random_order))
     notes = []

@@ -26,7 +26,7 @@ class Versions:
     new: str | None = None
     old: str | None = None
 
-    def named(self, known: Sequence[str]) -> dict[str, str]:
+    def check_names(self, known: Sequence[str]) -> dict[str, str]:
         """Check both names against the names in a table with both versions, and return them by option.
 
         Raises
@@ -79,7 +79,7 @@ class Differences:
     known: tuple[Any, ...] = ()
 
     @property
-    def reach(self) -> float:
+    def largest_difference(self) -> float:
         """Largest possible difference."""
         return self.scale[1] - self.scale[0]
 

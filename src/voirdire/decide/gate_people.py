@@ -77,10 +77,10 @@ def prediction_powered_verdict(
     values, answered = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
     values[place], answered[place] = people_differences.values, True
     # people and judges may use different scales: predictions are converted to people's
-    predicted = judged.values * (people_differences.reach / judged.reach)
+    predicted = judged.values * (people_differences.largest_difference / judged.largest_difference)
     sample = Sample.of_values(values, predicted, answered)
     estimate = powered_estimate(sample)
-    value, humans, reach = estimate.value, int(answered.sum()), people_differences.reach
+    value, humans, reach = estimate.value, int(answered.sum()), people_differences.largest_difference
     low, high, error, needed, notes = -reach, reach, math.nan, None, []
     distance = standardised_prediction_difference(sample)
     if abs(distance) > MAX_STANDARD_ERRORS:
@@ -94,7 +94,8 @@ def prediction_powered_verdict(
         notes.append("bounds with people's answers hold as these become many (a confidence sequence in the limit)")
         # an imagined further answer that differs by the whole scale keeps equal answers from appearing certain
         error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
-        fixed = estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
+        unanswered = sample.other_count
+        fixed = estimate.weight**2 * float(np.var(predicted[~answered])) / unanswered if unanswered else 0.0
         half = bound_distance(humans, alpha) * error
         low, high = max(value - half, -reach), min(value + half, reach)
         needed = _answers_needed(abs(value + margin), error, humans, max(1 - fixed / error**2, 0.0), alpha)

@@ -42,7 +42,7 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
     """
     import pandas as pd
 
-    new, old = (votes.items.index(name) for name in versions.named(votes.items).values())
+    new, old = (votes.items.index(name) for name in versions.check_names(votes.items).values())
     first, second = votes.first[votes.row_cell], votes.second[votes.row_cell]
     rows: Bools = ((first == new) & (second == old)) | ((first == old) & (second == new))
     if not rows.any():

@@ -59,7 +59,7 @@ class Judged:
     single: bool
     note: str = ""
 
-    def part(self, mask: Bools) -> Judged:
+    def select_items(self, mask: Bools) -> Judged:
         """Select some of the items."""
         return replace(
             self,

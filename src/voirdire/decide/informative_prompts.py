@@ -49,7 +49,7 @@ class ItemScores:
     count: Floats
     variance: float
 
-    def over(self, chosen: Any) -> Floats:
+    def mean_scores(self, chosen: Any) -> Floats:
         """Mean score of every item over a selection of prompts, or in one prompt."""
         total, count = self.total[chosen], self.count[chosen]
         if total.ndim == 2:
@@ -83,7 +83,7 @@ class PromptInformation:
             strength = 0.5 * (strength + new - new.mean())
         return ItemScores(total, count, float(y.var()))
 
-    def half(self, rng: np.random.Generator) -> Bools:
+    def draw_half(self, rng: np.random.Generator) -> Bools:
         """A random half of the judges, or of the answers where there are few judges."""
         judges = int(self.judge.max()) + 1
         if judges < MIN_JUDGES:
@@ -135,16 +135,16 @@ def telling(
     prompt_codes = np.arange(prompts)
     variance, size, others_variance = np.zeros((3, prompts))
     for _ in range(SPLITS):
-        rows = answers.half(rng)
+        rows = answers.draw_half(rng)
         halves = answers.estimate_worths(rows), answers.estimate_worths(~rows)
-        left, right = (np.stack([half.over(prompt) for prompt in prompt_codes]) for half in halves)
+        left, right = (np.stack([half.mean_scores(prompt) for prompt in prompt_codes]) for half in halves)
         variance += (left * right).mean(axis=1) / SPLITS
         size += np.sqrt((left**2).mean(axis=1) * (right**2).mean(axis=1)) / SPLITS
         left_rest, right_rest = (
-            np.stack([half.over(prompt_codes != prompt) for prompt in prompt_codes]) for half in halves
+            np.stack([half.mean_scores(prompt_codes != prompt) for prompt in prompt_codes]) for half in halves
         )
         others_variance += (left_rest * right_rest).mean(axis=1) / SPLITS
-        ceiling.append(kendall_taus(halves[0].over(slice(None))[None], halves[1].over(slice(None)))[0])
+        ceiling.append(kendall_taus(halves[0].mean_scores(slice(None))[None], halves[1].mean_scores(slice(None)))[0])
         for first_half, second_half in (halves, halves[::-1]):
             chosen_taus.append(_prefix_taus(second_half, greedy_prompt_order(first_half)))
             random_taus += [_prefix_taus(second_half, rng.permutation(prompts)) for _ in range(RANDOM_SETS // 2)]
@@ -187,7 +187,7 @@ def telling(
 
 def greedy_prompt_order(scores: ItemScores) -> Ints:
     """Order of all prompts: each next one brings the ranking by the chosen prompts closest to the ranking by all."""
-    target, remaining = scores.over(slice(None)), list(range(len(scores.total)))
+    target, remaining = scores.mean_scores(slice(None)), list(range(len(scores.total)))
     total, count = np.zeros(scores.total.shape[1]), np.zeros(scores.total.shape[1])
     order: list[int] = []
     while remaining:
@@ -220,17 +220,17 @@ def kendall_taus(values: Floats, target: Floats) -> Floats:
 def _prefix_taus(scores: ItemScores, order: Ints) -> Floats:
     """Kendall's tau between the ranking by the first one, two, ... prompts of an order and that by all prompts."""
     total, count = scores.total[order].cumsum(axis=0), scores.count[order].cumsum(axis=0)
-    return kendall_taus(total / np.maximum(count, 1.0), scores.over(slice(None)))
+    return kendall_taus(total / np.maximum(count, 1.0), scores.mean_scores(slice(None)))
 
 
 def _prompt_information(answers: PromptInformation, scores: ItemScores, variance: Floats) -> Floats:
     """Bits of information in one answer in each prompt about scores in the other prompts, which have this variance."""
     prompts, bits = answers.shape[0], np.zeros(answers.shape[0])
     for prompt in range(prompts):
-        other_scores = scores.over(np.arange(prompts) != prompt)
+        other_scores = scores.mean_scores(np.arange(prompts) != prompt)
         noise = float((answers.y[answers.prompt == prompt] ** 2).mean())
         if variance[prompt] > 0.0 and noise > 0.0:
-            slope = max(float((scores.over(prompt) * other_scores).mean()), 0.0) / variance[prompt]
+            slope = max(float((scores.mean_scores(prompt) * other_scores).mean()), 0.0) / variance[prompt]
             share = min(slope**2 * variance[prompt] * len(answers.items) / noise, 1.0 - 1e-9)
             bits[prompt] = 0.5 * np.log2(1.0 / (1.0 - share))
     return bits

@@ -67,7 +67,7 @@ class PanelIndependence:
         without = [{"judge": name, "effective": size} for name, size in rows]
         return {"judges": len(judges), "effective": self.size, "without": without}
 
-    def row(self, judge: int) -> MeasureRow:
+    def result_row(self, judge: int) -> MeasureRow:
         """The measure ``independence`` of a judge, as a row."""
         name, rho = self.nearest[judge]
         note = (
@@ -98,7 +98,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     order = np.arange(table.rows) if run is None else np.argsort(run, kind="stable")
     first_answer = np.zeros(table.rows, dtype=bool)
     first_answer[order[np.unique(questions[order], axis=0, return_index=True)[1]]] = True
-    known = first_answer & (answers.people_said[answers.unit] >= 0)
+    known = first_answer & (answers.people_level[answers.unit] >= 0)
     names = table.judges
     by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= MIN_PEOPLE_UNITS
     if by_people:
@@ -218,7 +218,7 @@ def _mistake_residuals(answers: Answers, known: Any) -> Residuals:
     judge_codes, judge = np.unique(judge, return_inverse=True)
     judges, size = len(judge_codes), len(answers.people)
     r, v = np.zeros((2, 1, judges, size))
-    wrong = (answers.level[known] != answers.people_said[unit]).astype(float)
+    wrong = (answers.level[known] != answers.people_level[unit]).astype(float)
     mean = np.bincount(judge, wrong, minlength=judges) / np.maximum(np.bincount(judge, minlength=judges), 1)
     r[0, judge, unit] = wrong - mean[judge]
     v[0, judge, unit] = (mean * (1 - mean))[judge]

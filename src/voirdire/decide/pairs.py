@@ -60,7 +60,7 @@ class Pairs(NamedTuple):
         return float(self.median[first, second]), float(self.deviation[first, second]), self.t
 
     @property
-    def first(self) -> Bools:
+    def in_first_place(self) -> Bools:
         """Items that share the first place, shape (items,)."""
         return np.asarray(~self.better.any(axis=0))
 
@@ -86,7 +86,7 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     >>> pairs = compare_pairs(rng.normal(size=(4000, 3)) * 0.1 + [0.0, 0.05, 2.0], 0.95)
     >>> pairs.better.tolist()
     [[False, False, False], [False, False, False], [True, True, False]]
-    >>> pairs.first.tolist(), pairs.ranks[1].tolist()
+    >>> pairs.in_first_place.tolist(), pairs.ranks[1].tolist()
     ([False, False, True], [3, 3, 1])
     """
     items = draws.shape[1]

@@ -102,7 +102,7 @@ def rate(
     for name, (names, code) in judged.groups.items():
         shares = {}
         for index, group in enumerate(names):
-            row, shares[group] = _estimate_rate(judged.part(code == index), prob)
+            row, shares[group] = _estimate_rate(judged.select_items(code == index), prob)
             groups.append({"by": name, "group": group, **row})
         if name == "system":
             differences = _system_differences(judged, names, code, shares, prob)
@@ -133,7 +133,7 @@ def _estimate_rate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share |
     share = share_of_good(judged.good, stratum, judged.clusters)
     if people_only:
         return _powered_estimate(judged, 0.0, prob) | {"estimator": PEOPLE} | counts, share
-    return share.row(prob) | {"estimator": JOINT} | counts, share
+    return share.result_row(prob) | {"estimator": JOINT} | counts, share
 
 
 def _powered_sample(judged: Judged) -> Sample:
@@ -158,7 +158,7 @@ def _all_estimates(judged: Judged, prob: float) -> list[dict[str, Any]]:
     half = float(ndtri((1 + prob) / 2)) * math.sqrt(variance)
     ends = [None] * 3 if math.isnan(value) else [value, max(value - half, 0.0), min(value + half, 1.0)]
     return [
-        {"estimator": JOINT, **share.row(prob)},
+        {"estimator": JOINT, **share.result_row(prob)},
         {"estimator": POWERED, **_powered_estimate(judged, None, prob)},
         {"estimator": CORRECTED, **dict(zip(("rate", "low", "high"), ends, strict=True))},
         {"estimator": PEOPLE, **_powered_estimate(judged, 0.0, prob)},

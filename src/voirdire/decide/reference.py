@@ -64,12 +64,12 @@ def reference_rates(votes: Votes | None, prob: float) -> dict[str, Any] | None:
     rows = []
     for item in np.unique(other).tolist():
         of_item = other == item
-        row = {"item": votes.items[item], **_rate(won[of_item], context[of_item], prob), "n": int(of_item.sum())}
+        row = {"item": votes.items[item], **_mean_vote(won[of_item], context[of_item], prob), "n": int(of_item.sum())}
         rows.append(row)
     return {"item": votes.items[reference], "rates": sorted(rows, key=lambda row: -row["value"])}
 
 
-def _rate(won: Floats, context: Ints, prob: float) -> dict[str, float | None]:
+def _mean_vote(won: Floats, context: Ints, prob: float) -> dict[str, float | None]:
     """Mean of the votes with its interval."""
     p, groups = float(won.mean()), np.unique(context, return_inverse=True)[1]
     size = int(groups.max()) + 1

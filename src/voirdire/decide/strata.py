@@ -101,7 +101,7 @@ class Share:
         low, high = beta.ppf([(1 - prob) / 2, (1 + prob) / 2], self.value * beta_size, (1 - self.value) * beta_size)
         return float(low), float(high)
 
-    def row(self, prob: float) -> dict[str, float]:
+    def result_row(self, prob: float) -> dict[str, float]:
         """The share with the ends of its interval, as in the JSON output."""
         low, high = self.interval(prob)
         return {"rate": self.value, "low": low, "high": high}

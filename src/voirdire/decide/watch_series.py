@@ -102,7 +102,7 @@ class Timeline:
         else:
             mode = most_frequent_level(self.cell[others], a.level[others], size, a.levels)[self.cell]
             closeness = _match_indicator(a.level, mode)
-            people_closeness = _match_indicator(a.level, a.people_said[a.unit])
+            people_closeness = _match_indicator(a.level, a.people_level[a.unit])
         yield self._make_series(judge, agreement, judge_rows, closeness, compared_with)
         yield self._make_series(judge, people, judge_rows, people_closeness, ("people",))
         if not a.paired:

@@ -85,8 +85,8 @@ def split_target_answers(
         return None, None, [*notes, note]
     if len(answers.items) <= MAX_ITEMS:
         return answers, None, notes
-    most_answered = frozenset(name for name, _ in answers.counted().most_common(MAX_ITEMS))
-    kept = answers.among(most_answered)
+    most_answered = frozenset(name for name, _ in answers.answers_per_item().most_common(MAX_ITEMS))
+    kept = answers.select_items(most_answered)
     note = f"People's answers are about {len(answers.items):,} items: of those about the "
     note += f"{MAX_ITEMS} that they answered most"
     return kept, None, [*notes, f"{note} {kept.answers:,} of {answers.answers:,} are used."]
@@ -179,7 +179,7 @@ class Losses(NamedTuple):
     by_anchor: Floats
     if_wrong: float
 
-    def gain(self, reference: Losses) -> tuple[float, float]:
+    def loss_reduction(self, reference: Losses) -> tuple[float, float]:
         """Mean reduction of the loss against other losses, with the imaginary anchor, and its standard error."""
         gain = reference.by_anchor - self.by_anchor
         mean = float(gain.sum() + reference.if_wrong - self.if_wrong) / (len(gain) + 1)
@@ -201,7 +201,7 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
     best = _method_to_beat(losses, default)
     base, lead, clear = losses[best], 0.0, DEFAULT_LEAD_ERRORS if best == default else ALONE_LEAD_ERRORS
     for name in (name for name in losses if name != PEOPLE_ALONE):
-        gain, noise = losses[name].gain(base)
+        gain, noise = losses[name].loss_reduction(base)
         if gain > max(lead, clear * noise):
             best, lead = name, gain
     return best

@@ -13,7 +13,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.stored_arrays import wrong_arrays
-from voirdire.folders import new_folder
+from voirdire.folders import write_folder_atomically
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.human import Anchored
@@ -76,7 +76,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "target_answers": None if (target_answers := fit.problem.target_answers) is None else target_answers.as_dict(),
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
-    with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
+    with write_folder_atomically(folder, LAYOUT, overwrite=overwrite) as place:
         result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
         (place / "result.json").write_text(result, encoding="utf-8")
         np.savez_compressed(place / "arrays.npz", **arrays)

@@ -66,7 +66,7 @@ def panel(
     def reduce_scores(scores: list[Score]) -> Score:
         if judges is not None and len(judges) != len(scores):
             raise InputError(f"{len(scores)} scores and the judges {list(judges)}; name as many as there are")
-        names = [_model_of(score, index) for index, score in enumerate(scores)] if judges is None else list(judges)
+        names = [_grader_model(score, index) for index, score in enumerate(scores)] if judges is None else list(judges)
         failed = [isinstance(score.value, float) and score.value != score.value for score in scores]
         votes = [None if is_failed else score.value for score, is_failed in zip(scores, failed, strict=True)]
         failures = [
@@ -150,7 +150,7 @@ def committee(
     return multi_scorer(graders, panel([str(model) for model in models], levels, "C", fit))
 
 
-def _model_of(score: Score, index: int) -> str:
+def _grader_model(score: Score, index: int) -> str:
     """Return the grader's model from Inspect's metadata, else a name by its position."""
     grading: Any = (score.metadata or {}).get("grading")
     last = grading[-1] if isinstance(grading, list) and grading else None

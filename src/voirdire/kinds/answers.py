@@ -71,34 +71,34 @@ class Answers:
     ----------
     table : str
         Name of the table.
-    log : callable
+    log_probabilities : callable
         Function from values with one leading axis to log probabilities of distinct answers, shape (draws, distinct).
-    which : int array, shape (answers,)
+    distinct_index : int array, shape (answers,)
         Index of the distinct answer.
-    given : array, shape (answers, ...)
+    answer_numbers : array, shape (answers, ...)
         Answers as numbers.
     about : dict of str to array, shape (answers,)
         Names of the judge, items, ... of each answer.
-    wide : int
+    numbers_per_draw : int
         Numbers in memory while the log probabilities of one draw are computed.
     """
 
     table: str
-    log: LogFunction
-    which: Ints
-    given: npt.NDArray[Any]
+    log_probabilities: LogFunction
+    distinct_index: Ints
+    answer_numbers: npt.NDArray[Any]
     about: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    wide: int = 1
+    numbers_per_draw: int = 1
 
     def log_likelihood(self, values: Values) -> Floats:
         """Compute the log probability of every answer under every draw, shape (draws, answers)."""
         (draws,) = {len(value) for value in values.values()}
-        step = max(1, MAX_BLOCK_NUMBERS // max(self.wide, 1))
+        step = max(1, MAX_BLOCK_NUMBERS // max(self.numbers_per_draw, 1))
         parts = [
-            self.log({name: value[start : start + step] for name, value in values.items()})
+            self.log_probabilities({name: value[start : start + step] for name, value in values.items()})
             for start in range(0, draws, step)
         ]
-        return np.concatenate(parts)[:, self.which]
+        return np.concatenate(parts)[:, self.distinct_index]
 
 
 def repeated_indices(counts: npt.ArrayLike) -> Ints:

@@ -91,7 +91,7 @@ def withhold_orientation_probability(checks: list[Check], anchored: bool) -> lis
 
     Examples
     --------
-    >>> found = [orientation_check(1e-9), Check("dependence", "fail", 2.0, "8 judges, worth about 2 independent ones.")]
+    >>> found = [orientation_check(1e-9), Check("dependence", "fail", 2.0, "8 judges carry as much information as 2.")]
     >>> withhold_orientation_probability(found, anchored=False)[0].level
     'warn'
     """

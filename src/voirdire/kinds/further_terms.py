@@ -206,7 +206,7 @@ def _check_judge_groups(name: str, table: Any, request: Request) -> None:
     if name == "group" and not table.groups:
         raise InputError(f"terms: the {table.data} have no column 'group'; leave it out")
     if name == "family" and (reason := reason_families_unknown(table, request)) is not None:
-        raise InputError(f"terms: family cannot be told: {reason}; leave it out")
+        raise InputError(f"terms: family cannot be estimated from these data: {reason}; leave it out")
 
 
 def reason_families_unknown(table: Any, request: Request) -> str | None:
@@ -278,7 +278,7 @@ def build_sum_model(
     text = " + ".join(row.words for row in rows)
     problems = [] if frozenset({"item"}) in factor_sets else [_missing_item_message(rows, text)]
     problems += [
-        f"terms: {rows[factor_sets.index(key)].words} cannot be told: {reason}; leave it out"
+        f"terms: {rows[factor_sets.index(key)].words} cannot be estimated from these data: {reason}; leave it out"
         for name, key in sections.items()
         if key in factor_sets and (reason := missing.get(name)) is not None
     ]

@@ -70,7 +70,7 @@ class GapPosterior:
         candidates = []
         for node in GAP_NODES:
             r = float(1.0 / np.sqrt(1.0 + np.exp(2.0 * (mean + sd * node))))
-            prior, cov = r * self._mean[self.seen], self.cov(r)
+            prior, cov = r * self._mean[self.seen], self.prior_covariance(r)
             for log_weight, value in answers.grid():
                 evidence = answers.evidence(rows, prior, cov, value)
                 candidates.append((log_weight - 0.5 * float(node) ** 2 + evidence.log_evidence, r, evidence))
@@ -83,15 +83,15 @@ class GapPosterior:
         weight_total = sum(weight for weight, _, _ in kept)
         self.nodes = [GapNode(weight / weight_total, r, evidence) for weight, r, evidence in kept]
 
-    def cov(self, r: float) -> Floats:
+    def prior_covariance(self, r: float) -> Floats:
         """Compute the prior covariance of people's scores of the items with answers."""
         return np.asarray(r**2 * self._panel_cov + (1.0 - r**2) * np.eye(len(self.seen)))
 
-    def gain(self, r: float) -> Floats:
+    def gain_matrix(self, r: float) -> Floats:
         """Compute the gain matrix from items with answers to all items, shape (items, items with answers)."""
         across = r**2 * self._spread.T @ self._spread[:, self.seen]
         across[self.seen, np.arange(len(self.seen))] += 1.0 - r**2
-        return np.asarray(np.linalg.solve(self.cov(r), across.T).T)
+        return np.asarray(np.linalg.solve(self.prior_covariance(r), across.T).T)
 
     def to_target(self, drawn: Floats) -> Floats:
         """Draw scores about the target from draws about the panel, shape (draws, items), in the same unit."""
@@ -108,10 +108,10 @@ class GapPosterior:
         for rho in np.unique(r):
             in_node = r == rho
             prior = rho * z[in_node] + np.sqrt(1.0 - rho**2) * noise[in_node]
-            target[in_node] = rho * (prior + (people[in_node] - prior[:, self.seen]) @ self.gain(rho).T)
+            target[in_node] = rho * (prior + (people[in_node] - prior[:, self.seen]) @ self.gain_matrix(rho).T)
         return np.asarray(centre + size * target)
 
-    def scale(self, drawn: Floats) -> Floats:
+    def difference_scale(self, drawn: Floats) -> Floats:
         """Compute the factor of all differences about the target in each draw of :meth:`to_target`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
         return np.asarray(
@@ -123,7 +123,7 @@ class GapPosterior:
         ends = np.cumsum([node.weight for node in self.nodes])
         return np.searchsorted(ends / ends[-1], (rng.permutation(count) + 0.5) / count)
 
-    def point(self, score: Floats) -> Floats:
+    def expected_scores(self, score: Floats) -> Floats:
         """Compute expected scores about the target, in the order of the panel's ``score``, shape (items,).
 
         The unit is the median over draws of the standard deviation over items, because people's scores are in this
@@ -136,10 +136,10 @@ class GapPosterior:
             nodes = [node for node in self.nodes if node.r == r]
             weight = sum(node.weight for node in nodes)
             people = sum(node.weight * node.evidence.mean for node in nodes)
-            expected += r * (weight * r * z + self.gain(r) @ (people - weight * r * z[self.seen]))
+            expected += r * (weight * r * z + self.gain_matrix(r) @ (people - weight * r * z[self.seen]))
         return np.asarray(middle + size * expected)
 
-    def correlation(self, prob: float) -> tuple[float, float, float]:
+    def panel_people_correlation(self, prob: float) -> tuple[float, float, float]:
         """Compute mean and interval of r, the correlation of the panel's and people's scores of items."""
         r = np.array([node.r for node in self.nodes])
         weight = np.array([node.weight for node in self.nodes])

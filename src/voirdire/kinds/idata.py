@@ -129,7 +129,7 @@ def _given_weights(problem: Problem) -> Variables:
 def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[int, ...]) -> Floats | None:
     """Compute the log probability of every answer, shape (chains, draws, answers); None if there are too many."""
     assert posterior.values is not None
-    if np.prod(lead) * sum(len(part.which) for part in answers) > MAX_LOG_VALUES:
+    if np.prod(lead) * sum(len(part.distinct_index) for part in answers) > MAX_LOG_VALUES:
         return None
     log = np.concatenate([part.log_likelihood(posterior.values) for part in answers], axis=-1)
     return np.asarray(log.reshape(*lead, -1))
@@ -137,8 +137,8 @@ def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[in
 
 def _answer_data(answers: list[Answers]) -> tuple[Variables, Variables]:
     """Collect the answers, and the names of judge, items, ... of each answer ("" for none)."""
-    size = [len(part.which) for part in answers]
-    values = np.concatenate([part.given for part in answers])
+    size = [len(part.distinct_index) for part in answers]
+    values = np.concatenate([part.answer_numbers for part in answers])
     names = dict.fromkeys(name for part in answers for name in part.about)
     about: dict[str, Any] = {
         name: np.concatenate(

@@ -94,8 +94,8 @@ def _check_own_families(own_family: Sequence[Bools]) -> None:
     }
     wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(mask.ndim for mask in own_family))
     raise InputError(
-        f"no judge {wording}: an effect of own families cannot be told; check that judges and items name their "
-        "families alike, or leave the families of items out"
+        f"no judge {wording}: an effect of own families cannot be estimated; check that judges and items name "
+        "their families alike, or leave the families of items out"
     )
 
 

@@ -83,7 +83,7 @@ class Gap:
         noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
         return np.asarray(centre + kept * (drawn - centre) + noise)
 
-    def point(self, score: Floats) -> Floats:
+    def expected_scores(self, score: Floats) -> Floats:
         """Compute expected scores of people, in the order of the panel's scores, shape (items,)."""
         centre, kept = score.mean(), self._shared_variance_draws(np.random.default_rng(GAP_SEED), 4000).mean()
         return np.asarray(centre + kept * (score - centre))
@@ -142,7 +142,7 @@ def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[st
         return None
     gap = find_gap(problem, integrated_scores(problem.density, values))
     assert isinstance(gap, GapPosterior)
-    correlation, low, high = gap.correlation(prob)
+    correlation, low, high = gap.panel_people_correlation(prob)
     interval = {"correlation": correlation, "low": low, "high": high}
     return {"answers": answers.answers, "items": len(answers.items), **interval}
 

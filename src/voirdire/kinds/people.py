@@ -145,26 +145,26 @@ class Preference:
     coin: float = 1.0
     scale: float = 1.0
 
-    def probability(self, difference: Floats) -> Floats:
+    def better_item_probability(self, difference: Floats) -> Floats:
         """Compute the probability that the better of two items is preferred.
 
         Examples
         --------
-        >>> Preference().probability(np.array([0.0, 1.0])).round(3).tolist()
+        >>> Preference().better_item_probability(np.array([0.0, 1.0])).round(3).tolist()
         [0.5, 0.731]
         """
         p_better = logistic_sigmoid(np.asarray(difference) / self.scale, np)
         return np.asarray(1.0 - self.coin + (2.0 * self.coin - 1.0) * p_better)
 
-    def information(self, difference: float) -> float:
+    def information_per_answer(self, difference: float) -> float:
         """Compute the information of one answer about the difference.
 
         Examples
         --------
-        >>> Preference().information(0.0), Preference(scale=2.0).information(0.0)
+        >>> Preference().information_per_answer(0.0), Preference(scale=2.0).information_per_answer(0.0)
         (0.25, 0.0625)
         """
-        p = float(self.probability(np.array(difference)))
+        p = float(self.better_item_probability(np.array(difference)))
         p_better = float(logistic_sigmoid(np.array(difference / self.scale), np))
         slope = (2.0 * self.coin - 1.0) * p_better * (1.0 - p_better) / self.scale
         return slope**2 / max(p * (1.0 - p), 1e-300)

@@ -126,7 +126,7 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
         ]
         if not fitted:
             panel_draws = summary.point[None] if panel is None else panel
-            summaries[0] = summaries[0]._replace(point=find_gap(problem, panel_draws).point(summary.point))
+            summaries[0] = summaries[0]._replace(point=find_gap(problem, panel_draws).expected_scores(summary.point))
         columns = with_other_score(
             problem.about,
             _rank_items(problem, summaries[0], target, prob),

@@ -262,7 +262,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
         """Join old and new votes on criteria, or take the new weights."""
-        return read_criterion_importance(importance, criteria).after(problem.of_votes.criteria_votes)
+        return read_criterion_importance(importance, criteria).join_earlier(problem.of_votes.criteria_votes)
 
     def has_anchors(self, problem: VotesAndScoresProblem) -> bool:
         """True if people answered some comparisons."""

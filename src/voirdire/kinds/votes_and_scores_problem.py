@@ -139,7 +139,7 @@ def encode_votes_and_scores(
     """
     of_votes, of_scores = model.part("votes"), model.part("scores")
     importance = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
-    on_criteria, weights = importance.check(model)
+    on_criteria, weights = importance.check_model(model)
     if on_criteria is None:
         of_votes = replace(of_votes, weights=Section("uniform"))  # there is no data on weights
     else:

@@ -60,7 +60,7 @@ def attach_terms_to_both(
     ([[[-1.0], [1.0]]], ['length', 'judge:length'])
     """
     if has_family_terms(model) and (reason := reason_families_unknown(tables, request)) is not None:
-        raise InputError(f"terms: family cannot be told: {reason}; leave it out")
+        raise InputError(f"terms: family cannot be estimated from these data: {reason}; leave it out")
     has_own_family = request.item_families is not None or request.without_own_family
     if not (request.asks_terms or has_own_family) and all(
         frozenset(row.factors) == FAMILY_FACTORS for row in model.terms

@@ -70,7 +70,7 @@ class TargetAnswers(ABC):
     @property
     def items(self) -> tuple[str, ...]:
         """Names of the items in the answers."""
-        return tuple(self.counted())
+        return tuple(self.answers_per_item())
 
     @abstractmethod
     def grid(self) -> list[tuple[float, Any]]:
@@ -91,11 +91,11 @@ class TargetAnswers(ABC):
         """
 
     @abstractmethod
-    def among(self, items: frozenset[str]) -> TargetAnswers:
+    def select_items(self, items: frozenset[str]) -> TargetAnswers:
         """Select the answers that are only about the given items."""
 
     @abstractmethod
-    def counted(self) -> Counter[str]:
+    def answers_per_item(self) -> Counter[str]:
         """Number of answers about each item."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -124,13 +124,13 @@ class ComparedByPeople(TargetAnswers):
         """As in :class:`TargetAnswers`."""
         return round(sum(self.for_first) + sum(self.for_second))
 
-    def among(self, items: frozenset[str]) -> ComparedByPeople:
+    def select_items(self, items: frozenset[str]) -> ComparedByPeople:
         """As in :class:`TargetAnswers`."""
         rows = zip(self.first, self.second, self.for_first, self.for_second, strict=True)
         kept = zip(*[row for row in rows if {row[0], row[1]} <= items], strict=True)
         return replace(self, **dict(zip(("first", "second", "for_first", "for_second"), kept, strict=True)))
 
-    def counted(self) -> Counter[str]:
+    def answers_per_item(self) -> Counter[str]:
         """As in :class:`TargetAnswers`."""
         return Counter((*self.first, *self.second))
 
@@ -199,13 +199,13 @@ class ScoredByPeople(TargetAnswers):
         """As in :class:`TargetAnswers`."""
         return len(self.score)
 
-    def among(self, items: frozenset[str]) -> ScoredByPeople:
+    def select_items(self, items: frozenset[str]) -> ScoredByPeople:
         """As in :class:`TargetAnswers`."""
         rows = zip(self.item, self.score, strict=True)
         kept = zip(*[row for row in rows if row[0] in items], strict=True)
         return replace(self, **dict(zip(("item", "score"), kept, strict=True)))
 
-    def counted(self) -> Counter[str]:
+    def answers_per_item(self) -> Counter[str]:
         """As in :class:`TargetAnswers`."""
         return Counter(self.item)
 

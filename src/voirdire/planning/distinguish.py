@@ -160,7 +160,8 @@ def plan_to_distinguish(fit: Fit, apart: str | tuple[str, str] = "top", *, margi
         rows.append({"of": unit, "there": count, "more": additional, "probability": probability, "seeming": seeming})
     people = people_preference(fit, items) if about_people else None
     if people is not None:
-        answer_information = s**2 * people.information(abs(m))  # information of an answer over that of the fit
+        # information of an answer over that of the fit
+        answer_information = s**2 * people.information_per_answer(abs(m))
         max_factor = 1.0 + MAX_PEOPLE * answer_information
         factor, probability = _smallest_factor(abs(m), s, 0.0, t, matters, max_factor)
         additional = None if factor is None else ceil((factor - 1.0) / answer_information)

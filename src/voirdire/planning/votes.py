@@ -227,7 +227,7 @@ def _measure_candidate(
     concordance = [
         concordance_index(
             merge_equal(integrated_scores(density, Posterior(density, mode.x, None).central_values)),
-            replica.truth.scores("softmax"),
+            replica.truth.overall_scores("softmax"),
         )
         for mode, replica in zip(modes, panels, strict=True)
     ]

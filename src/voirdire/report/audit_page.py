@@ -73,8 +73,8 @@ def _card_blocks(index: int, card: dict[str, Any], prob: float) -> Iterator[Bloc
 
 def _panel_blocks(panel: dict[str, Any]) -> Iterator[Block]:
     yield Text(
-        f"{panel['judges']} judges, worth about {panel['effective']:.1f} independent ones. A judge adds little if this "
-        "number hardly falls without it.",
+        f"{panel['judges']} judges carry as much information as about {panel['effective']:.1f} independent judges. "
+        "A judge adds little if this number hardly falls without it.",
         "lead",
     )
     yield make_table(

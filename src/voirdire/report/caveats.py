@@ -18,7 +18,7 @@ def caveat_text(fit: Fit) -> str:
     if fit.level == "fail":
         return "checks failed"
     doubted = any(check.check in ORIENTATION_CHECKS and check.level != "ok" for check in fit.all_checks)
-    return fit.kind.page_words.doubt if doubted else ""
+    return fit.kind.page_words.possible_error if doubted else ""
 
 
 def caveat_sentence(fit: Fit) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import new_folder, write_file
+from voirdire.folders import write_file, write_folder_atomically
 from voirdire.layouts import Layout, recognise_text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
     """
     path = Path(out)
     if to in _FOLDER_LAYOUTS:
-        with new_folder(path, _FOLDER_LAYOUTS[to], overwrite=overwrite) as folder:
+        with write_folder_atomically(path, _FOLDER_LAYOUTS[to], overwrite=overwrite) as folder:
             _write_tables(fit, folder, to)
         return path
     if to not in _WRITERS:

@@ -54,8 +54,10 @@ def calibration_blocks(fit: Fit) -> Iterator[Block]:
     """Yield the calibration figures; for a fit of votes and scores, one for each of the two."""
     for name, kind in _figure_kinds(fit, "calibration"):
         words, title_end = kind.page_words, "" if kind is fit.kind else f" of {kind.name}"
-        seen_note = words.seen.format(method=fit.method) if fit.posterior.draws is None else ""
-        yield from figure_blocks(fit, name, f"Are the probabilities{title_end} right?", words.binned + seen_note)
+        seen_note = words.no_draws_note.format(method=fit.method) if fit.posterior.draws is None else ""
+        yield from figure_blocks(
+            fit, name, f"Are the probabilities{title_end} right?", words.calibration_caption + seen_note
+        )
 
 
 def predictive_check_blocks(fit: Fit) -> Iterator[Block]:
@@ -84,11 +86,11 @@ def _shares_check_blocks(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[
         fit,
         name,
         title,
-        f"{words.shares}, and the {100 * fit.prob:g}% range of {kind.name} drawn from the fit. {outside} of {size} "
-        f"{words.told} lie outside their range (orange diamonds); chance alone puts about {(1 - fit.prob) * size:.2g} "
-        "there, or fewer, as the fit has seen them"
+        f"{words.shares_caption}, and the {100 * fit.prob:g}% range of {kind.name} drawn from the fit. {outside} of "
+        f"{size} {words.shares_rows} lie outside their range (orange diamonds); chance alone puts about "
+        f"{(1 - fit.prob) * size:.2g} there, or fewer, as the fit has seen them"
         + (
-            f": the model misses something about these {words.whose}."
+            f": the model misses something about these {words.shares_owners}."
             if outside > _expected_outside(size, 1 - fit.prob)
             else "."
         )

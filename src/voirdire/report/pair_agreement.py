@@ -61,7 +61,7 @@ class PairAgreement:
             return np.where(too_few, np.nan, np.log2(share / self.expected))
 
     @cached_property
-    def clear(self) -> npt.NDArray[np.bool_]:
+    def clear_pairs(self) -> npt.NDArray[np.bool_]:
         """Mask of pairs that agree more or less than expected, beyond chance; shape (judges, judges).
 
         Uses two-sided binomial tests of the number of agreements, as if pairs of votes were independent, with a false
@@ -97,7 +97,7 @@ class PairAgreement:
                 "expected": float(expected),
                 "ratio": ratio,
                 "z": z,
-                "clear": bool(self.clear[a, b]),
+                "clear": bool(self.clear_pairs[a, b]),
             }
             rows.append(row)
         return sorted(rows, key=lambda row: -(row["z"] or 0.0))

@@ -41,7 +41,7 @@ def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     result = fit.as_dict()
     anchors = result.get("anchors")
     if anchors:
-        yield from _anchor_blocks(anchors, fit.kind.page_words.people)
+        yield from _anchor_blocks(anchors, fit.kind.page_words.people_noun)
     if result.get("people"):
         yield make_table("people-beside", "People beside the judges", result["people"])
     if not human and not anchors:

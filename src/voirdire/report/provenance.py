@@ -33,7 +33,7 @@ def origin_blocks(fit: Fit) -> Iterator[Block]:
     diagnostics = [row for row in fit.as_dict()["checks"] if row["check"] in _DIAGNOSTICS]
     if diagnostics:
         yield make_table("diagnostics", "Diagnostics of the computation", diagnostics, drop=("level",))
-    yield from software_blocks(fit.versions)
+    yield from software_and_citation_blocks(fit.versions)
 
 
 _DIAGNOSTICS = ("convergence", "curvature", "rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi")
@@ -87,7 +87,7 @@ def _settings_facts(fit: Fit) -> Iterator[tuple[str, str]]:
         yield "Note", note
 
 
-def software_blocks(versions: Mapping[str, str]) -> Iterator[Block]:
+def software_and_citation_blocks(versions: Mapping[str, str]) -> Iterator[Block]:
     """Yield the versions of the software, and its BibTeX entry."""
     yield Facts("Versions", tuple(versions.items()))
     yield Code("BibTeX", bibtex_entry(versions.get("voirdire", "")), copy=True)

@@ -9,7 +9,7 @@ from typing import Any
 from voirdire.report.figures.coefficients import MAX_FOREST_ROWS, RowJudges, draw_coefficients, pair_matrix, phase_bars
 from voirdire.report.html import minus_sign
 from voirdire.report.page import Block, Facts, Figure, Page, Section, Text, isolate_name, title_with_names
-from voirdire.report.provenance import software_blocks
+from voirdire.report.provenance import software_and_citation_blocks
 from voirdire.report.rounding import column_decimals
 from voirdire.report.sources import SavedRows
 from voirdire.report.table import Table, is_missing, make_table, make_wide_table
@@ -72,7 +72,7 @@ def _origin_blocks(run: SavedRows) -> Iterator[Block]:
     yield Facts("Settings", tuple(settings))
     if run.notes:
         yield Facts("Notes", tuple(("Note", note) for note in run.notes))
-    yield from software_blocks(run.versions)
+    yield from software_and_citation_blocks(run.versions)
 
 
 def _setting_text(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.errors import InputError
 from voirdire.fit.store import load
-from voirdire.folders import new_folder
+from voirdire.folders import write_folder_atomically
 from voirdire.layouts import FORMAT_VERSION, Layout, check_format, check_seal, read_json, recognise_json, with_seal
 from voirdire.model.specs import specification_folder
 from voirdire.settings import read_toml
@@ -89,7 +89,7 @@ def save_rows(
     Raises
     ------
     InputError
-        The kind is unknown, or as in :func:`voirdire.folders.new_folder`.
+        The kind is unknown, or as in :func:`voirdire.folders.write_folder_atomically`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def save_rows(
         | {package: metadata.version(package) for package in packages},
         "notes": list(table.attrs.get("notes", ())),
     }
-    with new_folder(folder, ROWS_LAYOUT, overwrite=overwrite) as draft_folder:
+    with write_folder_atomically(folder, ROWS_LAYOUT, overwrite=overwrite) as draft_folder:
         rows = json_rows(table, columns=list(table.columns))
         (draft_folder / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
         content = json.dumps(with_seal(run, draft_folder / "rows.json"), indent=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 from voirdire.report.figures.robustness import draw_cells, draw_robustness
 from voirdire.report.page import Block, Facts, Figure, Page, Section, Text
-from voirdire.report.provenance import software_blocks
+from voirdire.report.provenance import software_and_citation_blocks
 from voirdire.report.sources import StudyRun
 from voirdire.report.table import Table, is_missing, make_table
 
@@ -36,7 +36,10 @@ def study_page(run: StudyRun) -> Page:
     )
     settings = [(key.capitalize(), str(value)) for key, value in run.settings.items()]
     source = [("Source", run.about["source"])] if run.about.get("source") else []
-    method_blocks = (Facts("Settings", (("Study", run.name), *settings, *source)), *software_blocks(run.versions))
+    method_blocks = (
+        Facts("Settings", (("Study", run.name), *settings, *source)),
+        *software_and_citation_blocks(run.versions),
+    )
     aim = [Text(run.about["aim"])] if run.about.get("aim") else []
     finding = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
     sections = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.decide.watch import CHANGED, NOT_ENOUGH, change_sentence, watch_headline
-from voirdire.report.figures.time_course import draw_change_over_time
+from voirdire.report.figures.time_course import draw_change_point
 from voirdire.report.page import LEVELS, Block, Code, Figure, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.table import make_table
 
@@ -79,7 +79,7 @@ def _change_blocks(index: int, row: dict[str, Any], prob: float) -> Iterator[Blo
         f"{isolate_name(row['judge'])}: {row['what']}",
         f"Means of {len(row['course'])} blocks of answers, first to last; the lines are the means before and after the "
         f"change, which came at {row['since']} ({row['since_low']} to {row['since_high']}).",
-        lambda: (draw_change_over_time(row),),
+        lambda: (draw_change_point(row),),
     )
     if row["examples"]:
         yield Code("Newest answers since then that differ", "\n".join(row["examples"]))

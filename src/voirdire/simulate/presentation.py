@@ -85,7 +85,7 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
     pair_context = design.pair_contexts(len(pairs))
     place = np.zeros(block, dtype=np.int64) if pair_context is None or truth.in_contexts is None else pair_context[pair]
     strengths = truth.by_context
-    scores = np.stack([replace(truth, strengths=context_strengths).scores() for context_strengths in strengths])
+    scores = np.stack([replace(truth, strengths=context_strengths).overall_scores() for context_strengths in strengths])
     gap = (strengths[place, :, first] - strengths[place, :, second]).T.ravel()
     gap_c = truth.weights[first_c] - truth.weights[second_c]
 

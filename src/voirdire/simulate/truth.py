@@ -57,9 +57,9 @@ class Truth:
     >>> import numpy as np
     >>> strengths, weights = np.array([[1.0, 0.0], [0.0, 3.0]]), np.log([3.0, 1.0])
     >>> truth = Truth(("a", "b"), ("x", "y"), strengths, weights, length=np.zeros(2))
-    >>> truth.scores()
+    >>> truth.overall_scores()
     array([0.75, 0.75])
-    >>> truth.scores("uniform")
+    >>> truth.overall_scores("uniform")
     array([0.5, 1.5])
     """
 
@@ -77,7 +77,7 @@ class Truth:
         """Strengths as judges perceive them, (X, C, N); X is 1 if all contexts are alike."""
         return self.strengths[None] if self.in_contexts is None else self.in_contexts
 
-    def scores(self, weighting: Weighting = "softmax") -> FloatArray:
+    def overall_scores(self, weighting: Weighting = "softmax") -> FloatArray:
         """Compute the (N,) overall scores s_i = sum_c q_c theta[c, i].
 
         q is softmax(w) ("softmax", MAPLE eq. 6), w / sum(w) ("proportional", for the ranks truth, which has positive

@@ -167,7 +167,7 @@ class CovariateRequest:
     item: Ints
     context: Ints | None = None
 
-    def called(self, key: int, by_context: bool) -> str:
+    def describe_item(self, key: int, by_context: bool) -> str:
         """Describe an item, or an item in a context, for a message."""
         if not by_context:
             return f"item {self.items[key]!r}"
@@ -229,7 +229,7 @@ def item_covariates(request: CovariateRequest, table: object, problems: Problems
     has_row = np.isin(wanted, keys[order])
     missing = np.unique(wanted[~has_row])
     if len(missing):
-        examples = [request.called(int(key), by_context) for key in missing[:MAX_SHOWN]]
+        examples = [request.describe_item(int(key), by_context) for key in missing[:MAX_SHOWN]]
         remainder = f" and {len(missing) - MAX_SHOWN} more" if len(missing) > MAX_SHOWN else ""
         problems.stop(f"no row of {', '.join(examples)}{remainder}; add what is missing")
     return names, np.asarray(values[order[positions]])

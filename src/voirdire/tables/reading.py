@@ -320,15 +320,15 @@ def read(
         raise InputError("columns chooses columns of a wide table; map={...} assigns columns to voirdire's")
     reading = Reading(
         tool,
-        _mapping("map", map) or None,
-        {str(word): str(outcome) for word, outcome in _mapping("winners", winners).items()} or None,
+        _read_mapping("map", map) or None,
+        {str(word): str(outcome) for word, outcome in _read_mapping("winners", winners).items()} or None,
         wide,
         _list_of_names("columns", columns),
-        _mapping("set", set) or None,
+        _read_mapping("set", set) or None,
         None if sheet is None else str(sheet),
         sep,
         table,
-        {name: str(value) for name, value in _mapping("where", where).items()} or None,
+        {name: str(value) for name, value in _read_mapping("where", where).items()} or None,
         positive,
         None if levels is None else _list_of_names("levels", levels),
         _list_of_names("people", people),
@@ -394,7 +394,7 @@ def fitting_options(reading: Reading, columns: Sequence[str]) -> Reading:
     )
 
 
-def _mapping(option: str, value: Any) -> dict[str, Any]:
+def _read_mapping(option: str, value: Any) -> dict[str, Any]:
     if value is None or isinstance(value, Mapping):
         return dict(value or {})
     raise InputError(f'{option}={value!r} is no mapping; write {option}={{"a": "b"}}')

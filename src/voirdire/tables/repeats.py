@@ -137,8 +137,8 @@ def repeat_notes(
     row_numbers = np.flatnonzero(repeated) + 1
     return [
         *crossed,
-        *_copies(group, answer_codes, row_numbers),
-        *_contradictions(repeated_rows, question_columns, answer, group, answer_codes, row_numbers),
+        *_copy_notes(group, answer_codes, row_numbers),
+        *_contradiction_notes(repeated_rows, question_columns, answer, group, answer_codes, row_numbers),
     ]
 
 
@@ -164,7 +164,7 @@ def _items_of_systems(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _copies(group: IntArray, answer_codes: IntArray, row_numbers: IntArray) -> list[str]:
+def _copy_notes(group: IntArray, answer_codes: IntArray, row_numbers: IntArray) -> list[str]:
     """Describe rows with the question and the answer of an earlier row."""
     key = group * (answer_codes.max(initial=0) + 1) + answer_codes
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
@@ -180,7 +180,7 @@ def _copies(group: IntArray, answer_codes: IntArray, row_numbers: IntArray) -> l
     ]
 
 
-def _contradictions(
+def _contradiction_notes(
     repeated_rows: pd.DataFrame,
     question_columns: list[str],
     answer: str,

@@ -105,12 +105,12 @@ def _find_fit_refusal(kind: TableKind, frame: pd.DataFrame, reading: Reading, cr
     if criterion is not None and _is_category(frame):
         reason = (
             f"a column {criterion!r} of criteria, or none: each item has scores under one alone, so that it is a "
-            f"category of items; {_without(criterion)} reads the table without it"
+            f"category of items; {_option_without_criteria(criterion)} reads the table without it"
         )
         if reading.leave_out or "criterion" in (reading.map or {}):
             return reason, ""
         options = _find_fit_refusal(kind, frame.drop(columns="criterion"), reading, None)[1]
-        return reason, f"{_without(criterion)} {options}".strip()
+        return reason, f"{_option_without_criteria(criterion)} {options}".strip()
     if (item := _find_missing_score(frame)) is not None:
         reason = (
             f"every item under every criterion: {item[0]!r} has no score under {item[1]!r}; "
@@ -163,7 +163,7 @@ def _find_missing_score(frame: pd.DataFrame) -> tuple[str, str] | None:
     return None
 
 
-def _without(criterion: str) -> str:
+def _option_without_criteria(criterion: str) -> str:
     """Write the option that reads a table without its column of criteria."""
     return f"--leave-out {quote(criterion)}"
 

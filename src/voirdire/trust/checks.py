@@ -41,8 +41,8 @@ def check_dependent_judges(
     dependence = pairwise_dependence(residuals, np.random.default_rng(seed))
     similar = most_alike(dependence, SIGNIFICANCE_LEVEL)
     summary = (
-        f"{count} judges, worth about {dependence.size:.0f} independent ones (90% interval {dependence.low:.0f} to "
-        f"{dependence.high:.0f})"
+        f"{count} judges carry as much information as about {dependence.size:.0f} independent judges "
+        f"(90% interval {dependence.low:.0f} to {dependence.high:.0f})"
     )
     if not similar:
         return [Check("dependence", "ok", dependence.size, f"{summary}: none agree more than the model expects.")]

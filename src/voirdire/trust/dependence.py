@@ -26,7 +26,7 @@ class PairSums(Protocol):
         """Number of comparisons, or of groups of them, that are resampled for intervals."""
         ...
 
-    def sums(self) -> tuple[Floats, Floats, Floats]:
+    def pair_statistics(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, shape (judges, judges) each."""
         ...
 
@@ -77,8 +77,8 @@ class Dependence(Correlations):
         """Report that judges who agree more than expected (``names``) barely reduce the panel's effective size."""
         return (
             f"{names} more than the model expects of independent judges, but that takes next to nothing from the "
-            f"panel: {panel} count as about {self.size:.0f} independent ones (90% interval {self.low:.0f} to "
-            f"{self.high:.0f})."
+            f"panel: {panel} carry as much information as about {self.size:.0f} independent judges (90% interval "
+            f"{self.low:.0f} to {self.high:.0f})."
         )
 
 
@@ -99,7 +99,7 @@ def pairwise_dependence(pair_sums: PairSums, rng: np.random.Generator) -> Depend
     (True, 1.8)
     """
     comparisons = pair_sums.comparison_count
-    totals = pair_sums.sums()
+    totals = pair_sums.pair_statistics()
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
     excess = np.zeros(RESAMPLES)
     for sums in pair_sums.resampled(weights.astype(float)):
@@ -112,12 +112,12 @@ def pairwise_dependence(pair_sums: PairSums, rng: np.random.Generator) -> Depend
 
 def effective_size(pair_sums: PairSums) -> float:
     """Effective size as :attr:`Dependence.size`, without resampling."""
-    return _panel_effective_size(*pair_sums.sums())
+    return _panel_effective_size(*pair_sums.pair_statistics())
 
 
 def residual_correlations(pair_sums: PairSums) -> Correlations:
     """Residual agreement of all pairs of judges."""
-    return _pair_correlations(*pair_sums.sums())
+    return _pair_correlations(*pair_sums.pair_statistics())
 
 
 def _pair_correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
@@ -140,7 +140,7 @@ def _panel_effective_size(t: Floats, var: Floats, scale: Floats) -> float:
 
 def leave_one_out_sizes(pair_sums: PairSums) -> tuple[float, Floats]:
     """Effective size :attr:`Dependence.size` of the panel, and without each judge, shape (judges,)."""
-    sums = pair_sums.sums()
+    sums = pair_sums.pair_statistics()
     others = [np.delete(np.arange(len(sums[0])), judge) for judge in range(len(sums[0]))]
     sizes = [_panel_effective_size(*(part[np.ix_(kept, kept)] for part in sums)) for kept in others]
     return _panel_effective_size(*sums), np.array(sizes)

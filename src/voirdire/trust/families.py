@@ -80,7 +80,7 @@ def shared_error_families(problem: Problem, residuals: Residuals | SharedErrors)
     """
     group = np.arange(len(problem.judges))
     if isinstance(residuals, SharedErrors):
-        t, variance, scale = residuals.sums()
+        t, variance, scale = residuals.pair_statistics()
         correlation = np.divide(t, scale, out=np.zeros_like(t), where=scale > 0)
         shared = np.divide(scale**2, variance, out=np.zeros_like(t), where=variance > 0)
         family = divide_into_families(correlation, shared, explained=False)

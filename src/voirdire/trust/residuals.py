@@ -96,7 +96,7 @@ class Residuals:
     def _variance_roots(self) -> Floats:
         return np.sqrt(self.v)
 
-    def sums(self) -> tuple[Floats, Floats, Floats]:
+    def pair_statistics(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, shape (judges, judges) each, averaged over draws."""
         draws = zip(self.r, self.v, self._variance_roots, strict=True)
         t, var, scale = np.mean([[part @ part.T for part in parts] for parts in draws], axis=0)

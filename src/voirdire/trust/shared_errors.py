@@ -50,8 +50,8 @@ class SharedErrors:
         """Number of units: items under criteria."""
         return int(self.products.shape[1])
 
-    def sums(self) -> tuple[Floats, Floats, Floats]:
-        """T, its variance and its scale, as in :meth:`.Residuals.sums`."""
+    def pair_statistics(self) -> tuple[Floats, Floats, Floats]:
+        """T, its variance and its scale, as in :meth:`.Residuals.pair_statistics`."""
         size = len(self.judges)
         totals = np.zeros((3, size, size))
         for t, variance, scale in self.resampled(np.ones((1, self.comparison_count))):
@@ -102,7 +102,7 @@ def family_answer_weight(problem: Problem, families: dict[str, str], residuals: 
     >>> family_answer_weight(problem, families, vote_residuals(problem, mode)).round(1).tolist()
     [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """
-    codes, (t, _, scale) = family_codes(families, problem.judges), residuals.sums()
+    codes, (t, _, scale) = family_codes(families, problem.judges), residuals.pair_statistics()
     out = np.ones(len(problem.judges))
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
@@ -148,7 +148,7 @@ def copy_answer_weight(
     >>> copy_answer_weight(problem, families, vote_residuals(problem, mode), 0.7).round(1).tolist()
     [0.5, 0.5, 1.0, 1.0, 1.0]
     """
-    codes, (t, variance, scale) = family_codes(families, problem.judges)[residuals.judges], residuals.sums()
+    codes, (t, variance, scale) = family_codes(families, problem.judges)[residuals.judges], residuals.pair_statistics()
     rho = np.divide(t, scale, out=np.zeros(t.shape), where=scale > 0)
     repeats = (codes[:, None] == codes) & ~np.eye(len(codes), dtype=bool)
     repeats &= (rho > min_correlation) & (t > MIN_STANDARD_ERRORS * np.sqrt(variance))

@@ -97,9 +97,9 @@ def test_the_unit_of_measurement_may_be_very_large_or_small(unit: float) -> None
 
 @given(tables)
 def test_swapping_two_judges_changes_nothing(rows) -> None:
-    pair = ratings_of(rows).select(["1", "2"])
+    pair = ratings_of(rows).select_judges(["1", "2"])
     for name in PAIRS + NOMINAL:
-        assert same(*(value(statistic_of(MEASURES[name], r)) for r in (pair, pair.select(["2", "1"])))), name
+        assert same(*(value(statistic_of(MEASURES[name], r)) for r in (pair, pair.select_judges(["2", "1"])))), name
 
 
 @given(tables)
@@ -115,8 +115,8 @@ def test_entering_every_unit_twice_changes_only_what_corrects_for_sample_size(ro
 
 @given(tables)
 def test_a_table_in_two_parts_adds_up(rows) -> None:
-    whole = agreement_rate(ratings_of(rows + rows[:1]).select(["1", "2"]))
-    parts = [agreement_rate(ratings_of(part).select(["1", "2"])) for part in (rows, rows[:1])]
+    whole = agreement_rate(ratings_of(rows + rows[:1]).select_judges(["1", "2"]))
+    parts = [agreement_rate(ratings_of(part).select_judges(["1", "2"])) for part in (rows, rows[:1])]
     assert np.array_equal(whole.features, np.vstack([part.features for part in parts]))
 
 
@@ -133,8 +133,8 @@ def test_bounds(rows) -> None:
 @given(tables)
 def test_alpha_of_two_judges_is_nearly_scotts_pi(rows) -> None:
     """Alpha = pi + (1 - pi) / n for two judges without missing answers, n the number of answers."""
-    pair = ratings_of(rows).select(["1", "2"])
-    pair = pair.keep(pair.complete)
+    pair = ratings_of(rows).select_judges(["1", "2"])
+    pair = pair.keep_units(pair.is_fully_rated)
     if len(pair.codes):
         pi, alpha = value(scott_pi(pair)), value(krippendorff_alpha(pair))
         assert same(alpha, pi + (1 - pi) / (2 * len(pair.codes)))
@@ -148,7 +148,7 @@ def test_mirrored_votes_do_not_change_when_items_are_renamed(rows) -> None:
     for name in [*NOMINAL, "gwet_ac2", "krippendorff_alpha_ordinal"]:
         assert same(*(value(statistic_of(MEASURES[name], r)) for r in (votes, renamed))), name
     for name in PAIRS:
-        one, two = (value(statistic_of(MEASURES[name], r.select(["1", "2"]))) for r in (votes, renamed))
+        one, two = (value(statistic_of(MEASURES[name], r.select_judges(["1", "2"]))) for r in (votes, renamed))
         assert same(one, two), name
 
 
@@ -177,7 +177,7 @@ def test_all_ratings_identical() -> None:
 
 def test_constant_scores_that_are_no_binary_fractions() -> None:
     ratings = ratings_from_matrix([[0.1, 0.1]] * 7 + [[0.1, 0.3]], levels=[0.1, 0.3])
-    drop = ratings.keep(np.arange(8) < 7)
+    drop = ratings.keep_units(np.arange(8) < 7)
     for name in (
         "krippendorff_alpha_interval",
         "krippendorff_alpha_ordinal",
@@ -311,7 +311,7 @@ def test_requests_that_do_not_suit_the_answers() -> None:
     with pytest.raises(InputError, match="answer 'good' is not among the levels 'bad'"):
         ratings_from_matrix([["good"]], levels=["bad"])
     with pytest.raises(InputError, match="judge 'z' is not in the table; its judges are '1', '2'"):
-        words.select(["z"])
+        words.select_judges(["z"])
 
 
 def test_majority_needs_more_than_half() -> None:

@@ -35,15 +35,15 @@ def test_cohen_kappa_is_scikit_learns_on_newsroom(tables, point, weights) -> Non
     for criterion in CRITERIA:
         ratings = tables[f"newsroom {criterion}"]
         for pair in combinations(ratings.judges, 2):
-            two = ratings.select(pair)
-            theirs = cohen_kappa_score(*two.numbers().T, labels=[1, 2, 3, 4, 5], weights=weights)
+            two = ratings.select_judges(pair)
+            theirs = cohen_kappa_score(*two.numeric_answers().T, labels=[1, 2, 3, 4, 5], weights=weights)
             assert ours(point, name, two) == pytest.approx(theirs, abs=TOLERANCE)
 
 
 def test_cohen_kappa_is_scikit_learns_on_dices(tables, point) -> None:
     ratings = tables["dices350"]
     for pair in combinations(ratings.judges[:12], 2):
-        two = ratings.select(pair)
+        two = ratings.select_judges(pair)
         assert ours(point, "cohen_kappa", two) == pytest.approx(
             cohen_kappa_score(*two.codes.T, labels=[0, 1, 2]), abs=TOLERANCE
         )
@@ -53,27 +53,29 @@ def test_cohen_kappa_is_scikit_learns_on_dices(tables, point) -> None:
 def test_cohen_kappa_is_scikit_learns_on_llmfao(tables, point, weights) -> None:
     name = "cohen_kappa" if weights is None else f"cohen_kappa_{weights}"
     voters = tables["llmfao"]
-    busiest = sorted(voters.judges, key=lambda judge: -voters.select([judge]).is_rated.sum())[:10]
+    busiest = sorted(voters.judges, key=lambda judge: -voters.select_judges([judge]).is_rated.sum())[:10]
     for pair in combinations(busiest, 2):
-        two = voters.select(pair)
-        both = two.keep(two.complete)
+        two = voters.select_judges(pair)
+        both = two.keep_units(two.is_fully_rated)
         if len(both.codes) > 1:
             theirs = cohen_kappa_score(*both.codes.T, labels=[0, 1, 2], weights=weights)
             assert ours(point, name, two) == pytest.approx(theirs, abs=TOLERANCE)
 
 
 def test_mirrored_kappa_is_scikit_learns_on_pairs_entered_in_both_orders(tables, point, shared) -> None:
-    mirrored = ratings_by_criterion(read_table(shared / "data" / "llmfao_votes.csv"))[0].select(["gpt-3.5", "gpt-4"])
+    mirrored = ratings_by_criterion(read_table(shared / "data" / "llmfao_votes.csv"))[0].select_judges(
+        ["gpt-3.5", "gpt-4"]
+    )
     assert mirrored.mirrored
-    first, second = tables["llmfao"].select(["gpt-3.5", "gpt-4"]).codes.T
+    first, second = tables["llmfao"].select_judges(["gpt-3.5", "gpt-4"]).codes.T
     doubled = cohen_kappa_score([*first, *(2 - first)], [*second, *(2 - second)])
     assert ours(point, "cohen_kappa", mirrored) == pytest.approx(doubled, abs=TOLERANCE)
 
 
 def test_scott_pi_is_statsmodels_fleiss_kappa_of_two_judges(tables, point) -> None:
-    cases = [tables[f"newsroom {criterion}"].select(["rater-1", "rater-3"]) for criterion in CRITERIA]
-    cases.append(tables["dices350"].select(["rater-001", "rater-002"]))
-    cases.append(tables["llmfao"].select(["gpt-3.5", "gpt-4"]))
+    cases = [tables[f"newsroom {criterion}"].select_judges(["rater-1", "rater-3"]) for criterion in CRITERIA]
+    cases.append(tables["dices350"].select_judges(["rater-001", "rater-002"]))
+    cases.append(tables["llmfao"].select_judges(["gpt-3.5", "gpt-4"]))
     for two in cases:
         counts = np.stack([(two.codes == level).sum(axis=1) for level in range(len(two.levels))], axis=1)
         assert ours(point, "scott_pi", two) == pytest.approx(statsmodels_fleiss(counts), abs=TOLERANCE)
@@ -91,7 +93,7 @@ def test_fleiss_kappa_is_statsmodels_where_nothing_is_missing(tables, point) -> 
 def test_alpha_is_krippendorffs_on_scores(tables, point, metric) -> None:
     for name in (*(f"newsroom {criterion}" for criterion in CRITERIA), "topicalchat coherence", "topicalchat overall"):
         ratings = tables[name]
-        theirs = krippendorff.alpha(ratings.numbers().T, level_of_measurement=metric)
+        theirs = krippendorff.alpha(ratings.numeric_answers().T, level_of_measurement=metric)
         assert ours(point, f"krippendorff_alpha_{metric}", ratings) == pytest.approx(theirs, abs=TOLERANCE)
 
 
@@ -124,7 +126,7 @@ def test_gwet_fleiss_conger_and_icc_are_irrcacs_and_pingouins(tables, point, ref
     checked = set()
     for name, coefficients in reference["agree_irrcac_pingouin"]["values"].items():
         table, *judges = re.fullmatch(r"(.*?)(?: (rater-\S+|gpt-3\.5) (rater-\S+|gpt-4))?", name).groups()
-        ratings = tables[table] if judges == [None, None] else tables[table].select(judges)
+        ratings = tables[table] if judges == [None, None] else tables[table].select_judges(judges)
         for label, theirs in coefficients.items():
             measure = label.split(" ")[0]
             assert ours(point, measure, ratings) == pytest.approx(theirs, abs=TOLERANCE), (name, label)
@@ -140,7 +142,7 @@ def test_icc_and_kappa_are_those_of_rs_psych(tables, point, reference) -> None:
     values = reference["agree_psych"]["values"]
     for name, coefficients in values.items():
         table, *judges = re.fullmatch(r"(.*?)(?: (rater-\S+) (rater-\S+))?", name).groups()
-        ratings = tables[table] if judges == [None, None] else tables[table].select(judges)
+        ratings = tables[table] if judges == [None, None] else tables[table].select_judges(judges)
         if table == "dices350":
             from dataclasses import replace
 
@@ -156,8 +158,8 @@ def test_agreement_rate_by_counting(tables, point) -> None:
         ("dices350", ("rater-001", "rater-002")),
         ("newsroom fluency", ("rater-1", "rater-2")),
     ):
-        first, second = tables[name].select(pair).codes.T
-        assert ours(point, "agreement_rate", tables[name].select(pair)) == pytest.approx(
+        first, second = tables[name].select_judges(pair).codes.T
+        assert ours(point, "agreement_rate", tables[name].select_judges(pair)) == pytest.approx(
             np.mean(first == second), abs=1e-12
         )
     codes = tables["llmfao"].codes

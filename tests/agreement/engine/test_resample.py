@@ -15,7 +15,7 @@ from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa
-from voirdire.agreement.engine.combine import crossed_statistic, difference, group_statistic, mean_statistic
+from voirdire.agreement.engine.combine import crossed_statistic, difference_statistic, group_statistic, mean_statistic
 from voirdire.agreement.engine.intervals import bootstrap_interval, standard_errors
 from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.statistic import CountStatistic, WeightedStatistic, mean_over_units
@@ -102,7 +102,7 @@ def test_studentised_interval_by_hand() -> None:
 
 def test_standard_errors_of_count_statistics_are_near_the_jackknifes() -> None:
     ratings = panel(judges=3, units=400)
-    for statistic in (cohen_kappa(ratings.select(["1", "2"])), krippendorff_alpha(ratings, "ordinal").fixed()):
+    for statistic in (cohen_kappa(ratings.select_judges(["1", "2"])), krippendorff_alpha(ratings, "ordinal").fixed()):
         ones = np.ones((1, 400))
         delta = standard_errors(statistic, ones)[0]
         values = np.concatenate([statistic.values(w) for w in leave_one_out_weights(400)])
@@ -148,13 +148,13 @@ def test_coefficients_of_resamples_are_those_of_the_drawn_units() -> None:
         lambda r: gwet_ac(r, "quadratic"),
         panel_agreement,
         lambda r: intraclass_correlation(r, "2_1"),
-        lambda r: cohen_kappa(r.select(["1", "2"]), "linear"),
+        lambda r: cohen_kappa(r.select_judges(["1", "2"]), "linear"),
     ):
         whole = make(ratings)
         fixed = whole.fixed() if hasattr(whole, "fixed") else whole
         for row, value in zip(weights, fixed.values(weights), strict=True):
             drawn = ratings_from_matrix(
-                ratings.numbers()[np.repeat(np.arange(30), row.astype(int))].tolist(), levels=[1.0, 2.0, 3.0]
+                ratings.numeric_answers()[np.repeat(np.arange(30), row.astype(int))].tolist(), levels=[1.0, 2.0, 3.0]
             )
             again = make(drawn)
             again = again.fixed() if hasattr(again, "fixed") else again
@@ -177,7 +177,7 @@ def test_contexts_are_drawn_whole() -> None:
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval"])
 def test_a_judge_drawn_twice_is_not_compared_with_itself(metric: str) -> None:
     ratings = panel(judges=4, units=12, missing=0.15, seed=2)
-    numbers = ratings.numbers()
+    numbers = ratings.numeric_answers()
     made = krippendorff_alpha(ratings, metric)
     for v in ([2, 1, 1, 0], [0, 3, 1, 0], [1, 1, 1, 1]):
         ours = made.two_way(np.ones((1, 12)), np.array([v], float))[0]
@@ -250,7 +250,7 @@ def test_paired_differences_use_the_same_resamples() -> None:
     b = np.where(np.arange(40) < 30, truth, 1 - truth)
     one = agreement_rate(ratings_from_matrix(np.column_stack([a, truth]).tolist()))
     two = agreement_rate(ratings_from_matrix(np.column_stack([b, truth]).tolist()))
-    gap, first, second = bootstrap([difference(one, two), one, two], resamples=3000)
+    gap, first, second = bootstrap([difference_statistic(one, two), one, two], resamples=3000)
     assert np.abs(gap.draws - (first.draws - second.draws)).max() < 1e-12
     assert gap.estimate == pytest.approx(0.1)
     assert gap.share_at_least_zero == np.mean(first.draws >= second.draws)
@@ -261,17 +261,17 @@ def test_paired_differences_use_the_same_resamples() -> None:
 
 
 def test_differences_of_unlike_statistics_and_of_panels() -> None:
-    mixed = difference(spearman_statistic(X, Y), pearson_statistic(X, Y))
+    mixed = difference_statistic(spearman_statistic(X, Y), pearson_statistic(X, Y))
     assert isinstance(mixed, WeightedStatistic)
     ones = np.ones((1, 60))
     assert mixed.values(ones)[0] == pytest.approx(stats.spearmanr(X, Y)[0] - stats.pearsonr(X, Y)[0])
     one, two = krippendorff_alpha(panel(seed=1)), krippendorff_alpha(panel(seed=2))
     w, v = np.ones((2, 30)), np.array([[1.0] * 5, [2.0, 1.0, 1.0, 1.0, 0.0]])
-    assert np.allclose(difference(one, two).two_way(w, v), one.two_way(w, v) - two.two_way(w, v))
+    assert np.allclose(difference_statistic(one, two).two_way(w, v), one.two_way(w, v) - two.two_way(w, v))
     with pytest.raises(ValueError, match="same units"):
-        difference(mean_of_x(), mean_over_units(np.ones(3, bool), np.ones(3, bool)))
+        difference_statistic(mean_of_x(), mean_over_units(np.ones(3, bool), np.ones(3, bool)))
     with pytest.raises(ValueError, match="two statistics with judges"):
-        difference(one, mean_of_x())
+        difference_statistic(one, mean_of_x())
 
 
 def test_units_that_say_nothing_are_not_resampled() -> None:

@@ -114,7 +114,7 @@ def test_sums_over_labels_given_are_products_of_matrices() -> None:
 def test_the_metric_is_the_hessian_where_all_classes_are_known(model: str) -> None:
     problem = encoded(model, known=True)
     x = np.random.default_rng(1).normal(0, 1.0, problem.density.size)
-    apply = ExpectedLabels(problem.density, problem.data).metric(x)
+    apply = ExpectedLabels(problem.density, problem.data).inverse_information(x)
     inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
     np.testing.assert_allclose(inverse @ hessian(problem, x), np.eye(x.size), atol=1e-7)
 
@@ -123,7 +123,7 @@ def test_the_metric_is_the_hessian_where_all_classes_are_known(model: str) -> No
 def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> None:
     problem = encoded(model, known=False)
     x = np.random.default_rng(2).normal(0, 1.0, problem.density.size)
-    apply = ExpectedLabels(problem.density, problem.data).metric(x)
+    apply = ExpectedLabels(problem.density, problem.data).inverse_information(x)
     inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-12)
     curvature = np.linalg.eigvalsh(np.linalg.inv(inverse) - hessian(problem, x))

@@ -233,7 +233,7 @@ def test_one_copy_among_six_judges_counts_more_than_once_and_not_many_times() ->
     for anchors, asked in ((None, "pass items of known class"), (known, "pass more items of known class")):
         fit = voirdire.fit(table, method="map", model="hierarchical-dawid-skene", anchors=anchors)
         message = fit.checks().set_index("check").loc["dependence", "message"]
-        assert message.startswith("6 judges, worth about 5 ")
+        assert message.startswith("6 judges carry as much information as about 5 ")
         assert "count as evidence more than once" in message
         assert asked in message
 

@@ -151,7 +151,7 @@ def test_what_is_asked_anew_is_bayes_rule(name: str, graded: tuple[pd.DataFrame,
     values = density.values(find_mode(problem, tolerance=1e-2).x, np)
     counts = problem.data["labels"]["counts"][:1].copy()
     for judge in (0, 3):
-        counts[:, density.columns(np.array([judge]))] = 0.0
+        counts[:, density.judge_columns(np.array([judge]))] = 0.0
         one = {name: column[:1] for name, column in problem.data["labels"].items()}
         data = {"labels": one | {"counts": counts}}
         chance = beliefs_of_others(density, values, data, judge)[1][0]

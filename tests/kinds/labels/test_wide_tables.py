@@ -77,7 +77,7 @@ def test_products_are_those_with_the_hessian(model: str, monkeypatch: pytest.Mon
     x = np.random.default_rng(2).normal(0, 0.5, held.density.size)
     matrix = negative_hessian(ExpectedLabels(held.density, held.data), x)
     curvature = Curvature(ExpectedLabels(given.density, given.data), x)
-    np.testing.assert_allclose(curvature.times(np.eye(x.size)), matrix, atol=1e-8)
+    np.testing.assert_allclose(curvature.multiply(np.eye(x.size)), matrix, atol=1e-8)
     own = held.density.parameter_slices["confusion_judge"]
     block = matrix[own, own].reshape(20, 6, 20, 6)[np.arange(20), :, np.arange(20)]
     np.testing.assert_allclose(curvature.judge_blocks(), block, atol=1e-8)
@@ -118,12 +118,12 @@ def test_draws_have_the_covariance_of_the_hessian(
 def test_residuals_are_those_of_a_table_that_holds_all(monkeypatch: pytest.MonkeyPatch) -> None:
     held, given = both(monkeypatch, "hierarchical-dawid-skene", labels(each=12, right=0.97))
     mode = find_mode(held).x  # classes are sure, so that draws are alike
-    one = label_residuals(held, Posterior(held.density, mode, None), np.random.default_rng(0)).sums()
+    one = label_residuals(held, Posterior(held.density, mode, None), np.random.default_rng(0)).pair_statistics()
     found = wide_residuals(given, Posterior(given.density, mode, None), np.random.default_rng(0))
-    for dense, few in zip(one, found.sums(), strict=True):
+    for dense, few in zip(one, found.pair_statistics(), strict=True):
         np.testing.assert_allclose(few, dense, atol=1e-9)
     upper = np.triu_indices(20, 1)
-    np.testing.assert_allclose(found.groups.sum(axis=1)[0], found.sums()[0][upper], atol=1e-9)
+    np.testing.assert_allclose(found.groups.sum(axis=1)[0], found.pair_statistics()[0][upper], atol=1e-9)
 
 
 def test_agreements_are_those_of_a_table_that_holds_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def test_the_covariance_of_two_judges_errors_is_found_without_bias() -> None:
     shared = noisy([0.04], 4000, seed=2)[0]
     errors[[1, 3]] += shared
     _, left = found(table(errors, 0.1, seed=3))
-    t, variance, scale = left.sums()
+    t, variance, scale = left.pair_statistics()
     z = t / np.sqrt(np.where(variance > 0, variance, 1.0))
     covariance = 0.04**2 / np.sqrt((0.05**2 + 0.04**2) * (0.12**2 + 0.04**2))
     # shared by the two alone; of a pair with one of them, it is part of the others' mean square
@@ -63,7 +63,7 @@ def test_the_covariance_of_two_judges_errors_is_found_without_bias() -> None:
     assert rho[1, 3] == pytest.approx(covariance, abs=0.04)
     assert z[1, 3] > 8
     independent = found(table(noisy([0.03, 0.05, 0.08, 0.12, 0.15], 4000, seed=4), 0.1, seed=5))[1]
-    t, variance, _ = independent.sums()
+    t, variance, _ = independent.pair_statistics()
     pairs = np.triu_indices(5, 1)
     assert np.abs(t[pairs] / np.sqrt(variance[pairs])).max() < 3.0  # ten standard normals
 

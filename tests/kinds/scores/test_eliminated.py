@@ -66,7 +66,7 @@ def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels:
         near = np.stack([curvature.divide(row) for row in np.eye(density.size)])
         np.testing.assert_allclose(near, near.T, atol=1e-12)
         assert np.linalg.eigvalsh(near).min() > 0
-        g, psi = small.parts(x)
+        g, psi = small.split_vector(x)
         blocks = blocks_of(small, g, psi)
         unit = np.eye(len(g))
         coloured = np.stack([blocks.from_white(row) for row in unit])
@@ -75,7 +75,7 @@ def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels:
     assert np.abs(ended.gradient).max() < 1e-6
     assert ended.iterations < 15
     arrow = small.factored_hessian(ended.x)
-    inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(density.size)])
+    inverse = np.stack([small.join_vector(*arrow.divide(*small.split_vector(row))) for row in np.eye(density.size)])
     np.testing.assert_allclose(inverse @ written.hessian(ended.x), np.eye(density.size), atol=1e-10)
     assert not arrow.shifted
 
@@ -123,7 +123,7 @@ def test_draws_have_the_inverse_for_their_covariance(
     small = EliminatedItems(problem.density, problem.data)
     x = find_mode(problem).x
     arrow = small.factored_hessian(x)
-    inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(len(x))])
+    inverse = np.stack([small.join_vector(*arrow.divide(*small.split_vector(row))) for row in np.eye(len(x))])
     draws, proper = small.draws_about_mode(x, count, np.random.default_rng(4))
     assert proper
     sd = np.sqrt(inverse.diagonal())
@@ -145,7 +145,7 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(eliminated, "MAX_DENSE_PARAMETERS", 0)
     draws, found = small.draws_about_mode(x, 500, np.random.default_rng(1))
     assert found is proper
-    sd = small.flat(*exact).std(axis=0)
+    sd = small.join_vector(*exact).std(axis=0)
     ratio = (draws - x).std(axis=0) / sd
     # of 500 draws a standard deviation has an error of 0.032; the mean over many parameters hardly any
     assert np.abs(ratio - 1.0).max() < 0.2

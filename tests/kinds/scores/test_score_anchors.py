@@ -257,7 +257,7 @@ def test_the_check_seldom_tells_chance_from_chance() -> None:
         (check,) = human_concordance_check(problem, 0)
         told += check.level != "warn"
         if check.level == "warn":
-            assert "cannot be told from chance. Let people score about 20 more items, such as" in check.message
+            assert "is not distinguishable from chance. Let people score about 20 more items, such as" in check.message
     assert told <= 19
 
 

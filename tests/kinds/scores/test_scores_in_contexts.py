@@ -311,7 +311,7 @@ def test_terms_of_contexts_and_tastes_go_without_those_of_items_in_contexts() ->
     assert tasted.ranking()["sd"].mean() > 3 * plain.ranking()["sd"].mean()
     whole = voirdire.fit(table.assign(score=table["score"].round().clip(1, 9)), terms="item + context", method="map")
     assert "context" in set(whole.terms()["term"])
-    with pytest.raises(InputError, match="judge:item cannot be told: there is one judge"):
+    with pytest.raises(InputError, match="judge:item cannot be estimated from these data: there is one judge"):
         voirdire.fit(table[table["judge"] == "j0"], terms="item + judge:item", method="map")
 
 

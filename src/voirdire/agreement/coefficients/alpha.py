@@ -160,7 +160,7 @@ def _pairable_counts(counts: LevelCounts, judges: FloatArray) -> tuple[FloatArra
 
 
 def _ratio_distances(ratings: Ratings) -> FloatArray:
-    ratings.numbers()
+    ratings.numeric_answers()
     values = ratings.values
     assert values is not None
     if values.min(initial=0.0) < 0:
@@ -172,7 +172,7 @@ def _ratio_distances(ratings: Ratings) -> FloatArray:
 
 def _interval_alpha(ratings: Ratings) -> PanelStatistic:
     """Interval alpha from sums of powers: sum_{j != k} (x_j - x_k)^2 = 2 (m sum x^2 - (sum x)^2)."""
-    numbers = ratings.numbers()
+    numbers = ratings.numeric_answers()
     rated = ratings.is_rated
     mean_score = numbers[rated].mean() if rated.any() else 0.0
     centred = np.where(rated, numbers - mean_score, 0.0)

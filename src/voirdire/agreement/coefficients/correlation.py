@@ -36,7 +36,7 @@ class Cells:
     Examples
     --------
     >>> cells = Cells.from_columns(np.array([2.0, 1.0, 2.0, np.nan]), np.array([5.0, 7.0, 5.0, 1.0]))
-    >>> cells.x.tolist(), cells.y.tolist(), cells.counts(np.array([[1.0, 1.0, 2.0, 9.0]])).tolist()
+    >>> cells.x.tolist(), cells.y.tolist(), cells.cell_weights(np.array([[1.0, 1.0, 2.0, 9.0]])).tolist()
     ([0, 1], [1, 0], [[1.0, 3.0]])
     """
 
@@ -58,7 +58,7 @@ class Cells:
         starts = np.flatnonzero(new)
         return cls(used, dense_codes(a[starts]), dense_codes(b[starts]), order, starts)
 
-    def counts(self, weights: FloatArray) -> FloatArray:
+    def cell_weights(self, weights: FloatArray) -> FloatArray:
         """Total weight in each cell, shape (r, cells), from weights of shape (r, units)."""
         ordered = weights[:, self.order]
         if len(self.starts) == len(self.order):
@@ -158,7 +158,7 @@ def spearman_statistic(x: FloatArray, y: FloatArray) -> WeightedStatistic:
     cells = Cells.from_columns(x, y)
 
     def rho_of_weights(weights: FloatArray) -> FloatArray:
-        counts = cells.counts(weights)
+        counts = cells.cell_weights(weights)
         x_counts, y_counts = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
         a, b = centred_ranks(x_counts), centred_ranks(y_counts)
         covariance = np.sum(counts * a[:, cells.x] * b[:, cells.y], axis=1)
@@ -204,7 +204,7 @@ def kendall_statistic(x: FloatArray, y: FloatArray, variant: str = "b") -> Weigh
     excess_of = Excess(cells)
 
     def tau_of_weights(weights: FloatArray) -> FloatArray:
-        counts = cells.counts(weights)
+        counts = cells.cell_weights(weights)
         excess = excess_of(counts)
         x_counts, y_counts = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
         n = counts.sum(axis=1)

@@ -71,7 +71,7 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
     """
     from scipy.stats import f
 
-    x = ratings.numbers()[ratings.complete]
+    x = ratings.numeric_answers()[ratings.is_fully_rated]
     n, k = x.shape
     model = int(measure[4])
     x = x - x.mean()
@@ -139,7 +139,7 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     """
     if form not in get_args(Form):
         raise InputError(f"ICC form {form!r} is not known; give one of {', '.join(get_args(Form))}")
-    numbers = ratings.numbers()
+    numbers = ratings.numeric_answers()
     complete: NDArray[np.bool_] = ~np.any(np.isnan(numbers), axis=1)
     k = len(ratings.judges)
     mean_score = numbers[complete].mean() if complete.any() else 0.0

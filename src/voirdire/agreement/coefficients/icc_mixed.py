@@ -59,7 +59,7 @@ def mixed_intraclass_correlation(ratings: Ratings, form: str = "2_1") -> CountSt
     >>> icc.values(np.ones((1, 6))).round(3).tolist()
     [0.305]
     """
-    numbers = ratings.numbers()
+    numbers = ratings.numeric_answers()
     rated = (~np.isnan(numbers)).astype(float)
     y = np.where(rated > 0, numbers, 0.0)
     y = np.where(rated > 0, y - y.sum() / max(rated.sum(), 1.0), 0.0)

@@ -91,7 +91,7 @@ def add_reference_column(ratings: Ratings, reference: str | Sequence[str], name:
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
     >>> whole, column, who = add_reference_column(ratings_from_matrix([["a", "a", "b"]]), ["1", "2", "3"], "majority")
-    >>> whole.select([column]).codes.tolist(), who
+    >>> whole.select_judges([column]).codes.tolist(), who
     ([[0]], ['1', '2', '3'])
     """
     reference_judges = [reference] if isinstance(reference, str) else list(reference)
@@ -100,7 +100,7 @@ def add_reference_column(ratings: Ratings, reference: str | Sequence[str], name:
     if len(reference_judges) == 1:
         return ratings, reference_judges[0], reference_judges
     ratings = add_tie_level(ratings)
-    return (ratings.with_column(name, majority_answer(ratings.select(reference_judges))), name, reference_judges)
+    return (ratings.with_column(name, majority_answer(ratings.select_judges(reference_judges))), name, reference_judges)
 
 
 def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatistic:
@@ -137,4 +137,4 @@ def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatis
     if not 2 <= m <= size:
         raise InputError(f"at least {m} of {size} judges cannot be asked for; give a number from 2 to {size}")
     top_count = LevelCounts(ratings)(np.ones((1, size)))[0].max(axis=1, initial=0.0)
-    return mean_over_units(ratings.complete, top_count >= m)
+    return mean_over_units(ratings.is_fully_rated, top_count >= m)

@@ -36,7 +36,7 @@ class Measure:
     ----------
     name : str
         Name in tables and on the command line.
-    of : {"pair", "panel", "both"}
+    compares : {"pair", "panel", "both"}
         Judges that it compares: two, a whole panel, or either.
     needs : {"nominal", "ordered", "numbers", "ranks", "sets"}
         Required kind of answers.
@@ -45,7 +45,7 @@ class Measure:
     """
 
     name: str
-    of: Literal["pair", "panel", "both"]
+    compares: Literal["pair", "panel", "both"]
     needs: Needs
     build: Build
 
@@ -61,7 +61,7 @@ def _paired_answer_values(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
     return first, second
 
 
-def _variants(
+def _measure_variants(
     name: str,
     judge_count: Literal["pair", "panel", "both"],
     function: Callable[[Ratings, Any], Statistic | TwoWayStatistic],
@@ -75,12 +75,15 @@ def _variants(
     return [Measure(name + end, judge_count, needs, build_with(value)) for end, (needs, value) in arguments.items()]
 
 
-def _correlate(ratings: Ratings, name: str) -> Statistic:
+def _correlation_statistic(ratings: Ratings, name: str) -> Statistic:
     return CORRELATIONS[name](*_paired_answer_values(ratings))
 
 
-_CORRELATIONS = _variants(
-    "", "pair", _correlate, {name: ("numbers" if name == "pearson" else "ordered", name) for name in CORRELATIONS}
+_CORRELATIONS = _measure_variants(
+    "",
+    "pair",
+    _correlation_statistic,
+    {name: ("numbers" if name == "pearson" else "ordered", name) for name in CORRELATIONS},
 )
 _WEIGHTS: dict[str, tuple[Needs, object]] = {
     "": ("nominal", "identity"),
@@ -105,17 +108,17 @@ _FORMS: dict[str, tuple[Needs, object]] = {form: ("numbers", form) for form in g
 
 _OTHERS = [
     Measure("agreement_rate", "both", "nominal", _agreement_rate),
-    *_variants("cohen_kappa", "pair", cohen_kappa, _WEIGHTS),
+    *_measure_variants("cohen_kappa", "pair", cohen_kappa, _WEIGHTS),
     Measure("scott_pi", "pair", "nominal", scott_pi),
-    *_variants("fleiss_kappa", "both", fleiss_kappa, _WEIGHTS),
-    *_variants("conger_kappa", "both", conger_kappa, _WEIGHTS),
-    *_variants("brennan_prediger", "both", brennan_prediger, _WEIGHTS),
-    *_variants("gwet_ac", "both", gwet_ac, _AC),
-    *_variants(
+    *_measure_variants("fleiss_kappa", "both", fleiss_kappa, _WEIGHTS),
+    *_measure_variants("conger_kappa", "both", conger_kappa, _WEIGHTS),
+    *_measure_variants("brennan_prediger", "both", brennan_prediger, _WEIGHTS),
+    *_measure_variants("gwet_ac", "both", gwet_ac, _AC),
+    *_measure_variants(
         "krippendorff_alpha_", "both", krippendorff_alpha, {name: (needs, name) for name, needs in _ALPHAS.items()}
     ),
-    *_variants("icc_", "both", intraclass_correlation, _FORMS),
-    *_variants(
+    *_measure_variants("icc_", "both", intraclass_correlation, _FORMS),
+    *_measure_variants(
         "icc_", "both", mixed_intraclass_correlation, {f"{form}_mixed": needs for form, needs in _FORMS.items()}
     ),
     Measure("kendall_w", "panel", "ordered", kendall_w_of_items),
@@ -129,7 +132,7 @@ RANKING_MEASURES = {
     measure.name: measure
     for measure in (
         Measure("kendall_w", "panel", "ranks", kendall_w),
-        *_variants("", "both", rank_correlation, {n: ("ranks", n) for n in ("kendall_tau_b", "spearman")}),
+        *_measure_variants("", "both", rank_correlation, {n: ("ranks", n) for n in ("kendall_tau_b", "spearman")}),
     )
 }
 
@@ -154,7 +157,7 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
 
     Examples
     --------
-    >>> find_measure("at_least_3_agree").of
+    >>> find_measure("at_least_3_agree").compares
     'panel'
     >>> find_measure("kappa")
     Traceback (most recent call last):
@@ -226,7 +229,7 @@ def statistic_of(measure: Measure, ratings: Ratings) -> Statistic | TwoWayStatis
     statistic = measure.build(ratings)
     if not ratings.mirrored:
         return statistic
-    flipped = measure.build(ratings.flipped())
+    flipped = measure.build(ratings.with_reversed_levels())
     if isinstance(statistic, CountStatistic) and isinstance(flipped, CountStatistic):
         return CountStatistic((statistic.features + flipped.features) / 2, statistic.kernel)
     if isinstance(statistic, PanelStatistic) and isinstance(flipped, PanelStatistic):

@@ -55,7 +55,7 @@ def concordance_statistic(estimate: FloatArray, truth: FloatArray) -> WeightedSt
     excess_of = Excess(cells)
 
     def concordance_of_weights(weights: FloatArray) -> FloatArray:
-        counts = cells.counts(weights)
+        counts = cells.cell_weights(weights)
         all_pairs = counts.sum(axis=1) ** 2
         tied_x, tied_y = (np.sum(sum_by_code(counts, codes) ** 2, axis=1) for codes in (cells.x, cells.y))
         ordered = (all_pairs - tied_y) / 2

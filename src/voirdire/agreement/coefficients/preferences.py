@@ -179,7 +179,7 @@ class Preferences:
                     if name == DEGREE_WIN_RATE
                     else _adjusted_win_rate(used, share, covariates)
                 )
-                judge_ratings = self.ratings.select([judge])
+                judge_ratings = self.ratings.select_judges([judge])
                 tasks.append(Task(name, (judge,), statistic, judge_ratings, item, undefined=reason))
         return tasks
 

@@ -137,7 +137,7 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
     >>> w.values(np.ones((1, 4))).round(4).tolist()
     [0.8391]
     """
-    used, judges = ratings.complete, len(ratings.judges)
+    used, judges = ratings.is_fully_rated, len(ratings.judges)
     codes = np.where(used[:, None], ratings.codes, 0)
 
     def w_of_weights(weights: FloatArray) -> FloatArray:

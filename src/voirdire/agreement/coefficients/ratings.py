@@ -126,11 +126,11 @@ class Ratings:
         return self.codes >= 0
 
     @property
-    def complete(self) -> NDArray[np.bool_]:
+    def is_fully_rated(self) -> NDArray[np.bool_]:
         """True where every judge rated a unit; shape (units,)."""
         return np.asarray(np.all(self.is_rated, axis=1))
 
-    def select(self, judges: Sequence[str]) -> Ratings:
+    def select_judges(self, judges: Sequence[str]) -> Ratings:
         """Keep some judges, in the given order; levels and units do not change.
 
         Raises
@@ -143,7 +143,7 @@ class Ratings:
         ranks = None if self.ranks is None else tuple(matrix[:, columns] for matrix in self.ranks)
         return replace(self, judges=tuple(judges), codes=self.codes[:, columns], ranks=ranks)
 
-    def keep(self, units: NDArray[np.bool_]) -> Ratings:
+    def keep_units(self, units: NDArray[np.bool_]) -> Ratings:
         """Keep some units."""
         contexts = None if self.contexts is None else dense_codes(self.contexts[units])
         return replace(
@@ -163,7 +163,7 @@ class Ratings:
             if (first | second).any():
                 yield item, first, second
 
-    def flipped(self) -> Ratings:
+    def with_reversed_levels(self) -> Ratings:
         """The same answers with the levels reversed: votes on pairs with items swapped."""
         last = len(self.levels) - 1
         return replace(self, codes=np.where(self.codes >= 0, last - self.codes, -1), levels=self.levels[::-1])
@@ -172,7 +172,7 @@ class Ratings:
         """Add a column, such as the majority of a panel."""
         return replace(self, judges=(*self.judges, name), codes=np.column_stack([self.codes, codes]))
 
-    def numbers(self) -> FloatArray:
+    def numeric_answers(self) -> FloatArray:
         """The answers as numbers, NaN where there is none; shape (units, judges).
 
         Raises

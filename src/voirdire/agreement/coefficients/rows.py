@@ -78,7 +78,7 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
         for judge, column in zip(ratings.judges, answers.T, strict=True):
             if len(np.unique(column)) == 1:
                 return f"undefined: every answer of {judge!r} is {ratings.levels[column[0]]!r}, so it cannot correlate"
-    if measure.startswith("icc") and np.ptp(ratings.numbers()[used], axis=0).any():
+    if measure.startswith("icc") and np.ptp(ratings.numeric_answers()[used], axis=0).any():
         return "undefined: judges disagree so much that their means of the items show no variance"
     return "undefined: the answers do not vary as the measure needs"
 

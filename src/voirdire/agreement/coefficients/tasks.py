@@ -75,7 +75,7 @@ def plan_tasks(
     chosen = _check_judges(
         matched[0], judges, against, alone=bool(requested) and set(requested or ()) <= {*SINGLE_JUDGE_MEASURES}
     )
-    matched = [ratings.select(chosen) for ratings in matched]
+    matched = [ratings.select_judges(chosen) for ratings in matched]
     if against == MAJORITY:
         matched = [add_tie_level(ratings) for ratings in matched]
     names = _check_measures(matched, requested, against)
@@ -93,18 +93,18 @@ def plan_tasks(
             tasks = [
                 _task_of_measure(measure, ratings)
                 for measure in measure_list
-                if measure.of == "panel" or (measure.of == "both" and len(chosen) > 2)
+                if measure.compares == "panel" or (measure.compares == "both" and len(chosen) > 2)
             ]
             if with_pairs or len(chosen) == 2:
                 tasks += [
-                    _task_of_measure(measure, ratings.select(pair))
+                    _task_of_measure(measure, ratings.select_judges(pair))
                     for measure in measure_list
-                    if measure.of != "panel"
+                    if measure.compares != "panel"
                     for pair in combinations(chosen, 2)
                 ]
         for name in names:
             if name in WIN_RATES:
-                tasks += _win_rates(name, voted.select(chosen))
+                tasks += _win_rates(name, voted.select_judges(chosen))
             elif name in SINGLE_JUDGE_MEASURES:
                 tasks += preferences[place].win_rate_tasks(name, chosen)
         tasks_by_criterion.append(tasks)
@@ -145,7 +145,9 @@ def _check_measures(matched: Sequence[Ratings], requested: list[str] | None, aga
     if requested is None:
         suitable = _suitable_measures(matched)
         ranked = matched[0].ranks is not None
-        return [name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].of != "panel"]
+        return [
+            name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].compares != "panel"
+        ]
     names = list(dict.fromkeys(requested))
     problems: list[str] = []
     for name in names:
@@ -155,7 +157,7 @@ def _check_measures(matched: Sequence[Ratings], requested: list[str] | None, aga
             continue
         with gathered_problems(problems):
             measure = find_measure(name, ranked=matched[0].ranks is not None)
-            if measure.of == "panel" and against is not None:
+            if measure.compares == "panel" and against is not None:
                 problems.append(f"{name} is about a whole panel; leave out against")
             problems += [*filter(None, (misfit_reason(measure, ratings) for ratings in matched))][:1]
     if not names:
@@ -196,14 +198,14 @@ def _tasks_against(ratings: Ratings, measures: Sequence[Measure], against: str) 
     for measure in measures:
         for judge in ratings.judges:
             if against == MAJORITY:
-                others = ratings.select([name for name in ratings.judges if name != judge])
+                others = ratings.select_judges([name for name in ratings.judges if name != judge])
                 tasks.append(
                     _task_of_measure(
-                        measure, ratings.select([judge]).with_column(OTHERS_MAJORITY, majority_answer(others))
+                        measure, ratings.select_judges([judge]).with_column(OTHERS_MAJORITY, majority_answer(others))
                     )
                 )
             elif judge != against:
-                tasks.append(_task_of_measure(measure, ratings.select([judge, against])))
+                tasks.append(_task_of_measure(measure, ratings.select_judges([judge, against])))
     return tasks
 
 
@@ -212,7 +214,7 @@ def _win_rates(name: str, ratings: Ratings) -> list[Task]:
     last = len(ratings.levels) - 1
     tasks = []
     for judge in ratings.judges:
-        answers = ratings.select([judge])
+        answers = ratings.select_judges([judge])
         codes = answers.codes[:, 0]
         for item, first, second in ratings.item_sides():
             won = (first & (codes == 0)) | (second & (codes == last))

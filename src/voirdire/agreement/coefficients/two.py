@@ -109,7 +109,7 @@ def agreement_rate(ratings: Ratings) -> CountStatistic:
     [0.5]
     """
     first, second = ratings.codes.T
-    return mean_over_units(ratings.complete, first == second)
+    return mean_over_units(ratings.is_fully_rated, first == second)
 
 
 def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic:
@@ -183,4 +183,4 @@ def _margin_features(ratings: Ratings, misses: FloatArray) -> FloatArray:
     first, second = ratings.codes.T
     levels = np.eye(len(ratings.levels))
     features = np.column_stack([np.ones(len(first)), misses[first, second], levels[first], levels[second]])
-    return np.where(ratings.complete[:, None], features, 0.0)
+    return np.where(ratings.is_fully_rated[:, None], features, 0.0)

@@ -78,8 +78,10 @@ def human_ceiling(
     request = read_request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
     by_default: Settings = {"unit": settings.get("unit") or (None if level == "pooled" else "context")}
     grouping = Grouping.from_request(level, average, settings | by_default, request.grids[0])
-    if grouping.how.unit in ("system", "both"):
-        raise InputError(f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts")
+    if grouping.resampling.unit in ("system", "both"):
+        raise InputError(
+            f"unit {grouping.resampling.unit!r} is not offered for the human ceiling; resample items or contexts"
+        )
     rows: list[Row] = []
     for grid, name in product(score_grids(scores, phase), request.measures):
         criterion_text = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
@@ -95,5 +97,5 @@ def human_ceiling(
             subject = "an annotator" if annotator_name == CEILING else repr(annotator_name)
             reason = f"undefined: too few or constant scores of {subject}{criterion_text}"
             tasks.append(Task(name, (annotator_name, OTHERS), statistic, shown, level, reason))
-        rows += result_rows(tasks, *grouping.resampling(grid))
-    return result_frame(rows).assign(unit=grouping.how.unit)
+        rows += result_rows(tasks, *grouping.grid_resampling(grid))
+    return result_frame(rows).assign(unit=grouping.resampling.unit)

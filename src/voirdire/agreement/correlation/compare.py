@@ -151,8 +151,8 @@ def compare_metrics(
 
     request = read_request(table, human, metrics, measure, level, average, phase, None)
     grouping = Grouping.from_request(level, average, settings, request.grids[0])
-    resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
-    unit = grouping.how.unit or "item"
+    resampling, grouping = grouping.resampling, replace(grouping, resampling=grouping.resampling.without_cluster)
+    unit = grouping.resampling.unit or "item"
     check_permutations(permutations)
     if len(request.metrics) < 2:
         raise InputError(f"comparing takes two metrics; there is only {request.metrics[0]!r}")
@@ -165,10 +165,10 @@ def compare_metrics(
         row["unit"] = unit
         if n < 2:
             return row | {"note": f"undefined: {n} items were scored by {a!r}, {b!r} and people"}
-        part = grid.keep(known)
+        part = grid.keep_items(known)
         x, y, z = part.judge_scores(a), part.judge_scores(b), people[known]
         statistic_a, statistic_b = (correlation_statistic(measure, part, scores, z, grouping) for scores in (x, y))
-        how, groups = grouping.resampling(part)
+        how, groups = grouping.grid_resampling(part)
         reason = "one of the scores does not vary as the coefficient needs"
         row |= paired_comparison(measure, statistic_a, statistic_b, how, reason, groups)
         if level != "pooled" or unit == "item":
@@ -194,7 +194,7 @@ def _williams_p_value(name: str, grid: Grid, x: FloatArray, y: FloatArray, z: Fl
     if level == "context" or name not in WILLIAMS:
         return float("nan")
     if level == "system":
-        x, y, z = (np.nanmean(grid.square(scores), axis=0) for scores in (x, y, z))
+        x, y, z = (np.nanmean(grid.context_system_table(scores), axis=0) for scores in (x, y, z))
     if len(x) < 4:
         return float("nan")
     ones = np.ones(len(x))

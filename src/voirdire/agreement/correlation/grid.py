@@ -57,7 +57,7 @@ class Grid:
             notes={**self.notes, judge: note} if note else self.notes,
         )
 
-    def keep(self, items: NDArray[np.bool_]) -> Grid:
+    def keep_items(self, items: NDArray[np.bool_]) -> Grid:
         """Keep some items."""
         return replace(
             self,
@@ -67,7 +67,7 @@ class Grid:
             system=None if self.system is None else dense_codes(self.system[items]),
         )
 
-    def square(self, values: FloatArray) -> FloatArray:
+    def context_system_table(self, values: FloatArray) -> FloatArray:
         """Arrange a column as a table of contexts by systems, NaN where there is no item.
 
         Without systems, the columns are the positions of the items within their context.
@@ -77,14 +77,14 @@ class Grid:
         InputError
             If there are no contexts, or two items of one system in a context.
         """
-        context, system = self.context, self.places()
+        context, system = self.context, self.table_columns()
         assert context is not None
         table = np.full((*values.shape[:-1], int(context.max()) + 1, int(system.max()) + 1), np.nan)
         table[..., context, system] = values
         return table
 
-    def places(self) -> IntArray:
-        """The column of each item in `square`: its system, or its position within its context."""
+    def table_columns(self) -> IntArray:
+        """The column of each item in `context_system_table`: its system, or its position within its context."""
         if self.context is None:
             raise InputError("grouping by context or system needs a column 'context'; use level 'pooled'")
         if self.system is None:

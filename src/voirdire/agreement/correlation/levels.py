@@ -55,13 +55,13 @@ class Grouping:
         The level of the correlation.
     average : {"mean", "fisher"}
         Average of the coefficients of contexts: plain mean or by Fisher's z.
-    how : Resampling
+    resampling : Resampling
         Resampling of items, contexts, systems or both.
     """
 
     level: Level
     average: Average
-    how: Resampling
+    resampling: Resampling
 
     @classmethod
     def from_request(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
@@ -77,7 +77,7 @@ class Grouping:
         Examples
         --------
         >>> grid = Grid(("m",), np.empty((1, 1)), ("a",), None, None, None, {})
-        >>> Grouping.from_request("pooled", "mean", {}, grid).how.unit
+        >>> Grouping.from_request("pooled", "mean", {}, grid).resampling.unit
         'item'
         """
         if level not in get_args(Level):
@@ -97,19 +97,19 @@ class Grouping:
         raise_problems(problems)
         return cls(level, average, resampling)
 
-    def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
+    def grid_resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
         """The settings and groups for `bootstrap`; systems of a grid take the role of its judges."""
-        if self.level == "pooled" and self.how.unit in ("item", "both"):
-            return self.how, None
+        if self.level == "pooled" and self.resampling.unit in ("item", "both"):
+            return self.resampling, None
         if self.level == "pooled":
-            groups = grid.context if self.how.unit == "context" else grid.system
-            return replace(self.how, unit="context"), groups
+            groups = grid.context if self.resampling.unit == "context" else grid.system
+            return replace(self.resampling, unit="context"), groups
         units: dict[Unit | None, Unit] = {"context": "item", "system": "judge", "both": "both"}
-        return replace(self.how, unit=units[self.how.unit]), None
+        return replace(self.resampling, unit=units[self.resampling.unit]), None
 
     def bootstrap(self, statistics: Sequence[Statistic | TwoWayStatistic], grid: Grid) -> list[Replicates]:
         """Resample statistics of a grid."""
-        resampling, groups = self.resampling(grid)
+        resampling, groups = self.grid_resampling(grid)
         return bootstrap(statistics, groups=groups, resampling=resampling)
 
 
@@ -146,11 +146,11 @@ def correlation_statistic(
     """
     if grouping.level == "pooled":
         pooled = CORRELATIONS[name](metric, human)
-        if grouping.how.unit == "both":
+        if grouping.resampling.unit == "both":
             assert grid.context is not None
-            return crossed_statistic(pooled, grid.context, grid.places())
+            return crossed_statistic(pooled, grid.context, grid.table_columns())
         return pooled
-    x, y = grid.square(metric), grid.square(human)
+    x, y = grid.context_system_table(metric), grid.context_system_table(human)
     missing = np.isnan(x) | np.isnan(y)
     x, y = np.where(missing, np.nan, x), np.where(missing, np.nan, y)
     if grouping.level == "system":
@@ -219,7 +219,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
         if np.ptp(scores) == 0:
             return f"undefined: every score of {judge!r} is {scores[0]:g}"
     if level == "context":
-        a, b = grid.square(x), grid.square(y)
+        a, b = grid.context_system_table(x), grid.context_system_table(y)
         perfect = np.nanmax(np.abs(_context_coefficients("spearman", a, b)), initial=0.0) >= 1 - 1e-12
         if perfect:
             return "undefined: a context has a correlation of exactly 1 or -1, whose Fisher z is infinite; use the mean"
@@ -244,7 +244,7 @@ def small_sample_note(grid: Grid, drawn: str | None) -> str:
     return f"only {' and '.join(small)} to resample: the interval is likely too narrow" if small else ""
 
 
-def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
+def count_defined_contexts(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
     """Count the contexts that have a value, and explain in a sentence why others have none.
 
     Parameters
@@ -256,7 +256,7 @@ def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
 
     Examples
     --------
-    >>> context_note("pearson", np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 2.0]]))
+    >>> count_defined_contexts("pearson", np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 2.0]]))
     (1, '1 of 2 contexts undefined (one side constant, or fewer than two scores) and left out')
     """
     defined = ~np.isnan(_context_coefficients(name, x, y))

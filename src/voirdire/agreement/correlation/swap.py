@@ -94,7 +94,7 @@ def _coefficient_of_rows(
 
             return rowwise_coefficient("pearson", rankdata(x, axis=1), rankdata(human), np.ones(x.shape[1]))
         return rowwise_coefficient(name, x, human, np.ones(x.shape[1]))
-    cells, people = grid.square(x), grid.square(human)
+    cells, people = grid.context_system_table(x), grid.context_system_table(human)
     ones = np.ones(cells.shape[-1])
     if level == "context":
         values = context_values(rowwise_coefficient(name, cells, people, ones), average)

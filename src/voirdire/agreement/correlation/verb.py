@@ -17,8 +17,8 @@ from voirdire.agreement.correlation.levels import (
     Average,
     Grouping,
     Level,
-    context_note,
     correlation_statistic,
+    count_defined_contexts,
     small_sample_note,
     undefined_note,
 )
@@ -112,11 +112,13 @@ def metaeval(
         human, phase = human or people_names, None
     request = read_request(table, human, metrics, measures, level, average, phase, draws)
     grouping = Grouping.from_request(level, average, settings, request.grids[0])
-    if draws is not None and grouping.how.interval not in ("percentile", "basic"):
-        raise InputError(f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic")
+    if draws is not None and grouping.resampling.interval not in ("percentile", "basic"):
+        raise InputError(
+            f"a {grouping.resampling.interval} interval has no room for posterior draws; use percentile or basic"
+        )
     parts = product(range(len(request.grids)), request.measures)
-    resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
-    results = resampling.map(lambda part: _Cell(request, *part, grouping).rows(), parts)
+    resampling, grouping = grouping.resampling, replace(grouping, resampling=grouping.resampling.without_cluster)
+    results = resampling.map(lambda part: _Cell(request, *part, grouping).metric_rows(), parts)
     rows = [row for part in results for row in part]
     return convert_to_library(frame_of_rows(rows, (*COLUMNS, *COMPARISON_COLUMNS)), library)
 
@@ -143,7 +145,7 @@ class _Cell:
         """Scores by the criterion."""
         return self.request.grids[self.number]
 
-    def rows(self) -> list[dict[str, object]]:
+    def metric_rows(self) -> list[dict[str, object]]:
         """Build a row for each metric, with its rank."""
         human = self.grid.judge_scores(self.request.human)
         replicates = {metric: self._resample(metric, human) for metric in self.request.metrics}
@@ -152,8 +154,8 @@ class _Cell:
         }
         rows = []
         for metric in self.request.metrics:
-            row = self._row(metric, replicates[metric])
-            unit = self.grouping.how.unit
+            row = self._metric_row(metric, replicates[metric])
+            unit = self.grouping.resampling.unit
             row |= dict(zip(COMPARISON_COLUMNS, (unit, None, np.nan, np.nan, np.nan, None), strict=True))
             if metric in values:
                 better = np.array(list(values.values())) > values[metric] + 1e-12
@@ -167,7 +169,7 @@ class _Cell:
         def statistic_of(scores: FloatArray) -> Statistic | TwoWayStatistic:
             return correlation_statistic(self.name, self.grid, scores, human, self.grouping)
 
-        point, resampling = statistic_of(self.grid.judge_scores(metric)), self.grouping.how
+        point, resampling = statistic_of(self.grid.judge_scores(metric)), self.grouping.resampling
         draws = self.request.draws[self.number].get(metric)
         if draws is None:
             return self.grouping.bootstrap([point], self.grid)[0]
@@ -193,7 +195,7 @@ class _Cell:
             common = np.where(missing_best | missing_metric, np.nan, human)
             leader, follower = (self._resample(name, common) for name in (best, metric))
         gap = bootstrap_interval(
-            leader.estimate - follower.estimate, leader.draws - follower.draws, self.grouping.how.prob
+            leader.estimate - follower.estimate, leader.draws - follower.draws, self.grouping.resampling.prob
         )
         low, high = cut_to_range(gap, self.name, difference=True).ends
         includes_zero = None if gap.low is None else bool(low <= 0 <= high)
@@ -201,7 +203,7 @@ class _Cell:
             zip(COMPARISON_COLUMNS[2:], (leader.estimate - follower.estimate, low, high, includes_zero), strict=True)
         )
 
-    def _row(self, metric: str, replicates: Replicates) -> dict[str, object]:
+    def _metric_row(self, metric: str, replicates: Replicates) -> dict[str, object]:
         grid, human, level = self.grid, self.request.human, self.grouping.level
         x, y = grid.judge_scores(metric), grid.judge_scores(human)
         scored = ~(np.isnan(x) | np.isnan(y))
@@ -212,13 +214,13 @@ class _Cell:
             assert grid.system is not None
             n = len(np.unique(grid.system[scored]))
         elif level == "context":
-            x, y = (grid.square(np.where(scored, column[0], np.nan)) for column in (x, y))
-            n, note = context_note(self.name, x, y)
+            x, y = (grid.context_system_table(np.where(scored, column[0], np.nan)) for column in (x, y))
+            n, note = count_defined_contexts(self.name, x, y)
             notes.append(note)
         if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(replicates.estimate):
             notes.append(f"ties within {tie_threshold(x, y):.3g}")
         if replicates.interval.low is not None:
-            notes.append(small_sample_note(grid, self.grouping.how.unit))
+            notes.append(small_sample_note(grid, self.grouping.resampling.unit))
         notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
         about = (self.name, (metric, human), grid.criterion, level)
         interval = cut_to_range(replicates.interval, self.name)

@@ -136,7 +136,7 @@ def value_of_all_units(statistic: Statistic | TwoWayStatistic) -> float:
     return float(fixed.values(np.ones((1, len(fixed.support))))[0])
 
 
-def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
+def difference_statistic(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
     """The statistic a - b. Both are evaluated on the same resample, which keeps their dependence.
 
     Parameters
@@ -157,7 +157,7 @@ def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -
     Examples
     --------
     >>> first = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
-    >>> difference(first, first).values(np.ones((1, 2))).tolist()
+    >>> difference_statistic(first, first).values(np.ones((1, 2))).tolist()
     [0.0]
     """
     if isinstance(a, TwoWayStatistic) and isinstance(b, TwoWayStatistic):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.coefficients.rows import cut_to_range
-from voirdire.agreement.engine.combine import TwoWayStatistic, difference
+from voirdire.agreement.engine.combine import TwoWayStatistic, difference_statistic
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.resampling_weights import chunk_sizes
@@ -60,7 +60,7 @@ def paired_comparison(
     >>> paired_comparison("agreement_rate", more, some, Resampling(resamples=100), "")["difference"]
     0.25
     """
-    first, second, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=resampling)
+    first, second, gap = bootstrap([a, b, difference_statistic(a, b)], groups=groups, resampling=resampling)
     low, high = cut_to_range(gap.interval, measure, difference=True).ends
     return {
         "value_a": first.estimate,

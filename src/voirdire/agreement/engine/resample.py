@@ -65,14 +65,14 @@ class Replicates:
     @property
     def share_at_least_zero(self) -> float:
         """Share of resamples at or above zero: P(A >= B) of a difference A - B, NaN where undefined."""
-        return self._share(self.draws >= -1e-12)
+        return self._share_of_defined(self.draws >= -1e-12)
 
     @property
     def share_above_zero(self) -> float:
         """Share of resamples above zero: P(A > B) of a difference A - B, NaN where undefined."""
-        return self._share(self.draws > 1e-12)
+        return self._share_of_defined(self.draws > 1e-12)
 
-    def _share(self, holds: Bools) -> float:
+    def _share_of_defined(self, holds: Bools) -> float:
         defined = holds[~np.isnan(self.draws)]
         return float(np.mean(defined)) if len(defined) else float("nan")
 

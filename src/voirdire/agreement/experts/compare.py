@@ -96,7 +96,7 @@ def compare_judges(
     resampling = Resampling.from_settings(settings, ("item", "context"))
     check_permutations(permutations)
     chosen_measure = find_measure(measure)
-    if chosen_measure.of == "panel":
+    if chosen_measure.compares == "panel":
         raise InputError(f"{measure} is about a whole panel; give a measure of two judges")
     rows: list[dict[str, Any]] = []
     for ratings in ratings_by_criterion(
@@ -107,10 +107,11 @@ def compare_judges(
         if problem := misfit_reason(chosen_measure, ratings):
             raise InputError(problem)
         for a, b in combinations(others, 2):
-            answered = ratings.select([a, b, column])
-            answered = answered.keep(answered.complete)
+            answered = ratings.select_judges([a, b, column])
+            answered = answered.keep_units(answered.is_fully_rated)
             statistic_a, statistic_b = (
-                with_fixed_judges(statistic_of(chosen_measure, answered.select([judge, column]))) for judge in (a, b)
+                with_fixed_judges(statistic_of(chosen_measure, answered.select_judges([judge, column])))
+                for judge in (a, b)
             )
             groups = answered.contexts if resampling.unit == "context" else None
             reason = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"

@@ -95,7 +95,7 @@ def detection(
         task
         for ratings in ratings_by_criterion(read_labels(table, levels=levels))
         for judge in other_judges(ratings.judges, [truth], "the truth", judges, least=1)
-        for task in _detection_tasks(ratings.select([truth, judge]), zero=empty == "zero")
+        for task in _detection_tasks(ratings.select_judges([truth, judge]), zero=empty == "zero")
     ]
     return result_frame(result_rows(tasks, resampling))
 
@@ -104,7 +104,7 @@ def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
     size = len(pair.levels)
     true, answer = pair.codes.T
     features = np.zeros((len(true), size * size))
-    used = np.flatnonzero(pair.complete)
+    used = np.flatnonzero(pair.is_fully_rated)
     features[used, true[used] * size + answer[used]] = 1.0
 
     def share_of_class(part: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], c: int) -> CountStatistic:

@@ -19,7 +19,7 @@ from voirdire.agreement.coefficients.ratings import Ratings, other_judges, unkno
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import OTHERS_MAJORITY
 from voirdire.agreement.coefficients.two import agreement_rate
-from voirdire.agreement.engine.combine import TwoWayStatistic, difference, mean_statistic
+from voirdire.agreement.engine.combine import TwoWayStatistic, difference_statistic, mean_statistic
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import Statistic, mean_over_units
@@ -94,8 +94,8 @@ def expert_agreement(
     for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
-        panel, size = ratings.select(experts), len(experts)
-        tasks += [task for judge in others for task in _compare_with_experts(ratings.select([judge]), panel)]
+        panel, size = ratings.select_judges(experts), len(experts)
+        tasks += [task for judge in others for task in _compare_with_experts(ratings.select_judges([judge]), panel)]
         tasks += [
             Task(
                 "all_agree" if m == size else f"at_least_{m}_agree",
@@ -220,16 +220,16 @@ def leave_one_expert_out(
 
         rates: dict[str, list[Statistic]] = {name: [] for name in (LEFT_OUT, *others)}
         for expert in experts:
-            codes = majority_answer(ratings.select([other for other in experts if other != expert]))
+            codes = majority_answer(ratings.select_judges([other for other in experts if other != expert]))
             for judge in (expert, *others):
-                rate = agreement_rate(ratings.select([judge]).with_column(OTHERS_MAJORITY, codes))
+                rate = agreement_rate(ratings.select_judges([judge]).with_column(OTHERS_MAJORITY, codes))
                 rates[LEFT_OUT if judge == expert else judge].append(rate)
                 add_task("agreement_rate", judge, OTHERS_MAJORITY, f"without {expert}", rate)
         means = {name: mean_statistic(parts) for name, parts in rates.items()}
         for name, mean in means.items():
             add_task("agreement_rate", name, OTHERS_MAJORITY, "mean", mean)
         for judge in others:
-            add_task("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
+            add_task("difference", judge, LEFT_OUT, "mean", difference_statistic(means[judge], means[LEFT_OUT]))
     return result_frame(result_rows(tasks, resampling))
 
 

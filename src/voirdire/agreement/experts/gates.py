@@ -131,7 +131,7 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
     for column, judge in enumerate(scores.judges):
         passed = np.full((len(units), len(thresholds)), np.nan)
         for number, (name, threshold) in enumerate(thresholds.items()):
-            judge_scores = matched[name].numbers()[:, column]
+            judge_scores = matched[name].numeric_answers()[:, column]
             unit_rows = level_positions(matched[name].units, units)
             passed[unit_rows, number] = np.where(np.isnan(judge_scores), np.nan, judge_scores >= threshold)
             rows.append(_pass_rate_row(judge, name, passed[:, number], prob))

@@ -12,7 +12,7 @@ from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.measures import find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
-from voirdire.agreement.engine.combine import difference, with_fixed_judges
+from voirdire.agreement.engine.combine import difference_statistic, with_fixed_judges
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import read_list
@@ -92,7 +92,7 @@ def phase_change(
                 with_fixed_judges(statistic_of(chosen_measure, part)) for part in parts
             )
             first, second = parts
-            change = difference(statistic_after, statistic_before)
+            change = difference_statistic(statistic_after, statistic_before)
             shown = (
                 (statistic_before, before, first),
                 (statistic_after, after, second),
@@ -139,6 +139,6 @@ def _common_ratings(first: Ratings, second: Ratings, judges: Sequence[str] | Non
     parts = []
     for ratings, other_ratings in ((first, second), (second, first)):
         shared = set(other_ratings.units)
-        kept = ratings.keep(np.array([name in shared for name in ratings.units], bool))
-        parts.append(kept if judges is None else kept.select(judges))
+        kept = ratings.keep_units(np.array([name in shared for name in ratings.units], bool))
+        parts.append(kept if judges is None else kept.select_judges(judges))
     return parts

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast, get_arg
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import mean_scores, unknown_names
-from voirdire.agreement.engine.combine import difference
+from voirdire.agreement.engine.combine import difference_statistic
 from voirdire.agreement.engine.permutation import Adjustment, adjust
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Method, Resampling, Settings
@@ -53,7 +53,7 @@ class Groups:
     >>> from voirdire.tables.scores import read_scores
     >>> table = {"judge": "j", "context": [1, 2, 3, 1, 2], "system": list("aaabb"), "score": [5, 4, 1, 3, 4]}
     >>> groups = Groups.from_scores(read_scores(pd.DataFrame(table)), "j", "overall", ("a", "b"))
-    >>> [one.tolist() for one in groups.values()], groups.unit, groups.note
+    >>> [one.tolist() for one in groups.unit_values()], groups.unit, groups.note
     ([[5.0, 4.0], [3.0, 4.0]], 'context', "1 context of 'a' alone is left out")
     """
 
@@ -98,7 +98,7 @@ class Groups:
             return cls((x, y), places, False, unit, note)
         return cls((x, y), (np.arange(len(x)), np.arange(len(y))), False, "item", note)
 
-    def values(self, least: float | None = None) -> tuple[FloatArray, FloatArray]:
+    def unit_values(self, least: float | None = None) -> tuple[FloatArray, FloatArray]:
         """Mean score of each unit of each system, or with ``least`` the share of its items that reach this score."""
         a, b = self.items if least is None else ((items >= least).astype(float) for items in self.items)
         return _unit_means(a, self.units[0]), _unit_means(b, self.units[1])
@@ -222,7 +222,7 @@ def _result_row(
     scores: Scores, judge: str, criterion: str, systems: tuple[str, str], least: float | None, resampling: Resampling
 ) -> dict[str, Any]:
     groups = Groups.from_scores(scores, judge, criterion, systems, cast("Unit | None", resampling.unit))
-    x, y = groups.values(least)
+    x, y = groups.unit_values(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
     row |= {"measure": "mean_score" if least is None else "pass_rate", "judge": judge}
     row |= {"a": systems[0], "b": systems[1], "criterion": criterion if scores.has_criteria else None}
@@ -245,7 +245,7 @@ def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, resampling: 
     in_a = np.arange(len(values)) < len(x)
     all_units = np.ones(len(x), bool)
     sides = ((all_units, x), (all_units, y)) if paired else ((in_a, values), (~in_a, values))
-    means = difference(*(mean_over_units(*side) for side in sides))
+    means = difference_statistic(*(mean_over_units(*side) for side in sides))
     interval = bootstrap([means], resampling=resampling, unit="item")[0].interval
     low, high = interval.ends
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})

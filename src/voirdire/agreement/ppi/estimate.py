@@ -51,7 +51,7 @@ class Sample:
     >>> ones = np.ones(6)
     >>> said, predicted = np.array([1, 0, 1, 0, 0, 0.0]), np.array([1, 0, 1, 1, 1, 0.0])
     >>> sample = Sample(np.stack([said, ones], 1), np.stack([predicted, ones], 1), np.arange(6) < 3)
-    >>> sample.humans, sample.others, round(sample.centre, 3)
+    >>> sample.human_count, sample.other_count, round(sample.human_ratio, 3)
     (3, 3, 0.667)
     """
 
@@ -69,12 +69,12 @@ class Sample:
         return cls(np.column_stack([human, ones]), np.column_stack([judges, ones]), labelled, groups)
 
     @property
-    def humans(self) -> int:
+    def human_count(self) -> int:
         """n, the number of units that humans answered."""
         return int(self.labelled.sum())
 
     @property
-    def others(self) -> int:
+    def other_count(self) -> int:
         """N, the number of units that only judges answered."""
         return int((~self.labelled).sum())
 
@@ -89,17 +89,17 @@ class Sample:
         return len(np.unique(self.clusters[self.labelled]))
 
     @cached_property
-    def centre(self) -> float:
+    def human_ratio(self) -> float:
         """The ratio from human answers alone; subtracting it from the numerators keeps sums of squares exact."""
         total = self.human[self.labelled].sum(axis=0)
         return float(ratio_or_nan(total[:1], total[1:])[0])
 
     @cached_property
-    def features(self) -> FloatArray:
+    def unit_moments(self) -> FloatArray:
         """Terms that each unit adds to the totals: moments of the answered units, then of the others; (units, 11)."""
         human = np.where(self.labelled[:, None], self.human, 0.0)
-        y, d = human[:, 0] - self.centre * human[:, 1], human[:, 1]
-        f, e = self.judges[:, 0] - self.centre * self.judges[:, 1], self.judges[:, 1]
+        y, d = human[:, 0] - self.human_ratio * human[:, 1], human[:, 1]
+        f, e = self.judges[:, 0] - self.human_ratio * self.judges[:, 1], self.judges[:, 1]
         ones = np.ones(len(y))
         answered_terms = np.stack([ones, y, d, f, e, y * f, f * f], axis=1) * self.labelled[:, None]
         other_terms = np.stack([ones, f, e, f * f], axis=1) * ~self.labelled[:, None]
@@ -143,7 +143,7 @@ def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[F
     Parameters
     ----------
     totals : float array, shape (..., 11)
-        Totals of `Sample.features`.
+        Totals of `Sample.unit_moments`.
     weight : float, optional
         w; tuned if not given.
 
@@ -157,8 +157,8 @@ def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[F
     >>> said, predicted = np.ones((4, 2)), np.ones((4, 2))
     >>> said[:2, 0], predicted[:, 0] = [1, 3], [1, 3, 5, 5]
     >>> sample = Sample(said, predicted, np.arange(4) < 2)
-    >>> value, _ = value_and_weight(sample.features.sum(axis=0), 1.0)
-    >>> float(value + sample.centre)
+    >>> value, _ = value_and_weight(sample.unit_moments.sum(axis=0), 1.0)
+    >>> float(value + sample.human_ratio)
     5.0
     """
     n, y, d, f, e, yf, ff, others, f_, e_, ff_ = np.moveaxis(totals, -1, 0)
@@ -210,12 +210,12 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     >>> bool(powered.variance < 0.5 * alone.variance)
     True
     """
-    n, others = sample.humans, sample.others
+    n, others = sample.human_count, sample.other_count
     tuned = weight is None
     shifted, w = (
-        float(number) for number in value_and_weight(sample.features.sum(axis=0), _weight_to_use(sample, weight))
+        float(number) for number in value_and_weight(sample.unit_moments.sum(axis=0), _weight_to_use(sample, weight))
     )
-    value = shifted + sample.centre
+    value = shifted + sample.human_ratio
     if np.isnan(value) or n == 0:
         return Estimate(float("nan"), w, *(float("nan"),) * 3)
     labelled = sample.labelled
@@ -248,16 +248,18 @@ def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
     """The requested weight, 0 for few answers, or the tuned weight of clusters; None where units tune it."""
     if weight is not None:
         return weight
-    if sample.human_cluster_count < MIN_TUNING_ANSWERS or sample.others < 2:
+    if sample.human_cluster_count < MIN_TUNING_ANSWERS or sample.other_count < 2:
         return 0.0
     if sample.groups is None:
         return None
     labelled = sample.labelled
     y, f = np.zeros(len(labelled)), np.empty(len(labelled))
-    y[labelled] = _centre_values(sample.human[labelled, 0] - sample.centre * sample.human[labelled, 1]) / sample.humans
-    predicted = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
-    f[labelled] = _centre_values(predicted[labelled]) / sample.humans
-    f[~labelled] = -_centre_values(predicted[~labelled]) / sample.others
+    y[labelled] = (
+        _centre_values(sample.human[labelled, 0] - sample.human_ratio * sample.human[labelled, 1]) / sample.human_count
+    )
+    predicted = sample.judges[:, 0] - sample.human_ratio * sample.judges[:, 1]
+    f[labelled] = _centre_values(predicted[labelled]) / sample.human_count
+    f[~labelled] = -_centre_values(predicted[~labelled]) / sample.other_count
     by_human, by_judges = np.bincount(sample.groups, y), np.bincount(sample.groups, f)
     spread = float(by_judges @ by_judges)
     min_spread = 1e-24 * float(np.max(predicted**2, initial=0.0))
@@ -305,15 +307,15 @@ def resample_values(sample: Sample, resamples: int, seed: int, weight: float | N
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
     weight = _weight_to_use(sample, weight)
     if sample.groups is None:
-        strata = [sample.features[sample.labelled], sample.features[~sample.labelled]]
+        strata = [sample.unit_moments[sample.labelled], sample.unit_moments[~sample.labelled]]
     else:
-        merged = np.zeros((int(sample.groups.max()) + 1, sample.features.shape[1]))
-        np.add.at(merged, sample.groups, sample.features)
+        merged = np.zeros((int(sample.groups.max()) + 1, sample.unit_moments.shape[1]))
+        np.add.at(merged, sample.groups, sample.unit_moments)
         strata = [merged]
-    totals = np.zeros((resamples, sample.features.shape[1]))
+    totals = np.zeros((resamples, sample.unit_moments.shape[1]))
     for features, rng in zip(strata, streams, strict=False):
         start = 0
         for weights in bootstrap_weights(len(features), resamples, rng):
             totals[start : start + len(weights)] += weights @ features
             start += len(weights)
-    return value_and_weight(totals, weight)[0] + sample.centre
+    return value_and_weight(totals, weight)[0] + sample.human_ratio

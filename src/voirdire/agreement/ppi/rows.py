@@ -111,7 +111,7 @@ def agreement_with_humans(
     chosen = _check_judges(judge_table.judges, judges)
     if resampling.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
-    matched = [ratings.select([*chosen, human]) for ratings in matched]
+    matched = [ratings.select_judges([*chosen, human]) for ratings in matched]
     names, notes = _check_measures(measures, matched, resampling.interval)
     rows = []
     rated = cast(Scores, joined)  # used for mean scores only
@@ -201,7 +201,7 @@ def _result_row(task: PoweredTask, ratings: Ratings, resampling: Resampling) -> 
         "judges": task.judges,
         "criterion": ratings.criterion,
         "level": task.level if task.level is not None else ratings.phase,
-        "n": sample.humans,
+        "n": sample.human_count,
         "note": _note_on_estimate(task, *results[""], ratings),
         "units": len(sample.labelled),
         "weight": tuned.weight,
@@ -212,22 +212,22 @@ def _result_row(task: PoweredTask, ratings: Ratings, resampling: Resampling) -> 
 def _effective_answers(sample: Sample, alone: Estimate, tuned: Estimate) -> float:
     """Number of human answers that alone would give the variance of the tuned estimate."""
     if tuned.weight == 0 or not tuned.variance_small > 0:
-        return float(sample.humans)
-    return sample.humans * alone.variance_small / tuned.variance_small
+        return float(sample.human_count)
+    return sample.human_count * alone.variance_small / tuned.variance_small
 
 
 def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, ratings: Ratings) -> str:
     sample, notes = task.sample, []
     clusters = "contexts with human answers" if sample.groups is not None else "human answers"
-    if sample.humans == 0:
+    if sample.human_count == 0:
         notes.append("undefined: no human answered here")
     elif math.isnan(tuned.value):
         notes.append("undefined: no human answer counts here, only ties")
     elif math.isnan(tuned.variance):
         notes.append(f"no interval: a single one of the {clusters} does not give an error")
     else:
-        if sample.others < 2:
-            notes.append(f"humans answered all but {sample.others} of the units: humans alone")
+        if sample.other_count < 2:
+            notes.append(f"humans answered all but {sample.other_count} of the units: humans alone")
         elif sample.human_cluster_count < MIN_TUNING_ANSWERS:
             notes.append(f"only {sample.human_cluster_count} {clusters}, too few to weigh judges by: humans alone")
         elif sample.human_cluster_count < MIN_HUMAN_ANSWERS:
@@ -249,7 +249,7 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
 def standardised_prediction_difference(sample: Sample) -> float:
     """Difference of the judges' mean predictions between the humans' units and the others, in standard errors."""
     labelled = sample.labelled
-    numbers: FloatArray = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
+    numbers: FloatArray = sample.judges[:, 0] - sample.human_ratio * sample.judges[:, 1]
     if not labelled.any() or labelled.all():
         return 0.0
     influence = (numbers - numbers.mean()) * np.where(labelled, 1 / labelled.sum(), -1 / (~labelled).sum())

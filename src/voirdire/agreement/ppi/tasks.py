@@ -89,14 +89,14 @@ def powered_tasks(
     >>> [task.judges for task in powered_tasks("agreement_rate", ratings, "human", False, None)]
     [('a', 'human'), ('b', 'human')]
     """
-    panel = ratings.select(ratings.judges[:-1])
+    panel = ratings.select_judges(ratings.judges[:-1])
     groups = ratings.contexts if clustered else None
     if measure == "agreement_rate":
-        yield from _agreement_tasks(panel, ratings.select([human]), human, groups)
+        yield from _agreement_tasks(panel, ratings.select_judges([human]), human, groups)
     elif measure == "mean_score":
-        yield from _mean_score_tasks(panel, ratings.select([human]), groups, systems)
+        yield from _mean_score_tasks(panel, ratings.select_judges([human]), groups, systems)
     else:
-        yield from _win_rates(measure, panel, ratings.select([human]), groups)
+        yield from _win_rates(measure, panel, ratings.select_judges([human]), groups)
 
 
 def _agreement_tasks(panel: Ratings, humans: Ratings, human: str, groups: IntArray | None) -> Iterator[PoweredTask]:
@@ -107,7 +107,7 @@ def _agreement_tasks(panel: Ratings, humans: Ratings, human: str, groups: IntArr
         yield _agreement_task((judge, human), judge_codes, others, human_codes, groups)
     if len(panel.judges) > 2 and (panel.values is None or len(panel.levels) <= MAX_MAJORITY_LEVELS):
         with_ties = add_tie_level(panel.with_column(human, human_codes))
-        judges, human_codes = with_ties.select(panel.judges), with_ties.codes[:, -1]
+        judges, human_codes = with_ties.select_judges(panel.judges), with_ties.codes[:, -1]
         yield _agreement_task((MAJORITY, human), majority_answer(judges), judges.codes, human_codes, groups)
 
 
@@ -141,8 +141,8 @@ def _agreement_task(
 def _mean_score_tasks(
     panel: Ratings, humans: Ratings, groups: IntArray | None, systems: tuple[tuple[str, ...], IntArray] | None
 ) -> Iterator[PoweredTask]:
-    human_scores = humans.numbers()[:, 0]
-    predicted = _mean_of_judges(panel.numbers(), panel.is_rated)
+    human_scores = humans.numeric_answers()[:, 0]
+    predicted = _mean_of_judges(panel.numeric_answers(), panel.is_rated)
     used: NDArray[np.bool_] = np.any(panel.is_rated, axis=1)
     parts: list[tuple[str | None, NDArray[np.bool_]]] = [(None, used)]
     if systems is not None:

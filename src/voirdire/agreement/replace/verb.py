@@ -219,7 +219,7 @@ class _Panel:
             few_levels = len(ratings.levels) <= MAX_MAJORITY_LEVELS
             measure = "equality" if not (numbers and ratings.ordered) else "weighted" if few_levels else "distance"
         codes = ratings.codes
-        answers = ratings.numbers() if numbers else np.where(codes >= 0, codes, np.nan).astype(float)
+        answers = ratings.numeric_answers() if numbers else np.where(codes >= 0, codes, np.nan).astype(float)
         score_range = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
         return cls(ratings, judges, people, answers, Likeness(measure, score_range))
 
@@ -227,7 +227,7 @@ class _Panel:
         """Answers of the named judges or people, shape (units, names)."""
         return self.answers[:, [self.ratings.judges.index(name) for name in names]]
 
-    def coefficients(self, answer: FloatArray, others: FloatArray) -> dict[str, float]:
+    def agreement_coefficients(self, answer: FloatArray, others: FloatArray) -> dict[str, float]:
         """Coefficients of answers with those of others, by name."""
         return asdict(pair_coefficients(answer, others, self.likeness, self.ratings.values is not None))
 
@@ -248,7 +248,7 @@ class _Panel:
                 *columns,
                 (JUDGES_MEAN, np.round(mean_of_known(answers)) if whole_numbers else mean_of_known(answers)),
             ]
-        majority = majority_answer(replace(self.ratings.select(self.judges), values=None))
+        majority = majority_answer(replace(self.ratings.select_judges(self.judges), values=None))
         levels = np.arange(len(self.ratings.levels), dtype=float) if values is None else values
         return [*columns, (MAJORITY, np.where(majority >= 0, levels[majority], np.nan))]
 
@@ -299,7 +299,7 @@ def _result_row(
     agreements = {"agreement": agreement, "people": people, "omega": test.omega, "rho": test.rho}
     sentence = _verdict_sentence(judge, criterion, verdict, agreement, people, estimate, margin)
     texts = {"measure": likeness.measure, "means": sentence, "note": _note_on_row(estimate, test, bar)}
-    return about | counts | agreements | panel.coefficients(judge_answers, people_answers) | texts
+    return about | counts | agreements | panel.agreement_coefficients(judge_answers, people_answers) | texts
 
 
 def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
@@ -315,7 +315,7 @@ def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"criterion": criterion, "judge": name, "agreement": value, "n": n}
         row |= {
             key: None if np.isnan(coefficient) else coefficient
-            for key, coefficient in panel.coefficients(own_answers, other_answers).items()
+            for key, coefficient in panel.agreement_coefficients(own_answers, other_answers).items()
         }
         suffix = f" by {criterion}" if criterion else ""
         rows.append(row | {"means": f"{name} agrees with the other people {value:.2f}{suffix}."})

@@ -28,8 +28,8 @@ class Vanilla(CaseProtocol):
 
     async def score(self, case: Case) -> None:
         """Ask one question."""
-        answer = await case.content("vanilla/score", form=case.score_schema())
-        case.score(answer["score"])
+        answer = await case.ask_one("vanilla/score", form=case.score_schema())
+        case.add_score(answer["score"])
 
 
 class Cot(CaseProtocol):
@@ -40,9 +40,9 @@ class Cot(CaseProtocol):
     async def score(self, case: Case) -> None:
         """Ask one question for steps, reasoning and score."""
         schema = case.score_schema(steps=ListOf(str, 1, 6), reasoning=str)
-        answer = await case.content("cot/score", form=schema)
-        case.score(answer["score"])
-        case.text("reasoning", "\n".join([*answer["steps"], answer["reasoning"]]))
+        answer = await case.ask_one("cot/score", form=schema)
+        case.add_score(answer["score"])
+        case.add_text("reasoning", "\n".join([*answer["steps"], answer["reasoning"]]))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class SelfRefine(CaseProtocol):
     name: ClassVar[str] = "self-refine"
     Options: ClassVar[type[Any]] = SelfRefineOptions
 
-    def questions(self, options: SelfRefineOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: SelfRefineOptions) -> tuple[int, int]:
         """Return the bounds: a score and a feedback; a score, and feedback and revision in each round."""
         return 2, 1 + 2 * options.rounds
 
@@ -81,22 +81,22 @@ class SelfRefine(CaseProtocol):
         """Ask for a score and its revisions."""
 
         def note_evaluation(answer: Mapping[str, Any], phase: str) -> Mapping[str, Any]:
-            case.score(answer["score"], phase)
-            case.text("evaluation", answer["reasoning"], phase)
+            case.add_score(answer["score"], phase)
+            case.add_text("evaluation", answer["reasoning"], phase)
             return answer
 
         schema, feedback_schema = case.score_schema(reasoning=str), case.schema(feedback=str, change=YES_NO)
-        current = note_evaluation(await case.content("self-refine/score", 0, form=schema), "initial")
+        current = note_evaluation(await case.ask_one("self-refine/score", 0, form=schema), "initial")
         for number in range(1, case.options.rounds + 1):
             phase, shown = f"round-{number}", {"evaluation": current}
-            review = await case.content("self-refine/feedback", number, form=feedback_schema, **shown)
-            case.text("feedback", review["feedback"], phase)
+            review = await case.ask_one("self-refine/feedback", number, form=feedback_schema, **shown)
+            case.add_text("feedback", review["feedback"], phase)
             if review["change"] == "no":
                 break
             shown["feedback"] = review["feedback"]
-            revised = await case.content("self-refine/revise", number, form=schema, **shown)
+            revised = await case.ask_one("self-refine/revise", number, form=schema, **shown)
             current = note_evaluation(revised, phase)
-        case.score(current["score"])
+        case.add_score(current["score"])
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class ChatEvalOptions(ScoreOptions):
 
     Examples
     --------
-    >>> list(ChatEvalOptions().cast())
+    >>> list(ChatEvalOptions().roles_in_order())
     ['reader', 'critic']
     """
 
@@ -122,7 +122,7 @@ class ChatEvalOptions(ScoreOptions):
     rounds: Count = 2
     combine: Literal["mean", "majority"] = "mean"
 
-    def cast(self) -> dict[str, str]:
+    def roles_in_order(self) -> dict[str, str]:
         """Return the roles in the order in which they speak."""
         return dict(self.roles) or dict(DEFAULT_ROLES)
 
@@ -138,13 +138,13 @@ class ChatEval(CaseProtocol):
     name: ClassVar[str] = "chat-eval"
     Options: ClassVar[type[Any]] = ChatEvalOptions
 
-    def faults(self, options: ChatEvalOptions) -> list[str]:
+    def option_faults(self, options: ChatEvalOptions) -> list[str]:
         """Return a fault if there is only one role."""
-        return ["option roles names one role; give at least two"] if len(options.cast()) < 2 else []
+        return ["option roles names one role; give at least two"] if len(options.roles_in_order()) < 2 else []
 
-    def questions(self, options: ChatEvalOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: ChatEvalOptions) -> tuple[int, int]:
         """Return the number of questions: roles x rounds."""
-        return (len(options.cast()) * options.rounds,) * 2
+        return (len(options.roles_in_order()) * options.rounds,) * 2
 
     async def score(self, case: Case) -> None:
         """Ask the turns of one case in sequence."""
@@ -154,24 +154,24 @@ class ChatEval(CaseProtocol):
         for number in range(1, case.options.rounds + 1):
             phase = f"round-{number}"
             last_scores = {}
-            for role, duty in case.options.cast().items():
+            for role, duty in case.options.roles_in_order().items():
                 shown = {"role": role, "duty": duty, "said": list(comments)}
-                question = case.question("chat-eval/speak", number, role, form=schema, **shown)
+                question = case.make_question("chat-eval/speak", number, role, form=schema, **shown)
                 columns = {"judge": f"{case.judge}/{role}", "group": case.judge}
-                (answer,) = await case.contents([(question, columns)], phase)
+                (answer,) = await case.ask_several([(question, columns)], phase)
                 if answer is not None:
                     last_scores[role] = answer["score"]
                     comments.append({"speaker": role, **answer})
-                    case.score(answer["score"], phase, **columns)
-                    case.text("comment", answer["comment"], phase, **columns)
+                    case.add_score(answer["score"], phase, **columns)
+                    case.add_text("comment", answer["comment"], phase, **columns)
         combined = self._combine_scores(case.options, last_scores)
         if isinstance(combined, str):
             case.add_missing(question.key, combined)
         else:
-            case.score(combined)
+            case.add_score(combined)
 
     def _combine_scores(self, options: ChatEvalOptions, last: Mapping[str, int]) -> float | str:
-        absent = [role for role in options.cast() if role not in last]
+        absent = [role for role in options.roles_in_order() if role not in last]
         if absent:
             return f"no last score from {', '.join(absent)}"
         if options.combine == "mean":

@@ -68,7 +68,7 @@ class Debate(CaseProtocol):
     name: ClassVar[str] = "debate"
     Options: ClassVar[type[Any]] = DebateOptions
 
-    def questions(self, options: DebateOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: DebateOptions) -> tuple[int, int]:
         """Return the bounds: a score without issue; n issues and the Tie-Breaker."""
         worded = options.commander == "model"
         return worded + 2, worded + 1 + 2 * options.iterations + options.tie_breaker
@@ -80,8 +80,8 @@ class Debate(CaseProtocol):
         shown: dict[str, Any] = {"steps": options.steps.get(case.criterion)}
         context = shown | {"brief": None}
         if options.commander == "model":
-            context |= await case.content("debate/command", form=case.schema(brief=str), **shown)
-            case.text("Commander", context["brief"], "initial")
+            context |= await case.ask_one("debate/command", form=case.schema(brief=str), **shown)
+            case.add_text("Commander", context["brief"], "initial")
 
         score_schema = case.score_schema(reasoning=str)
         verdict_schema = case.schema(feedback=str, verdict=["ISSUE", NO_ISSUE])
@@ -90,20 +90,20 @@ class Debate(CaseProtocol):
             phase = f"iteration-{iteration}" if iteration else "initial"
             if iteration:
                 variables = context | {"log": list(log), "strength": options.strength}
-                answer = await case.content("debate/criticise", iteration, form=verdict_schema, **variables)
+                answer = await case.ask_one("debate/criticise", iteration, form=verdict_schema, **variables)
                 log.append({"speaker": "Critic", "text": answer["feedback"], "score": None})
-                case.text("Critic", answer["feedback"], phase)
+                case.add_text("Critic", answer["feedback"], phase)
                 resolved = answer["verdict"] == NO_ISSUE
                 if resolved:
                     break
-            answer = await case.content("debate/score", iteration, form=score_schema, **context, log=list(log))
+            answer = await case.ask_one("debate/score", iteration, form=score_schema, **context, log=list(log))
             score = answer["score"]
             log.append({"speaker": "Scorer", "text": answer["reasoning"], "score": score})
-            case.score(score, phase)
-            case.text("Scorer", answer["reasoning"], phase)
+            case.add_score(score, phase)
+            case.add_text("Scorer", answer["reasoning"], phase)
 
         if not resolved and options.tie_breaker:
-            answer = await case.content("debate/break-tie", form=score_schema, **shown, log=list(log))
+            answer = await case.ask_one("debate/break-tie", form=score_schema, **shown, log=list(log))
             score = answer["score"]
-            case.text("Tie-Breaker", answer["reasoning"])
-        case.score(score, resolved=resolved, iterations=iteration)
+            case.add_text("Tie-Breaker", answer["reasoning"])
+        case.add_score(score, resolved=resolved, iterations=iteration)

@@ -56,18 +56,18 @@ class GEval(CaseProtocol):
     name: ClassVar[str] = "g-eval"
     Options: ClassVar[type[Any]] = GEvalOptions
 
-    def faults(self, options: GEvalOptions) -> list[str]:
+    def option_faults(self, options: GEvalOptions) -> list[str]:
         """Return the faults: scores that are not single tokens; steps for an unknown criterion."""
-        return [*scale_problems(options, "samples"), *super().faults(options)]
+        return [*scale_problems(options, "samples"), *super().option_faults(options)]
 
-    def questions(self, options: GEvalOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: GEvalOptions) -> tuple[int, int]:
         """Return the number of answers per score."""
         return (1 if options.weighting == "logprobs" else options.samples,) * 2
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the bounds: questions for the steps, and for the scores."""
         written = sum(name not in setting.options.steps for name in setting.options.named_criteria())
-        least, most = super().bounds(setting)
+        least, most = super().question_bounds(setting)
         return written + least, written + most
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
@@ -96,13 +96,13 @@ class GEval(CaseProtocol):
         if steps is None:
             raise MissingAnswer
         if options.weighting == "logprobs":
-            weighted = await case.weighted("g-eval/score", "samples", steps=steps)
-            case.score(weighted.value, mass=weighted.mass)
+            weighted = await case.require_score("g-eval/score", "samples", steps=steps)
+            case.add_score(weighted.value, mass=weighted.mass)
             return
         requests: list[tuple[Question, dict[str, Any]]] = []
         for number in range(1, options.samples + 1):
-            question = case.question("g-eval/score", number, form=case.score_schema(), steps=steps)
+            question = case.make_question("g-eval/score", number, form=case.score_schema(), steps=steps)
             requests.append((replace(question, temperature=options.temperature), {}))
-        scores = [answer["score"] for answer in await case.contents(requests, "sample") if answer is not None]
+        scores = [answer["score"] for answer in await case.ask_several(requests, "sample") if answer is not None]
         if scores:
-            case.score(sum(scores) / len(scores), answers=len(scores))
+            case.add_score(sum(scores) / len(scores), answers=len(scores))

@@ -45,14 +45,14 @@ class GroupDebate(Case):
     Examples
     --------
     >>> debate = GroupDebate("ann", Item("a", "x"), "", 1, GroupOptions(), None, group="readers", agents={"bob": {}})
-    >>> debate.question("maj-eval/evaluate", "bob", form={}).key
+    >>> debate.make_question("maj-eval/evaluate", "bob", form={}).key
     ('evaluate', 'bob', 'readers', 'a', 1)
     """
 
     group: str = ""
     agents: Agents = field(default_factory=dict)
 
-    async def average(self) -> dict[str, float]:
+    async def run_and_average(self) -> dict[str, float]:
         """Run all three phases; return the group's average by criterion, empty without any rating."""
         latest = await self._run_evaluations()
         ended = await self._run_speeches(latest)
@@ -63,7 +63,7 @@ class GroupDebate(Case):
         criteria = [{"name": name, "text": text} for name, text in self.options.named_criteria().items()]
         return {"criteria": criteria, "group": self.group}, (self.group, self.item.id, self.run)
 
-    def columns(self, agent: str | None = None, **more: Any) -> dict[str, Any]:
+    def row_columns(self, agent: str | None = None, **more: Any) -> dict[str, Any]:
         """Return the columns of rows about the group or one of its agents."""
         judge = "/".join(part for part in (self.judge, self.group, agent) if part is not None)
         level = "group" if agent is None else "agent"
@@ -71,29 +71,29 @@ class GroupDebate(Case):
 
     def _add_ratings(self, agent: str | None, ratings: Mapping[str, float], phase: str, **more: Any) -> None:
         for name, score in ratings.items():
-            self.score(score, phase, agent=agent, criterion=name, **more)
+            self.add_score(score, phase, agent=agent, criterion=name, **more)
 
     def _opinion_schema(self, **more: Any) -> Schema:
         """Return the schema of an agent's answer: its feedback, and a rating by each criterion."""
         ratings = dict.fromkeys(self.options.named_criteria(), self.options.levels())
         return self.schema(feedback=str, **more, ratings=ratings)
 
-    def _who(self, agent: str) -> dict[str, Any]:
+    def _agent_columns(self, agent: str) -> dict[str, Any]:
         return {"agent": agent, "profile": dict(self.agents[agent])}
 
     async def _run_evaluations(self) -> dict[str, dict[str, Any]]:
         """Run phase 1, independent evaluations; return each agent's answer."""
         schema = self._opinion_schema()
         requests = [
-            (self.question("maj-eval/evaluate", name, form=schema, **self._who(name)), {"agent": name})
+            (self.make_question("maj-eval/evaluate", name, form=schema, **self._agent_columns(name)), {"agent": name})
             for name in self.agents
         ]
         latest: dict[str, dict[str, Any]] = {}
-        for name, answer in zip(self.agents, await self.contents(requests, "initial"), strict=True):
+        for name, answer in zip(self.agents, await self.ask_several(requests, "initial"), strict=True):
             if answer is not None:
                 latest[name] = answer
                 self._add_ratings(name, answer["ratings"], "initial")
-                self.text("feedback", answer["feedback"], "initial", agent=name)
+                self.add_text("feedback", answer["feedback"], "initial", agent=name)
         return latest
 
     async def _run_speeches(self, latest: dict[str, dict[str, Any]]) -> list[str]:
@@ -111,14 +111,14 @@ class GroupDebate(Case):
                 break
             speaker = active[0] if len(active) == 1 else await self._choose_speaker(active, speakers, speeches)
             speakers.append(speaker)
-            shown = {**self._who(speaker), "said": list(speeches)}
-            question = self.question("maj-eval/speak", len(speakers), speaker, form=schema, **shown)
+            shown = {**self._agent_columns(speaker), "said": list(speeches)}
+            question = self.make_question("maj-eval/speak", len(speakers), speaker, form=schema, **shown)
             phase = f"round-{len(speakers)}"
-            (answer,) = await self.contents([(question, {"agent": speaker})], phase, "texts")
+            (answer,) = await self.ask_several([(question, {"agent": speaker})], phase, "texts")
             if answer is not None:
                 latest[speaker] = answer
                 speeches.append(_initial_speech(speaker, answer))
-                self.text("feedback", answer["feedback"], phase, agent=speaker)
+                self.add_text("feedback", answer["feedback"], phase, agent=speaker)
                 if answer["no_more_comments"] == "yes":
                     ended.append(speaker)
         return ended
@@ -127,7 +127,7 @@ class GroupDebate(Case):
         """Return the coordinator's choice; if its answer is missing, the active agent that has been silent longest."""
         number = len(spoken) + 1
         form, shown = self.schema(speaker=active), {"said": list(speeches), "active": active}
-        question = self.question("maj-eval/choose", number, form=form, **shown)
+        question = self.make_question("maj-eval/choose", number, form=form, **shown)
         answer = await self.ask(question)
         if answer.content is not None:
             return str(answer.content["speaker"])
@@ -161,10 +161,10 @@ class GroupDebate(Case):
         self._add_ratings(None, averages, FINAL, agents=len(finals))
         speeches = [_initial_speech(name, opinion) for name, opinion in finals.items()]
         shown = {"finals": speeches, "averages": averages}
-        question = self.question("maj-eval/synthesise", form=self.schema(synthesis=str), **shown)
-        (answer,) = await self.contents([(question, {})], table="texts")
+        question = self.make_question("maj-eval/synthesise", form=self.schema(synthesis=str), **shown)
+        (answer,) = await self.ask_several([(question, {})], table="texts")
         if answer is not None:
-            self.text("synthesis", answer["synthesis"])
+            self.add_text("synthesis", answer["synthesis"])
         return averages
 
 
@@ -176,13 +176,13 @@ class GroupProtocol(ScoreProtocol):
     """A protocol with debates in groups of agents; all agents of a judge are that judge."""
 
     @abstractmethod
-    async def cast(self, judge: str, options: Any, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
+    async def agents_by_group(self, judge: str, options: Any, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
         """Return the agents of a judge by group; append their descriptions to ``rows``."""
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """Make the judge's agents, and run their debates."""
         rows: list[Row] = []
-        groups = await self.cast(judge, setting.options, ask, rows)
+        groups = await self.agents_by_group(judge, setting.options, ask, rows)
         return [*rows, *await run_debates(ask, setting.options, judge, setting.items, groups)]
 
 
@@ -204,7 +204,7 @@ async def run_debates(
         ]
         averages = [
             average
-            for average in await asyncio.gather(*(group_debate.average() for group_debate in debates))
+            for average in await asyncio.gather(*(group_debate.run_and_average() for group_debate in debates))
             if average
         ]
         columns = Case(judge, item, "", run, options, ask).place_columns()

@@ -92,7 +92,7 @@ class MajEval(GroupProtocol):
     name: ClassVar[str] = "maj-eval"
     Options: ClassVar[type[Any]] = MajEvalOptions
 
-    def faults(self, options: MajEvalOptions) -> list[str]:
+    def option_faults(self, options: MajEvalOptions) -> list[str]:
         """Return the faults: documents and personas both or neither, empty documents, incomplete personas."""
         if options.persona_texts:
             return _persona_faults(options)
@@ -107,7 +107,7 @@ class MajEval(GroupProtocol):
             if not text.strip()
         ]
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the bounds: at least one question per document, at most with all possible groups and personas."""
         options: MajEvalOptions = setting.options
         if options.persona_texts:
@@ -118,7 +118,9 @@ class MajEval(GroupProtocol):
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
         return size, size + persona_questions + most
 
-    async def cast(self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
+    async def agents_by_group(
+        self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]
+    ) -> Mapping[str, Agents]:
         """Return the given personas, or personas made from the documents."""
         if options.persona_texts:
             return _given_personas(options)
@@ -153,17 +155,19 @@ class SimpleRole(GroupProtocol):
     name: ClassVar[str] = "simple-role"
     Options: ClassVar[type[Any]] = SimpleRoleOptions
 
-    def faults(self, options: SimpleRoleOptions) -> list[str]:
+    def option_faults(self, options: SimpleRoleOptions) -> list[str]:
         """Return a fault if there are no roles."""
         fault = "option roles is empty; give a sentence for each group of stakeholders"
         return [] if options.roles else [fault]
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the bounds of the evaluations, choices, speeches and syntheses."""
         options: SimpleRoleOptions = setting.options
         return group_calls(options, len(setting.items), [options.agents] * len(options.roles))
 
-    async def cast(self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
+    async def agents_by_group(
+        self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]
+    ) -> Mapping[str, Agents]:
         """Return the agents of each group, all with the group's sentence as their role."""
         return {
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}

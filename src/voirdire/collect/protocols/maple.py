@@ -73,7 +73,7 @@ class Maple(PanelProtocol):
     Options: ClassVar[type[Any]] = MapleOptions
     named: ClassVar[tuple[str, ...]] = ("evaluators", "generator")
 
-    def others(self, options: MapleOptions) -> list[str]:
+    def judges_with_other_roles(self, options: MapleOptions) -> list[str]:
         """Return the name of the generator."""
         return [options.generator]
 
@@ -92,7 +92,7 @@ class Maple(PanelProtocol):
             faults.append("no judge is left to compare; name evaluators, or add a judge to the panel")
         return faults
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the bounds of C N (N - 1) / 2 + C (C - 1) / 2 per order."""
         options: MapleOptions = setting.options
         pairs, orders = pairing.count_questions(setting), pairing.orders_of_pair(options)

@@ -74,11 +74,11 @@ class Mareval(CaseProtocol):
     Options: ClassVar[type[Any]] = MarevalOptions
     phase: ClassVar[str] = "run"
 
-    def faults(self, options: MarevalOptions) -> list[str]:
+    def option_faults(self, options: MarevalOptions) -> list[str]:
         """Return a fault if the scale's scores are not single tokens."""
         return scale_problems(options, "runs")
 
-    def questions(self, options: MarevalOptions) -> tuple[int, int]:
+    def questions_per_case(self, options: MarevalOptions) -> tuple[int, int]:
         """Return the number of questions: planner, evaluators and moderator in each round, arbitrator."""
         return (options.plan + options.rounds * (options.evaluators + options.moderate) + 1,) * 2
 
@@ -90,7 +90,7 @@ class Mareval(CaseProtocol):
             scores = (row.values for case in runs for row in case.rows if row.table == "scores")
             run_scores = [row["score"] for row in scores if row["phase"] == self.phase]
             if run_scores:
-                last_case.score(sum(run_scores) / len(run_scores), run="all", answers=len(run_scores))
+                last_case.add_score(sum(run_scores) / len(run_scores), run="all", answers=len(run_scores))
             else:
                 reason = f"none of {len(runs)} runs came to a score"
                 last_case.add_missing(("mean", last_case.item.id, last_case.criterion), reason, FINAL, run="all")
@@ -112,9 +112,9 @@ class Mareval(CaseProtocol):
                 shown = {"plan": plans["moderator"][number - 1] if plans else None, "evaluations": rounds[-1]}
                 shown["previous"] = summaries[-1] if summaries else None
                 form = case.schema(summary=str)
-                answer = await case.content("mareval/moderate", number, form=form, **shown)
+                answer = await case.ask_one("mareval/moderate", number, form=form, **shown)
                 summaries.append(answer["summary"])
-                case.text("summary", answer["summary"], f"round-{number}")
+                case.add_text("summary", answer["summary"], f"round-{number}")
         shown = {
             "plan": plans["arbitrator"] if plans else None,
             "summary": summaries[-1] if summaries else None,
@@ -122,20 +122,20 @@ class Mareval(CaseProtocol):
             "reasoned": options.weighting == "runs",
         }
         if options.weighting == "logprobs":
-            weighted = await case.weighted("mareval/arbitrate", "runs", **shown)
-            case.score(weighted.value, self.phase, mass=weighted.mass)
+            weighted = await case.require_score("mareval/arbitrate", "runs", **shown)
+            case.add_score(weighted.value, self.phase, mass=weighted.mass)
         else:
-            answer = await case.content("mareval/arbitrate", form=case.score_schema(reasoning=str), **shown)
-            case.score(answer["score"], self.phase)
-            case.text("decision", answer["reasoning"], self.phase)
+            answer = await case.ask_one("mareval/arbitrate", form=case.score_schema(reasoning=str), **shown)
+            case.add_score(answer["score"], self.phase)
+            case.add_text("decision", answer["reasoning"], self.phase)
 
     async def _plan_debate(self, case: Case) -> Any:
         rounds = case.options.rounds
         steps, round_plans = ListOf(ListOf(str, 1, 8), rounds, rounds), ListOf(str, rounds, rounds)
         variables = {name: getattr(case.options, name) for name in ("evaluators", "rounds", "moderate")}
         form = case.schema(evaluator=steps, moderator=round_plans, arbitrator=str)
-        plans = await case.content("mareval/plan", form=form, **variables)
-        case.text("plan", json.dumps(plans, ensure_ascii=False), self.phase)
+        plans = await case.ask_one("mareval/plan", form=form, **variables)
+        case.add_text("plan", json.dumps(plans, ensure_ascii=False), self.phase)
         return plans
 
     async def _run_evaluations(self, case: Case, number: int, shown: Mapping[str, Any]) -> Evaluations:
@@ -146,16 +146,16 @@ class Mareval(CaseProtocol):
             for index in range(1, case.options.evaluators + 1)
         ]
         requests = [
-            (case.question("mareval/evaluate", number, index, form=schema, **shown), agent)
+            (case.make_question("mareval/evaluate", number, index, form=schema, **shown), agent)
             for index, agent in enumerate(agents, 1)
         ]
         evaluations = []
-        answers = await case.contents(requests, phase)
+        answers = await case.ask_several(requests, phase)
         for index, (agent, answer) in enumerate(zip(agents, answers, strict=True), 1):
             if answer is not None:
                 evaluations.append({"evaluator": index, **answer})
-                case.score(answer["score"], phase, **agent)
-                case.text("evaluation", answer["reasoning"], phase, **agent)
+                case.add_score(answer["score"], phase, **agent)
+                case.add_text("evaluation", answer["reasoning"], phase, **agent)
         if not evaluations:
             raise MissingAnswer
         return evaluations

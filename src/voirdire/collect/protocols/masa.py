@@ -103,7 +103,7 @@ class Masa(PanelProtocol):
     named: ClassVar[tuple[str, ...]] = ("evaluators",)
     columns: ClassVar[tuple[str, ...]] = ()
 
-    def others(self, options: MasaOptions) -> tuple[str, ...]:
+    def judges_with_other_roles(self, options: MasaOptions) -> tuple[str, ...]:
         """Return the judges that summarise."""
         return () if options.given else (*options.summarizers, options.reference)
 
@@ -129,7 +129,7 @@ class Masa(PanelProtocol):
             if name in pairing.OUTCOMES
         ]
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the number of questions: pairs in both orders and all runs, and errors."""
         options, summaries = setting.options, _planned_summaries(setting)
         pairs = 2 * options.runs * len(_summary_pairs(options, summaries))

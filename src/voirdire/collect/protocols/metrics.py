@@ -90,14 +90,14 @@ class Metric:
         if lacking:
             shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
             problems.append(f"items: {len(lacking)} have no reference ({shown}); {self.name} needs one for each item")
-        problems += self.faults(setting.options)
+        problems += self.option_faults(setting.options)
         module, extra = self.package
         if importlib.util.find_spec(module) is None:
             name = module.replace("_", "-")
             problems.append(f"the package {name} is not installed; run pip install 'voirdire[{extra}]'")
         return problems
 
-    def faults(self, options: Any) -> list[str]:
+    def option_faults(self, options: Any) -> list[str]:
         """Return the faults of the options."""
         return []
 
@@ -160,7 +160,7 @@ class BertScore(Metric):
     package: ClassVar[tuple[str, str]] = ("bert_score", "bert-score")
     Options: ClassVar[type[Any]] = BertScoreOptions
 
-    def faults(self, options: BertScoreOptions) -> list[str]:
+    def option_faults(self, options: BertScoreOptions) -> list[str]:
         """Return a fault if there is no model."""
         if not options.folder:
             return [f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"]

@@ -135,7 +135,7 @@ class Pairwise(PanelProtocol):
         """Return the faults of the design."""
         return pairing.pair_problems(setting)
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the number of questions of the design, as both bounds."""
         return (pairing.count_questions(setting),) * 2
 

@@ -75,7 +75,7 @@ class Ranking(PanelProtocol):
                 faults.append(f"{prefix}: there is one item; give at least two to rank")
         return faults
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the number of lists, as both bounds."""
         groups = items_by_context(setting.items).values()
         return (setting.options.rounds * sum(-(-len(items) // setting.options.size) for items in groups),) * 2

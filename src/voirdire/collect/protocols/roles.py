@@ -72,13 +72,13 @@ class PanelProtocol(ABC):
     #: Columns that either all items have or none.
     columns: ClassVar[tuple[str, ...]] = ("context",)
 
-    def others(self, options: Any) -> Sequence[str]:
+    def judges_with_other_roles(self, options: Any) -> Sequence[str]:
         """Return the judges with another role."""
         return ()
 
     def judges(self, setting: Setting) -> tuple[str, ...]:
         """Return the judges named by the options, or all judges of the panel without another role."""
-        others = self.others(setting.options)
+        others = self.judges_with_other_roles(setting.options)
         chosen = tuple(getattr(setting.options, self.named[0]))
         return chosen or tuple(judge.name for judge in setting.judges if judge.name not in others)
 
@@ -94,12 +94,12 @@ class PanelProtocol(ABC):
 
     def calls(self, setting: Setting) -> Calls:
         """Return the same bounds for each judge that takes part."""
-        least, most = self.bounds(setting)
+        least, most = self.question_bounds(setting)
         judges = self.judges(setting)
         return Calls(dict.fromkeys(judges, least), dict.fromkeys(judges, most))
 
     @abstractmethod
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the least and the largest number of questions to a judge."""
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:

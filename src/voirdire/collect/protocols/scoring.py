@@ -81,7 +81,7 @@ class Case:
     Examples
     --------
     >>> case = Case("ann", Item("a", "x"), "overall", 1, ScoreOptions(), ask=None)
-    >>> case.question("vanilla/score", form=case.schema(score=case.options.levels())).key
+    >>> case.make_question("vanilla/score", form=case.schema(score=case.options.levels())).key
     ('score', 'a', 'overall', 1)
     """
 
@@ -120,7 +120,7 @@ class Case:
         shown = {"criterion": self.criterion, "description": description}
         return shown, (self.item.id, self.criterion, self.run)
 
-    def question(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Question:
+    def make_question(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Question:
         """Return a question to the case's judge, with the case's variables and ``variables``.
 
         Its key consists of the template's name, ``place``, and the case.
@@ -129,7 +129,7 @@ class Case:
         key = (template.rpartition("/")[2], *place, *end)
         return Question(self.judge, template, {**self.prompt_parts(), **case_variables, **variables}, key, form)
 
-    async def content(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
+    async def ask_one(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
         """Ask a question, and return its answer.
 
         Raises
@@ -137,22 +137,22 @@ class Case:
         MissingAnswer
             The answer is missing; a row records it.
         """
-        (content,) = await self.contents([(self.question(template, *place, form=form, **variables), {})])
+        (content,) = await self.ask_several([(self.make_question(template, *place, form=form, **variables), {})])
         if content is None:
             raise MissingAnswer
         return content
 
-    async def contents(
+    async def ask_several(
         self, requests: Iterable[tuple[Question, Mapping[str, Any]]], phase: str = "", table: str = "scores"
     ) -> list[Any]:
         """Ask questions at once; return the answers. A missing one is None, and adds a row with the given columns."""
         missing_columns = {"table": table, "phase": phase or self.phase}
-        with_columns = [(question, self.columns(**missing_columns, **columns)) for question, columns in requests]
+        with_columns = [(question, self.row_columns(**missing_columns, **columns)) for question, columns in requests]
         return await ask_all(self.ask, with_columns, self.rows)
 
-    async def weighted(self, template: str, otherwise: str, **variables: Any) -> WeightedScore:
+    async def require_score(self, template: str, otherwise: str, **variables: Any) -> WeightedScore:
         """Return the score weighted by token probabilities; raise `MissingAnswer` if there is none."""
-        question = replace(self.question(template, form=self.score_schema(), **variables), logprobs=True)
+        question = replace(self.make_question(template, form=self.score_schema(), **variables), logprobs=True)
         answer = await self.ask(question)
         reason = answer.missing
         if answer.content is not None:
@@ -163,7 +163,7 @@ class Case:
         self.add_missing(question.key, reason)
         raise MissingAnswer
 
-    def columns(self, **more: Any) -> dict[str, Any]:
+    def row_columns(self, **more: Any) -> dict[str, Any]:
         """Return the columns of the case's rows; ``more`` may add or replace columns."""
         return {**self.place_columns(criterion=self.criterion), **more}
 
@@ -172,17 +172,17 @@ class Case:
         columns = {"judge": self.judge, "item": self.item.id, **named}
         return {**columns, **context_and_system(self.item), "run": self.run}
 
-    def score(self, value: float, phase: str = FINAL, **more: Any) -> None:
+    def add_score(self, value: float, phase: str = FINAL, **more: Any) -> None:
         """Add a row of ``scores``."""
-        self.rows.append(Row("scores", self.columns(phase=phase, score=value, **more)))
+        self.rows.append(Row("scores", self.row_columns(phase=phase, score=value, **more)))
 
-    def text(self, kind: str, text: str, phase: str = FINAL, **more: Any) -> None:
+    def add_text(self, kind: str, text: str, phase: str = FINAL, **more: Any) -> None:
         """Add a row of ``texts``."""
-        self.rows.append(Row("texts", self.columns(phase=phase, kind=kind, text=text, **more)))
+        self.rows.append(Row("texts", self.row_columns(phase=phase, kind=kind, text=text, **more)))
 
     def add_missing(self, key: Key, reason: str | None, phase: str = "", table: str = "scores", **more: Any) -> None:
         """Add a row of ``missing``, with the columns of the absent row of ``table``."""
-        columns = self.columns(table=table, phase=phase or self.phase, **more)
+        columns = self.row_columns(table=table, phase=phase or self.phase, **more)
         self.rows.append(missing_row(key, reason, **columns))
 
 
@@ -205,9 +205,9 @@ class ScoreProtocol(PanelProtocol):
             for item in setting.items
             if options.show_reference and not item.reference
         ]
-        return [*faults, *self.faults(options)]
+        return [*faults, *self.option_faults(options)]
 
-    def faults(self, options: Any) -> list[str]:
+    def option_faults(self, options: Any) -> list[str]:
         """Return further faults of the options: evaluation steps for unknown criteria."""
         return [
             f"option steps: there is no criterion {name!r}; name one of the criteria"
@@ -217,14 +217,14 @@ class ScoreProtocol(PanelProtocol):
 
 
 class CaseProtocol(ScoreProtocol):
-    """Base of protocols that score each case independently; subclasses define the name and `score`.
+    """Base of protocols that score each case independently; subclasses define the name and `add_score`.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
     >>> class Threes(CaseProtocol):
     ...     async def score(self, case):
-    ...         case.score(3)
+    ...         case.add_score(3)
     >>> setting = Setting((Judge("ann", "m"),), (Item("a", "x"), Item("b", "y")), ScoreOptions())
     >>> [row.values["item"] for row in asyncio.run(Threes().run(setting, None))]
     ['a', 'b']
@@ -233,15 +233,15 @@ class CaseProtocol(ScoreProtocol):
     fewest_items: ClassVar[int] = 1
     phase: ClassVar[str] = FINAL
 
-    def questions(self, options: Any) -> tuple[int, int]:
+    def questions_per_case(self, options: Any) -> tuple[int, int]:
         """Return the least and the largest number of questions of a case."""
         return 1, 1
 
-    def bounds(self, setting: Setting) -> tuple[int, int]:
+    def question_bounds(self, setting: Setting) -> tuple[int, int]:
         """Return the bounds of a case's questions, times the number of cases."""
         options = setting.options
         size = len(setting.items) * len(options.named_criteria()) * options.runs
-        least, most = self.questions(options)
+        least, most = self.questions_per_case(options)
         return size * least, size * most
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:

@@ -69,7 +69,7 @@ class Personas:
                 everyone += stakeholders
         for stakeholder in everyone:
             pairs = [{name: pair[name] for name in ("dimension", "evidence")} for pair in stakeholder["perspectives"]]
-            self._note("stakeholder", {**stakeholder, "perspectives": pairs})
+            self._add_text_row("stakeholder", {**stakeholder, "perspectives": pairs})
         return everyone
 
     async def group_stakeholders(self, everyone: Sequence[Record]) -> list[Record]:
@@ -86,7 +86,7 @@ class Personas:
         for index, group in enumerate(groups):
             names = [member["name"] for member in group["members"]]
             content = {"description": group["description"], "members": names}
-            self._note("group", content, group["name"], used="yes" if index < max_groups else "no")
+            self._add_text_row("group", content, group["name"], used="yes" if index < max_groups else "no")
         return groups[:max_groups]
 
     async def make_personas(self, groups: Sequence[Record]) -> dict[str, dict[str, dict[str, str]]]:
@@ -98,7 +98,7 @@ class Personas:
         for number, (group, dimensions) in enumerate(zip(groups, group_dimensions, strict=True), 1):
             requests = []
             for index, dimension in enumerate(dimensions, 1):
-                self._note("dimension", dimension, group["name"], used="yes" if index <= max_personas else "no")
+                self._add_text_row("dimension", dimension, group["name"], used="yes" if index <= max_personas else "no")
                 shown = {"group": group["name"], "description": group["description"]}
                 evidence = [source["evidence"] for source in dimension["sources"]]
                 shown |= {"dimension": dimension["dimension"], "evidence": evidence}
@@ -108,7 +108,7 @@ class Personas:
                 if answer is not None:
                     name = _free_name(short_name(answer["name"]) or group["name"], agents)
                     agents[name] = {title: answer[key] for key, title in ATTRIBUTES.items()}
-                    self._note("persona", {**answer, "name": name}, group["name"])
+                    self._add_text_row("persona", {**answer, "name": name}, group["name"])
             if agents:
                 cast[group["name"]] = agents
         return cast
@@ -139,7 +139,7 @@ class Personas:
         ]
         return await ask_all(self.ask, [(question, columns) for question in questions], self.rows, "texts")
 
-    def _note(self, kind: str, content: Mapping[str, Any], group: str | None = None, **more: str) -> None:
+    def _add_text_row(self, kind: str, content: Mapping[str, Any], group: str | None = None, **more: str) -> None:
         group_column = {"group": group} if group else {}
         text = json.dumps(content, ensure_ascii=False)
         self.rows.append(Row("texts", {**self._columns(kind), "text": text, **group_column, **more}))

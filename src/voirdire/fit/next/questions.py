@@ -64,7 +64,7 @@ class Questions:
         """Select some of the questions."""
         return Questions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
-    def kinds(self) -> list[Ints]:
+    def identical_questions(self) -> list[Ints]:
         """Indices of identical questions (judge, comparison, order), the cheapest first; one array per kind."""
         same = np.stack([self.judge, self.criterion, self.first, self.second, self.context])
         kind = np.unique(same, axis=1, return_inverse=True)[1].ravel()
@@ -171,7 +171,7 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
         context = np.asarray(level_positions(names, problem.votes.contexts), np.int64)
     columns = (codes["judge"], codes["criterion"], codes["first"], codes["second"], context)
     questions = Questions(*columns, np.arange(count), cost, np.arange(count))
-    if count <= MAX_QUESTIONS or len(kinds := questions.kinds()) <= MAX_QUESTIONS:
+    if count <= MAX_QUESTIONS or len(kinds := questions.identical_questions()) <= MAX_QUESTIONS:
         return questions
     cheapest = questions.select_questions(np.array([places[0] for places in kinds]))
     kept = _rank_uncertain_pairs(problem, values, cheapest.first, cheapest.second)[:MAX_QUESTIONS]

@@ -96,8 +96,8 @@ def next_rankings(
     start, rows, entropy = state, [], state.order_entropy()
     for place in range(count):
         where, items = _choose_ranking(state, places, size)
-        gain = state.order_entropy() - state.order_entropy(state.search(where).variance_reduction(items))
-        single_gain = entropy - start.order_entropy(start.search(where).variance_reduction(items))
+        gain = state.order_entropy() - state.order_entropy(state.make_search(where).variance_reduction(items))
+        single_gain = entropy - start.order_entropy(start.make_search(where).variance_reduction(items))
         state = state.conditional_on(where, items)
         rows.append(_ranking_row(problem, place, where, items, single_gain, gain))
     frame = pd.DataFrame(rows)
@@ -238,15 +238,15 @@ class _State:
         )
 
     @property
-    def variance(self) -> Floats:
+    def pair_variances(self) -> Floats:
         """Variance of the differences of pairs, shape (pairs,)."""
         return np.asarray(np.maximum((self.gaps**2).mean(axis=0), 1e-12))
 
-    def search(self, where: _RankingPlace) -> Search:
+    def make_search(self, where: _RankingPlace) -> Search:
         """Quantities for a search of the best set of items at a place."""
         mean = sum(self.means[name][tuple(index)] for name, *index in where.parts)
         deviations = self.deviations_at(where)
-        near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.variance
+        near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.pair_variances
         return Search(
             mean + deviations + np.sqrt(where.noise) * self.fresh,
             self.noise,
@@ -266,7 +266,7 @@ class _State:
         The mean of each difference will change with the rankings; the variance of its change is the reduction of the
         variance. The entropy is averaged over it. ``reduction`` is a further reduction, shape (pairs,).
         """
-        remaining = np.maximum(self.variance - reduction, 1e-9 * self.before)
+        remaining = np.maximum(self.pair_variances - reduction, 1e-9 * self.before)
         node, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
         shifts = np.sqrt(np.maximum(self.before - remaining, 0.0))[:, None] * node
         entropy = _order_entropy((self.middle[:, None] + shifts) / np.sqrt(remaining)[:, None])
@@ -274,7 +274,7 @@ class _State:
 
     def conditional_on(self, where: _RankingPlace, items: tuple[int, ...]) -> _State:
         """State with deviations shrunk to the covariance given a ranking."""
-        root = self.search(where).root(items)
+        root = self.make_search(where).information_root(items)
         projected = self.deviations_at(where)[:, list(items)] @ root / np.sqrt(len(self.gaps))
         left_vectors, size, _ = np.linalg.svd(projected, full_matrices=False)
         shrink = 1.0 / np.sqrt(1.0 + size**2) - 1.0
@@ -299,7 +299,7 @@ def _order_entropy(z: Floats) -> Floats:
 
 def _choose_ranking(state: _State, places: list[_RankingPlace], size: int) -> tuple[_RankingPlace, tuple[int, ...]]:
     """Choose the place and the items with the largest information gain."""
-    searches = [state.search(where) for where in places]
+    searches = [state.make_search(where) for where in places]
     first = best_set(searches[0], size)
     first_gain = np.array([float(search.information_gain(np.array([first]))[0]) for search in searches])
     best: tuple[float, int, tuple[int, ...]] = (-np.inf, 0, first)

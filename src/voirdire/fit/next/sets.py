@@ -155,7 +155,7 @@ class Search:
         seen = root @ self.shared[sets]
         return seen, np.asarray(np.linalg.solve(np.eye(sets.shape[1]) + within, seen), float)
 
-    def root(self, items: tuple[int, ...]) -> Floats:
+    def information_root(self, items: tuple[int, ...]) -> Floats:
         """Root of the expected information of a ranking of one set, shape (size, size)."""
         return np.asarray(self.information_roots(np.array([items]))[0])
 

@@ -56,7 +56,7 @@ class Moments:
         return replace(self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen])
 
     @property
-    def gain(self) -> Floats:
+    def question_gains(self) -> Floats:
         """G of each single question, shape (questions,)."""
         total = self.noise + (self.means**2).sum(axis=0)
         return _question_gain(self.sensitivity, self.spread, self.shared, total)
@@ -82,7 +82,7 @@ def weighted_moments(answers: Floats, gaps: Floats, weights: Floats, matters: Fl
 
     >>> yes = np.array([[1.0, 0.5, 0.6], [0.0, 0.5, 0.4]])
     >>> found = weighted_moments(np.stack([yes, 1 - yes], axis=2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
-    >>> found.gain.round(3).tolist()
+    >>> found.question_gains.round(3).tolist()
     [0.399, 0.0, 0.016]
     """
     tie = answers[..., 2] if answers.shape[-1] > 2 else 0.0
@@ -137,7 +137,7 @@ def choose_by_moments(
     same = np.arange(size) if same is None else same
     cost = np.ones(size) if cost is None else cost
     shared, spread, between = moments.shared.copy(), moments.spread.copy(), moments.means.T @ moments.means
-    single_gain, remaining = moments.gain, np.ones(size, np.int64) if copies is None else copies.copy()
+    single_gain, remaining = moments.question_gains, np.ones(size, np.int64) if copies is None else copies.copy()
     chosen: list[int] = []
     share: list[float] = []
     while remaining.any() and len(chosen) < count:

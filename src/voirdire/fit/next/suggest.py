@@ -338,12 +338,12 @@ class _QuestionSearch:
         self, questions: Questions, targets: _Targets, count: int
     ) -> tuple[Questions, Floats, Floats]:
         """The chosen questions in order, their answer probabilities, and the share of each gain given earlier ones."""
-        kinds = questions.kinds()
+        kinds = questions.identical_questions()
         representatives = questions.select_questions(np.array([kind[0] for kind in kinds]))
         if len(kinds) > QUESTIONS_KEPT:
 
             def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
-                return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).gain
+                return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).question_gains
 
             gain = self.first_look(representatives, pair_information)
             kept = np.sort(np.argsort(-gain, kind="stable")[: max(QUESTIONS_KEPT, 2 * count)])

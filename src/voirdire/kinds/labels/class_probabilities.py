@@ -175,7 +175,7 @@ def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats
         return chance
     if problem.answered is not None:
         return _set_known_classes(problem, problem.answered)
-    return _set_known_classes(problem, Target.prior().to_target(collect_panel_probabilities(problem, chance)))
+    return _set_known_classes(problem, Target.from_prior().to_target(collect_panel_probabilities(problem, chance)))
 
 
 def shown_probabilities(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:

@@ -50,7 +50,7 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
     (7, 7)
     """
     belief, slices = expected.expectation_step(x), expected.density.parameter_slices
-    rows, shares = expected.complete(belief)
+    rows, shares = expected.complete_information(belief)
     out = np.diag(expected.precision)
     _add_blocks(out, slices["class_share"].start, shares)
     if "confusion" in slices:
@@ -126,7 +126,7 @@ class Curvature:
         self._expected, self._counts, self.found = expected, expected.counts, expected.expectation_step(x)
         self._chance = np.ascontiguousarray((self.found.of_item / expected.weight).T)  # (items, classes)
 
-    def times(self, directions: Floats) -> Floats:
+    def multiply(self, directions: Floats) -> Floats:
         """Multiply directions, shape (directions, size), by the second derivatives."""
         expected, belief, slices = self._expected, self.found, self._expected.density.parameter_slices
         rate_changes, share_changes = self._log_changes(directions)
@@ -189,7 +189,7 @@ class Curvature:
         plane = expected.of_labels
         # gradient of each label in the row of each class
         slope = (np.eye(labels)[None, None] - belief.rates[:, :, None, :]) @ plane
-        rows, _ = expected.complete(belief)
+        rows, _ = expected.complete_information(belief)
         out = np.zeros((judges, classes, labels - 1, classes, labels - 1))
         for (a, b), counts in zip(pairs, pair_counts, strict=True):
             hidden = np.einsum("kl,kla,klb->kab", counts, slope[:, a], slope[:, b], optimize=True)

@@ -380,7 +380,7 @@ class LabelsDensity(LabelsLayout):
         draws_about_mode = partial(laplace_draws, expected) if compressed else None
         return ClosedFormDerivatives(
             expected.value_gradient,
-            expected.metric,
+            expected.inverse_information,
             draws_about_mode=draws_about_mode,
             hessian=partial(negative_hessian, expected),
         )

@@ -120,8 +120,8 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         else ""
     )
     summary = (
-        f"{count} judges{subset_note}, worth about {dependence.size:.0f} independent ones (90% interval "
-        f"{dependence.low:.0f} to {dependence.high:.0f}"
+        f"{count} judges{subset_note} carry as much information as about {dependence.size:.0f} independent judges "
+        f"(90% interval {dependence.low:.0f} to {dependence.high:.0f}"
     )
     units = len(problem.unit_item)
     is_sampled = wide_sums is not None and wide_sums.units < units

@@ -108,9 +108,9 @@ class ExpectedLabels:
         log_prior = self._constant - 0.5 * float(self.precision @ (x * x))
         return -(belief.log_likelihood + log_prior), slope
 
-    def metric(self, x: Floats) -> Callable[[Floats], Floats]:
+    def inverse_information(self, x: Floats) -> Callable[[Floats], Floats]:
         """Function that multiplies by the inverse of the complete-data information at a flat vector."""
-        slices, (rows, shares) = self.density.parameter_slices, self.complete(self.expectation_step(x))
+        slices, (rows, shares) = self.density.parameter_slices, self.complete_information(self.expectation_step(x))
         share = _invert_matrices(shares + self._prior_precision("class_share", shares.shape[-1]))
         if "confusion_judge" in slices:
             judge_inverse = _invert_matrices(rows + self._prior_precision("confusion_judge", rows.shape[-1]))
@@ -143,7 +143,7 @@ class ExpectedLabels:
 
         return apply_metric
 
-    def complete(self, belief: Belief) -> tuple[Floats, Floats]:
+    def complete_information(self, belief: Belief) -> tuple[Floats, Floats]:
         """Complete-data information (with known classes) of rows and shares, in free coordinates.
 
         Shapes (judges, classes, labels - 1, labels - 1) and (criteria, classes - 1, classes - 1).

@@ -50,9 +50,9 @@ class ExpectedGrades:
     def __init__(self, density: LabelsLayout, data: Data) -> None:
         self._density = density
         counts, self._weight = data["labels"]["counts"], data["labels"]["weight"]
-        self._alone = np.ascontiguousarray(counts[:, density.columns(density.unblocked_judges)])
+        self._alone = np.ascontiguousarray(counts[:, density.judge_columns(density.unblocked_judges)])
         blocks = map(np.array, density.blocks)
-        self._blocks = [(block, Patterns.from_counts(counts[:, density.columns(block)])) for block in blocks]
+        self._blocks = [(block, Patterns.from_counts(counts[:, density.judge_columns(block)])) for block in blocks]
 
     def value_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
@@ -119,7 +119,7 @@ class ExpectedGrades:
         of_rates = (counts.T @ belief).reshape(-1, labels, values)
         expected_counts[alone] = of_rates[..., None] * np.exp(logs[alone] + _EFFECT_LOG_WEIGHTS - rates[..., None])
         for (block, patterns), effect in zip(self._blocks, by_effect, strict=True):
-            expected = patterns.counts.T @ (effect * patterns.total(belief))
+            expected = patterns.counts.T @ (effect * patterns.sum_by_pattern(belief))
             expected_counts[block] = np.moveaxis(expected.reshape(effects, -1, labels, values), 0, 3)
         return float(self._weight @ (top + np.log(total))[:, 0]), expected_counts
 

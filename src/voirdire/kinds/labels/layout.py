@@ -65,7 +65,7 @@ class LabelsLayout(LogDensity):
         in_block = {k for block in self.blocks for k in block}
         return np.array([k for k in range(self.judges) if k not in in_block], dtype=np.int64)
 
-    def columns(self, judges: Ints) -> Ints:
+    def judge_columns(self, judges: Ints) -> Ints:
         """Columns of the counts that belong to some judges."""
         return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()
 
@@ -90,7 +90,7 @@ class Patterns(_Rows):
     >>> found = Patterns.from_counts(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     >>> found.counts[found.of_item].tolist()
     [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
-    >>> found.total(np.array([[1.0], [5.0], [2.0]])).sum(axis=1).tolist()
+    >>> found.sum_by_pattern(np.array([[1.0], [5.0], [2.0]])).sum(axis=1).tolist()
     [5.0, 3.0]
     """
 
@@ -106,7 +106,7 @@ class Patterns(_Rows):
         order = np.argsort(self.of_item, kind="stable")
         return order, np.searchsorted(self.of_item[order], np.arange(len(self.counts)))
 
-    def total(self, of_item: Floats) -> Floats:
+    def sum_by_pattern(self, of_item: Floats) -> Floats:
         """Sum values of items, shape (items, columns), over the items of each pattern, shape (patterns, columns)."""
         order, start = self._sorted_items
         return np.asarray(np.add.reduceat(of_item[order], start, axis=0))

@@ -52,9 +52,9 @@ def laplace_draws(expected: ExpectedLabels, x: Floats, count: int, rng: np.rando
     curvature, counts = Curvature(expected, x), expected.counts
     assert isinstance(counts, SparseCounts)
     if len(x) <= MAX_DENSE_PARAMETERS:
-        return _dense_draws(curvature.times(np.eye(len(x))), x, count, rng)
+        return _dense_draws(curvature.multiply(np.eye(len(x))), x, count, rng)
     white = _WhiteCoordinates(curvature, expected, len(x))
-    basis, values, vectors = _krylov_eigenpairs(white.times, white.panel_directions(rng))
+    basis, values, vectors = _krylov_eigenpairs(white.multiply, white.panel_directions(rng))
     if values.min(initial=1.0) <= 0.0:
         return np.tile(x, (count, 1)), False
     root_change = vectors * (1.0 / np.sqrt(values) - 1.0) @ vectors.T
@@ -65,12 +65,12 @@ def laplace_draws(expected: ExpectedLabels, x: Floats, count: int, rng: np.rando
 
     def apply_remainder(z: Floats) -> Floats:
         """Multiply vectors by E."""
-        return np.asarray(apply_subspace(white.times(apply_subspace(z))) - z)
+        return np.asarray(apply_subspace(white.multiply(apply_subspace(z))) - z)
 
     terms = _count_series_terms(apply_remainder, rng.standard_normal((PROBE_DIRECTIONS, len(x))))
     if terms is None:
         return _lanczos_draws(
-            lambda z: apply_subspace(white.times(apply_subspace(z))),
+            lambda z: apply_subspace(white.multiply(apply_subspace(z))),
             lambda z: x + white.from_white(apply_subspace(z)),
             (count, len(x)),
             rng,
@@ -137,7 +137,7 @@ class _WhiteCoordinates:
         other_parameters = np.setdiff1d(np.arange(size), np.arange(self._own.start, self._own.stop))
         self._rest, self._scale = other_parameters, np.ones(0)
         if len(other_parameters):
-            rows, shares = expected.complete(curvature.found)
+            rows, shares = expected.complete_information(curvature.found)
             diagonal = expected.precision.copy()
             slices = expected.density.parameter_slices
             diagonal[slices["class_share"]] += np.diagonal(shares, axis1=-2, axis2=-1).ravel()
@@ -155,9 +155,9 @@ class _WhiteCoordinates:
         out[:, self._rest] = white[:, self._rest] * self._scale
         return out
 
-    def times(self, white: Floats) -> Floats:
+    def multiply(self, white: Floats) -> Floats:
         """Multiply white vectors, shape (n, size), by W."""
-        product = self._curvature.times(self.from_white(white))
+        product = self._curvature.multiply(self.from_white(white))
         judge_values = product[:, self._own].reshape(len(white), len(self._factor), -1)
         product[:, self._own] = np.einsum("kab,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
             len(white), -1

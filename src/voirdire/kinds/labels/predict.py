@@ -68,7 +68,7 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
     new, unit, data = _encode_labels(problem, table)
     panel = model_probabilities(problem, posterior, thinned_draws(posterior), data)
     if problem.answered is None:
-        target = Target.prior().to_target(collect_panel_probabilities(problem, panel, data))
+        target = Target.from_prior().to_target(collect_panel_probabilities(problem, panel, data))
     else:
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
@@ -95,7 +95,9 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
         chance = chance if rates is None else chance @ rates
         about_target = problem.about == TARGET
         draws.append(
-            Target.prior().to_target(collect_panel_probabilities(problem, chance, data)) if about_target else chance
+            Target.from_prior().to_target(collect_panel_probabilities(problem, chance, data))
+            if about_target
+            else chance
         )
     return np.stack(draws)
 

@@ -32,11 +32,11 @@ def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
     alone, total = density.unblocked_judges, 0.0
     if len(alone):
         rates = _log_marginal_rates(density, values, alone, None, xp)
-        total = xp.dot(counts[:, density.columns(alone)], _flatten_rates(rates.transpose(0, 2, 1)))
+        total = xp.dot(counts[:, density.judge_columns(alone)], _flatten_rates(rates.transpose(0, 2, 1)))
     for number, block in enumerate(density.blocks):
         judges = np.array(block)
         if isinstance(counts, np.ndarray):  # not traced: each distinct pattern is computed once
-            patterns = Patterns.from_counts(counts[:, density.columns(judges)])
+            patterns = Patterns.from_counts(counts[:, density.judge_columns(judges)])
             block_log = _log_block_effects(density, values, patterns.counts, judges, number, xp)
             total = total + log_expectation(block_log, 0.0, xp)[patterns.of_item]
         else:
@@ -72,7 +72,7 @@ def _log_effect_probabilities(
     density: Any, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(labels of some judges, effect | state), shape (items, states, effects)."""
-    return _log_block_effects(density, values, counts[:, density.columns(judges)], judges, block, xp)
+    return _log_block_effects(density, values, counts[:, density.judge_columns(judges)], judges, block, xp)
 
 
 def _log_block_effects(density: Any, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any) -> Array:
@@ -120,7 +120,7 @@ def without_judge(density: Any, values: Values, data: Data, judge: int) -> tuple
     Shares and rates stay those of all labels.
     """
     counts = data["labels"]["counts"].copy()
-    counts[:, density.columns(np.array([judge]))] = 0.0
+    counts[:, density.judge_columns(np.array([judge]))] = 0.0
     return beliefs_of_others(density, values, data | {"labels": data["labels"] | {"counts": counts}}, judge)
 
 

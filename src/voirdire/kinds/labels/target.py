@@ -93,7 +93,7 @@ class Target:
     log_weight: Floats
 
     @classmethod
-    def prior(
+    def from_prior(
         cls, mean: float = LOG_DEPENDENCE_MEAN, sd: float = LOG_DEPENDENCE_SD, a: float = SHARE_A, b: float = SHARE_B
     ) -> Target:
         """The prior: dependence is log-normal, share beta-distributed.
@@ -103,7 +103,7 @@ class Target:
         Ten of ten judges agree, certainly right under a model of judges who err independently:
 
         >>> panel = Panel(np.array([[1.0 - 1e-9, 1e-9]]), np.array([[10.0, 0.0]]), np.array([10.0]))
-        >>> bool(0.9 < Target.prior().to_target(panel)[0, 0] < 0.99)
+        >>> bool(0.9 < Target.from_prior().to_target(panel)[0, 0] < 0.99)
         True
         """
         dependence = -0.5 * ((np.log(DEPENDENCE_GRID) - mean) / sd) ** 2
@@ -123,7 +123,7 @@ class Target:
             total = total + of_model * panel.discounted_probabilities(dependence)
         return np.asarray(total)
 
-    def learned(self, panel: Panel, answer: Ints) -> Target:
+    def update(self, panel: Panel, answer: Ints) -> Target:
         """Update with known classes of items; the new weights sum to the probability of these classes."""
         rows = np.arange(len(answer))
         by_share = panel.shares[rows, answer]
@@ -134,7 +134,7 @@ class Target:
         return Target(self.log_weight + np.log(np.maximum(probability, MIN_PROBABILITY)).sum(axis=-1))
 
     @property
-    def evidence(self) -> float:
+    def log_evidence(self) -> float:
         """Log of the sum of the weights: the log probability of the classes in the updates."""
         return float(np.logaddexp.reduce(self.log_weight.ravel()))
 
@@ -157,9 +157,9 @@ def average_predictions(panels: Sequence[Panel], known: Ints, answer: Ints) -> F
     predictions = []
     for number, panel in enumerate(panels):
         known_panel = panel.select_rows(known)
-        target = Target.prior().learned(known_panel, answer)
+        target = Target.from_prior().update(known_panel, answer)
         error_probability = 1.0 - target.to_target(known_panel).max(axis=1)
         charge = np.log(np.maximum(error_probability, MIN_PROBABILITY)).sum() / max(len(known), 1)
-        log[number] += target.evidence + float(charge)
+        log[number] += target.log_evidence + float(charge)
         predictions.append(target.to_target(panel))
     return np.asarray(np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(predictions), axes=1))

@@ -90,7 +90,7 @@ class WideResiduals:
         """Number of groups in the bootstrap."""
         return int(self.groups.shape[1])
 
-    def sums(self) -> tuple[Floats, Floats, Floats]:
+    def pair_statistics(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, shape (judges, judges) each."""
         t, var, scale = self.all_sums
         return t, var, scale

@@ -150,7 +150,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         self, problem: RankingsProblem, criteria: tuple[str, ...], importance: object
     ) -> CriterionImportance:
         """Join old and new votes on criteria, or take the new weights."""
-        return read_criterion_importance(importance, criteria, answers="rankings").after(problem.criteria_votes)
+        return read_criterion_importance(importance, criteria, answers="rankings").join_earlier(problem.criteria_votes)
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 

@@ -226,7 +226,7 @@ def encode_rankings(
     """
     if anchors is not None and model.anchors is None:
         raise InputError(f"model {model.name} has no section [anchors]; leave anchors out, or add it")
-    votes, weights = criteria.check(model)
+    votes, weights = criteria.check_model(model)
     if votes is not None:
         table = with_judges(table, votes.judges)
     people = None if anchors is None else read_ranked_anchors(anchors, table)

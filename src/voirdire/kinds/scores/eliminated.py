@@ -101,30 +101,30 @@ class EliminatedItems:
         self._answers, self._effects = LevelAnswers(density, data), JudgeEffects(density, data)
         self._here = density.parameter_slices["strength"]
 
-    def parts(self, x: Floats) -> tuple[Floats, Floats]:
+    def split_vector(self, x: Floats) -> tuple[Floats, Floats]:
         """Split flat vectors, shape (..., size), into g and the items' coordinates as values of zero sum."""
         free = x[..., self._here].reshape((*x.shape[:-1], self._shape[0], self._shape[1] - 1))
         return np.delete(x, np.arange(self._here.start, self._here.stop), axis=-1), zero_sum(free, self._shape[1], np)
 
-    def flat(self, g: Floats, psi: Floats) -> Floats:
-        """Join g and items to flat vectors; inverse of :meth:`parts`. Gradients by items are projected to zero sum."""
+    def join_vector(self, g: Floats, psi: Floats) -> Floats:
+        """Inverse of :meth:`split_vector`; gradients by items are projected to zero sum."""
         free = zero_sum_free(psi - psi.mean(axis=-1, keepdims=True)).reshape((*g.shape[:-1], -1))
         start = self._here.start
         return np.concatenate([g[..., :start], free, g[..., start:]], axis=-1)
 
     def value_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
-        g, psi = self.parts(x)
+        g, psi = self.split_vector(x)
         h = self._effects.to_effects(g)
         if not np.isfinite(h).all():
             return np.inf, np.full_like(x, np.inf)
         point = _Point(self._answers, h, psi)
-        prior_value, g_gradient = self._effects.pulled(g, point.by_h)
-        return point.value + prior_value, self.flat(g_gradient, point.by_psi)
+        prior_value, g_gradient = self._effects.prior_and_gradient(g, point.by_h)
+        return point.value + prior_value, self.join_vector(g_gradient, point.by_psi)
 
     def curvature(self, x: Floats) -> Curvature:
         """The Hessian, with blocks of judges and the diagonal of items as preconditioner."""
-        g, psi = self.parts(x)
+        g, psi = self.split_vector(x)
         point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
         blocks, items = (
@@ -133,13 +133,13 @@ class EliminatedItems:
         )
 
         def hessian_product(v: Floats) -> Floats:
-            of_g, of_psi = self.parts(v)
+            of_g, of_psi = self.split_vector(v)
             by_h, by_psi = point.product(effects.ahead(of_g), of_psi)
-            return self.flat(effects.back(by_h), by_psi)
+            return self.join_vector(effects.back(by_h), by_psi)
 
         def divide_by_blocks(v: Floats) -> Floats:
-            of_g, of_psi = self.parts(v)
-            return self.flat(blocks.divide(of_g), items.divide(of_psi))
+            of_g, of_psi = self.split_vector(v)
+            return self.join_vector(blocks.divide(of_g), items.divide(of_psi))
 
         return correct_preconditioner(Curvature(hessian_product, divide_by_blocks), scale_directions(self._density, x))
 
@@ -149,11 +149,11 @@ class EliminatedItems:
         if self._effects.size > MAX_DENSE_PARAMETERS:
             return self._draws_without_matrix(x, count, rng)
         arrow = self.factored_hessian(x)
-        return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
+        return x + self.join_vector(*arrow.draws(count, rng)), not arrow.shifted
 
     def _draws_without_matrix(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """As :meth:`draws_about_mode`, for many judges: with products instead of a matrix."""
-        g, psi = self.parts(x)
+        g, psi = self.split_vector(x)
         point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
         blocks, items = (
@@ -177,12 +177,12 @@ class EliminatedItems:
             white, curvature = inverse_root(white_product, rng.standard_normal(len(g)))
             smallest = min(smallest, curvature)
             of_g = blocks.from_white(white)
-            row[:] = x + self.flat(of_g, noise + effect_changes(of_g)[1])
+            row[:] = x + self.join_vector(of_g, noise + effect_changes(of_g)[1])
         return out, smallest > 0
 
     def factored_hessian(self, x: Floats) -> ArrowFactor:
         """The dense Hessian, factored."""
-        g, psi = self.parts(x)
+        g, psi = self.split_vector(x)
         point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
         effect_jacobian, prior_hessian = np.empty((len(g), len(point.h))), np.empty((len(g), len(g)))

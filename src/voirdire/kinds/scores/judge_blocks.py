@@ -246,7 +246,7 @@ def _derivative_sums(small: ScoresLayout, h: Floats, derivatives: AnswerDerivati
     if not ordinal.has_judge_cutpoints(small):
         cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
     return _DerivativeSums(
-        by_cell(runs.by_run(derivatives.bend * derivatives.z**2)),
+        by_cell(runs.by_run(derivatives.predictor_curvature * derivatives.z**2)),
         by_cell(-slope_below - slope_above),
         by_cell(below + above),
         by_cut(-slope_below, -slope_above),

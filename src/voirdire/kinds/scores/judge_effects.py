@@ -64,7 +64,7 @@ class JudgeEffects:
         unit = 1.0 + 0.0 * values["cut_location"]
         return unit, 0.0 * unit - math.log(prior.sd)
 
-    def pulled(self, g: Floats, by_h: Floats) -> tuple[float, Floats]:
+    def prior_and_gradient(self, g: Floats, by_h: Floats) -> tuple[float, Floats]:
         """Minus the log prior of g, and the gradient by g of that plus a function of h with gradient ``by_h``."""
         with np.errstate(all="ignore"):
             _, gradient = autodiff.value_and_gradient(lambda vector: self._with(vector, by_h, []), g)

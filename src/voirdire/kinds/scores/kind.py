@@ -233,7 +233,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
 
     def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], importance: object) -> CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
-        return read_criterion_importance(importance, criteria).after(problem.criteria_votes)
+        return read_criterion_importance(importance, criteria).join_earlier(problem.criteria_votes)
 
     def items_called(self, problem: ScoresProblem) -> str:
         """As in :class:`.Kind`; "answers" if systems are scored in contexts."""

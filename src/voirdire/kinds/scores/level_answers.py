@@ -149,7 +149,7 @@ class AnswerDerivatives:
         return self.miss_above - self.miss_below
 
     @cached_property
-    def bend(self) -> Floats:
+    def predictor_curvature(self) -> Floats:
         """Second derivatives of minus the log likelihood by each answer's eta, shape (answers,)."""
         return self.bend_below + self.bend_above
 
@@ -161,7 +161,7 @@ class AnswerDerivatives:
     @cached_property
     def item_curvature(self) -> Floats:
         """Second derivatives of minus the log likelihood by each item alone, shape (units,)."""
-        return self.answers.by_unit(self.bend * self.slope**2)
+        return self.answers.by_unit(self.predictor_curvature * self.slope**2)
 
     @cached_property
     def gradient(self) -> tuple[Floats, Floats]:
@@ -207,10 +207,10 @@ class AnswerDerivatives:
         }
         by_h, across = [], []
         for i, place in enumerate(places):
-            value = (self.bend * eta[i] + with_cut[i]) * self.slope + (self.by_eta if i == 0 else 0.0)
+            value = (self.predictor_curvature * eta[i] + with_cut[i]) * self.slope + (self.by_eta if i == 0 else 0.0)
             across.append((value, c.repeat_by_answer(place), c.unit))
             for j in range(i, 4):
-                value = self.bend * eta[i] * eta[j] + eta[i] * with_cut[j] + eta[j] * with_cut[i]
+                value = self.predictor_curvature * eta[i] * eta[j] + eta[i] * with_cut[j] + eta[j] * with_cut[i]
                 run_sums = c.by_run(value + 0.0 * self.z) if i < 2 else cuts[i, j]
                 by_h.append((run_sums, place, places[j]))
                 if i != j:

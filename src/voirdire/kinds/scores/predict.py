@@ -64,7 +64,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     rows = tuple(row_codes.values())
     if form is continuous:
         moments = np.mean([ends_and_mean(problem, values, rows) for values in draws], axis=0)
-        probability, expected = moments[:, :2], problem.scale.scores(moments[:, 2])
+        probability, expected = moments[:, :2], problem.scale.from_parts(moments[:, 2])
     else:
         probability = np.mean([score_probabilities(problem, values, rows) for values in draws], axis=0)
         expected = probability @ np.array(problem.scale.levels)

@@ -219,7 +219,7 @@ def encode_scores(
     group_per_judge(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised
-    votes, weights = weighing.read_criterion_importance(criteria, table.criteria).check(model)
+    votes, weights = weighing.read_criterion_importance(criteria, table.criteria).check_model(model)
     if votes is not None:
         table = weighing.with_judges(table, votes.judges)
     groups, judge_group = group_per_judge(table, problems)
@@ -259,7 +259,7 @@ def encode_scores(
     )
     about = row_codes(density, table, added.codes)
     count = len(scale.levels) if form is ordinal else 0
-    parts = scale.parts(table.score)
+    parts = scale.to_parts(table.score)
     if form is ordinal:
         level = np.searchsorted(scale.levels, table.score)
         encoded = ordinal.encode_levels(about, level, count, density.integrates_repeats)
@@ -314,5 +314,5 @@ def _encode_people(people: PeopleTable[Scores], scale: Scale, form: Any, context
         level = np.searchsorted(scale.levels, table.score)
         encoded = ordinal.encode_levels(about, level, len(scale.levels), repeats=False)
     else:
-        encoded = continuous.encode_numbers(about, scale.parts(table.score))
+        encoded = continuous.encode_numbers(about, scale.to_parts(table.score))
     return {name: column for name, column in encoded.items() if name != "judge"}

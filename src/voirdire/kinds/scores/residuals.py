@@ -141,7 +141,7 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     >>> rows = [(f"j{k}", f"i{n}", y[k, n]) for k in range(5) for n in range(60)]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "score"])
     >>> fit = voirdire.fit(table, model="rating-continuous", levels=[1, 5], method="map", families={})
-    >>> t, var, scale = shared_errors(fit.problem, fit.posterior).sums()
+    >>> t, var, scale = shared_errors(fit.problem, fit.posterior).pair_statistics()
     >>> bool(t[0, 4] / scale[0, 4] > 0.9), bool((t[0, 1:4] / scale[0, 1:4]).max() < 0.3)
     (True, True)
     """

@@ -46,7 +46,7 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
 def expected_scores(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """Expected score of each row under one set of values, shape (rows,)."""
     if problem.form is continuous:
-        return problem.scale.scores(ends_and_mean(problem, values, rows)[:, 2])
+        return problem.scale.from_parts(ends_and_mean(problem, values, rows)[:, 2])
     return np.asarray(score_probabilities(problem, values, rows) @ np.array(problem.scale.levels))
 
 
@@ -145,7 +145,7 @@ def _unknown_effect_variance(problem: ScoresProblem, values: Values, codes: dict
 def log_score_density(problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]) -> Floats:
     """Log density of each score, per point of the scale; at the ends the log probability of the end."""
     mu, spread = predicted_moments(problem, values, rows)
-    number = problem.scale.parts(score)
+    number = problem.scale.to_parts(score)
     end = np.where(number <= -HALF_RANGE, -1, np.where(number >= HALF_RANGE, 1, 0))
     log: Floats = score_log_density(number, end, mu, np.log(spread), np)
     return np.where(end == 0, log - np.log(problem.scale.range), log)
@@ -158,7 +158,7 @@ def expected_uncensored_scores(problem: ScoresProblem, values: Values, score: Fl
     the low end.
     """
     mu, spread = predicted_moments(problem, values, rows)
-    number = problem.scale.parts(score)
+    number = problem.scale.to_parts(score)
     end = np.where(number <= -HALF_RANGE, -1.0, np.where(number >= HALF_RANGE, 1.0, 0.0))
     inward = (HALF_RANGE - end * mu) / spread
     hazard = np.exp(-0.5 * inward * inward - 0.5 * np.log(2.0 * np.pi) - log_normal_cdf(-inward, np))

@@ -44,12 +44,12 @@ class Scale:
         """Distance between the two ends."""
         return self.high - self.low
 
-    def parts(self, score: Floats) -> Floats:
+    def to_parts(self, score: Floats) -> Floats:
         """Scores in parts of the scale from its middle."""
         return np.asarray((score - 0.5 * (self.low + self.high)) / self.range)
 
-    def scores(self, parts: Floats) -> Floats:
-        """Scores from parts of the scale; inverse of :meth:`parts`."""
+    def from_parts(self, parts: Floats) -> Floats:
+        """Scores from parts of the scale; inverse of :meth:`to_parts`."""
         return np.asarray(self.low + (parts + HALF_RANGE) * self.range)
 
     @property
@@ -130,7 +130,7 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
     if declared is not None:
         scale = declared_scale(declared, problems)
         if scale is not None:
-            _report_outside(score, scale, problems, np.isin(score, scale.levels))
+            _report_invalid_scores(score, scale, problems, np.isin(score, scale.levels))
         return scale
     is_whole = score == np.round(score)
     if not is_whole.all():
@@ -184,7 +184,7 @@ def continuous_scale(score: Floats, declared: Sequence[object] | None, problems:
     if scale is None:
         return None
     scale = Scale((scale.low, scale.high))
-    _report_outside(score, scale, problems, (score >= scale.low) & (score <= scale.high))
+    _report_invalid_scores(score, scale, problems, (score >= scale.low) & (score <= scale.high))
     return scale
 
 
@@ -213,7 +213,7 @@ def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | No
     return Scale(levels)
 
 
-def _report_outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArray[np.bool_]) -> None:
+def _report_invalid_scores(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArray[np.bool_]) -> None:
     names = ", ".join(scale.names)
     has_levels = score[~inside].size and len(scale.levels) > 2
     for value, rows in _distinct_values(score, ~inside):

@@ -254,7 +254,7 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
         target = average_equal_rows(
             rank_systems(problem.table, placement, gap.to_target(draws), posterior, prob), groups
         )
-        score = gap.point(columns["score"])
+        score = gap.expected_scores(columns["score"])
         columns = with_other_score(problem.about, target | {"score": score, "rank": rank_values(score)}, columns)
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}

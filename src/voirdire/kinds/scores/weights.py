@@ -39,13 +39,13 @@ class CriterionImportance(NamedTuple):
     votes: Votes | None = None
     weights: tuple[float, ...] | None = None
 
-    def after(self, old: Votes | None) -> CriterionImportance:
+    def join_earlier(self, old: Votes | None) -> CriterionImportance:
         """Join these votes with earlier ones; weights replace earlier votes."""
         if old is None or self.votes is None:
             return self
         return CriterionImportance(joined_table(old, self.votes))
 
-    def check(self, model: Model) -> CriterionImportance:
+    def check_model(self, model: Model) -> CriterionImportance:
         """Refuse votes for a model that does not use them.
 
         Raises

@@ -82,7 +82,7 @@ def _check_rank_probability(fit: Fit) -> None:
 def _check_position(fit: Fit) -> None:
     position.position_order(fit)
     if order := fit.kind.fixed_order(fit.problem):
-        raise InputError(f"cannot be told, {order}")
+        raise InputError(f"position bias cannot be estimated from these data: {order}")
 
 
 def _check_strengths(fit: Fit) -> None:

@@ -93,7 +93,7 @@ def ranks_size(fit: Fit) -> tuple[float, float]:
 def draw_agreement(fit: Fit, ax: Axes) -> None:
     """Draw observed over expected agreement of all pairs of judges, in full colour where chance does not explain it."""
     pair_agreement = observed_over_expected(fit)
-    draw_matrix(ax, pair_agreement.log_ratio, pair_agreement.judges, pair_agreement.clear)
+    draw_matrix(ax, pair_agreement.log_ratio, pair_agreement.judges, pair_agreement.clear_pairs)
 
 
 def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray[np.bool_]) -> None:

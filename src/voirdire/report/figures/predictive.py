@@ -166,5 +166,5 @@ def draw_calibration(fit: Fit, ax: Axes, answer_kind: str | None = None) -> None
     ax.set_ylim(-0.02, 1.02)
     ax.set_aspect("equal")
     ax.spines["bottom"].set_color(GRID)
-    ax.set_xlabel(kind.page_words.probability)
+    ax.set_xlabel(kind.page_words.calibration_axis)
     ax.set_ylabel("share observed")

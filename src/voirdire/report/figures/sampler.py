@@ -40,5 +40,5 @@ def draw_orientation_histogram(fit: Fit, ax: Axes) -> None:
     ax.set_xlim(min(-1.0, float(log_ratio.min()) * 1.05), max(0.15, -0.03 * float(log_ratio.min())))
     ax.set_yticks([])
     ax.set_xlabel(
-        f"log10 of prior({fit.kind.page_words.prior}) / prior, by draw; at 0 both are as probable", color=MUTED
+        f"log10 of prior({fit.kind.page_words.prior_argument}) / prior, by draw; at 0 both are as probable", color=MUTED
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_change_over_time(row: Mapping[str, Any]) -> Figure:
+def draw_change_point(row: Mapping[str, Any]) -> Figure:
     """Draw means of blocks as points, and the means before and after the change as lines.
 
     Parameters

@@ -67,7 +67,7 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "lead",
         )
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
-        yield from figure_blocks(fit, "judges", "Reliability", words.reliability)
+        yield from figure_blocks(fit, "judges", "Reliability", words.reliability_caption)
     else:
         yield Text(_no_reliability_sentence(fit, rows), "lead")
     if scores is not None:
@@ -95,7 +95,7 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         order=_COLUMN_ORDER,
         missing=missing if has_reliability else {},
         drop=() if order is None else ("position_bias",),
-        notes=(words.judges, *([] if order is None else [f"Position bias is left out: {order}."])),
+        notes=(words.judges_note, *([] if order is None else [f"Position bias is left out: {order}."])),
     )
     if "confusion" in result:
         yield from figure_blocks(
@@ -110,7 +110,7 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         yield from figure_blocks(
             fit,
             "agreement",
-            words.agreement,
+            words.agreement_heading,
             "Agreement observed over agreement expected from the fit. Full colour where chance alone would hardly do "
             f"it (false discovery rate {FALSE_DISCOVERY_RATE:g}), pale elsewhere; blank where fewer than five "
             "votes are on the same comparisons. Blue: more alike than the items' order explains, as copies, models of "
@@ -207,7 +207,7 @@ def better_than_chance_sentence(
     undecided = len(with_interval) - above - below
     verb = "judge is" if len(with_interval) == 1 else "judges are"
     clauses = [f"{above:,} of {len(with_interval):,} {verb} better than chance"]
-    clauses += [f"{undecided:,} cannot be told from it"] if undecided else []
+    clauses += [f"{undecided:,} {'is' if undecided == 1 else 'are'} not distinguishable from it"] if undecided else []
     clauses += [f"{below:,} {'is' if below == 1 else 'are'} worse"] if below else []
     if biased:
         biased_text = "one judge is" if len(biased) == 1 else f"{len(biased):,} judges are"

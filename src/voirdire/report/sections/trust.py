@@ -30,8 +30,8 @@ def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         yield from figure_blocks(
             fit,
             "mirror",
-            words.twin,
-            f"How much less probable the prior finds each draw with {words.turned}; the data fit both alike.",
+            words.mirror_heading,
+            f"How much less probable the prior finds each draw with {words.mirrored_draw}; the data fit both alike.",
         )
     if result.get("over_time") and "drift" in doubted:
         yield make_table(

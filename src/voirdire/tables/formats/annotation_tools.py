@@ -53,7 +53,7 @@ class LabelStudio(Format):
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Ratings, choices and pairwise comparisons of people."""
-        self.count("predictions", len(record.get("predictions") or []))
+        self.count_event("predictions", len(record.get("predictions") or []))
         name = name_text(record["id"])
         for annotation in record.get("completions") or []:
             where = f"{self.file} task {name} completion {annotation.get('id')}"
@@ -63,7 +63,7 @@ class LabelStudio(Format):
             if annotation.get("was_cancelled"):
                 yield Refused(where, "cancelled (skipped)")
                 continue
-            self.count("truth", bool(annotation.get("ground_truth")))
+            self.count_event("truth", bool(annotation.get("ground_truth")))
             yield from guarded_rows(where, self._read_annotation, where, name, annotation)
 
     def _read_annotation(self, where: str, name: str | None, annotation: Record) -> Iterator[Row]:
@@ -74,7 +74,7 @@ class LabelStudio(Format):
 
     def _read_result(self, where: str, judge: str | None, name: str | None, result: Record) -> Iterator[Row]:
         row = _read_result(where, judge, name, result)
-        self.count("others" if row is None else "answers")
+        self.count_event("others" if row is None else "answers")
         if row is not None:
             yield row
 
@@ -179,7 +179,7 @@ class Potato(Format):
             yield Refused(place, "no label")
         chosen = {name: value for name, value in labels.items() if value not in _UNSET_VALUES and name[:1] != "_"}
         texts = [chosen.pop(name) for name in _TEXT_NAMES if name in chosen]
-        self.count("texts", len(texts))
+        self.count_event("texts", len(texts))
         names = list(chosen)
         comparisons = [
             name for name, value in chosen.items() if name in (_PAIRWISE_NAME, _SCALE_NAME) or _is_side(name, value)
@@ -209,7 +209,7 @@ class Potato(Format):
             value = number_or_none(answer)
             outcome = None if value is None else "tie" if value == 0 else "first" if value < 0 else "second"
             reason = f"{name} {answer!r} is no number"
-            self.count("strength", outcome is not None)
+            self.count_event("strength", outcome is not None)
         return Refused(place, reason) if outcome is None else Vote(user, *pair, outcome, criterion, item)
 
 

@@ -21,7 +21,7 @@ class Argilla(Format):
     name, title, needs, options = "argilla", "Argilla", _ARGILLA_KEYS, ("questions",)
     notes: ClassVar = {
         "suggested": "{count} suggestions of models were shown to people and are left out",
-        "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
+        "status": "to_json drops the status of responses: drafts and discarded ones are not distinguishable",
         "texts": "answers to questions of free text look like labels; --set questions=a,b names those that are wanted",
         "nameless": "{name}: {count} records have no external_id and are named by their places",
     }
@@ -39,23 +39,23 @@ class Argilla(Format):
         read_responses, suggested = _responses_to_question, 0
         first_version = _is_first_version(self.head)
         item = name_text(record["external_id" if first_version else "id"])
-        self.count("texts", not self.asked.questions)
+        self.count_event("texts", not self.asked.questions)
         if first_version:
             names, read_responses = _questions_of_first_version(record), _responses_of_first_version
             suggested = sum(record[f"{name}{_SUGGESTION_SUFFIX}"] is not None for name in names)
-            self.count("nameless", not item)
+            self.count_event("nameless", not item)
             item = item or place
         elif has_keys(self.head, _ARGILLA_KEYS):
             names, suggested = list(record["responses"] or {}), len(record.get("suggestions") or {})
-            self.count("status")
+            self.count_event("status")
         else:
             names, read_responses = (
                 [key.removesuffix(_USERS_SUFFIX) for key in record if key.endswith(_USERS_SUFFIX)],
                 _flattened_responses,
             )
             suggested = sum(record.get(f"{name}.suggestion") not in (None, "") for name in names)
-        self.count("suggested", suggested)
-        for name in filter(self.asked.wants, names):
+        self.count_event("suggested", suggested)
+        for name in filter(self.asked.is_selected, names):
             yield from guarded_rows(f"{place} {name}", _read_answers, read_responses(record, name), item, name, place)
 
 

@@ -44,7 +44,7 @@ def add_baseline(source: Source, options: FormatOptions) -> FormatOptions:
         for place, record in placed:
             yield place, record | {_COLUMN: options.baseline} | order if isinstance(record, dict) else record
 
-    source.change(add)
+    source.transform_records(add)
     source.notes.append(
         f"{source.name}: each {first!r} is compared with {options.baseline!r}, which no column names; the order shown "
         "is not known"

@@ -104,7 +104,7 @@ def imported_cells(
     """
     wanted = next((kind for kind, column in ANSWER_COLUMNS.items() if column in required), None)
     frame = imported.table_of(wanted)
-    imported.say()
+    imported.report_files()
     if len(imported.formats) == 1:
         problems.row_lines = partial(_lines_of_rows, next(iter(imported.formats)), len(frame))
     return {
@@ -130,7 +130,7 @@ def report_column_roles(file_name: str, roles: Mapping[str, str]) -> None:
 
 def write_votes(path: str, folder: str) -> str:
     """Write the votes of a large file of a tool, or with other columns, into a folder; return the table's path."""
-    read_as(path, Reading(), folder=Path(folder)).say()
+    read_as(path, Reading(), folder=Path(folder)).report_files()
     return str(Path(folder, "votes.csv"))
 
 

@@ -97,25 +97,25 @@ class WorkFormat(Format):
         answers = any(key.startswith(cls.answer) for key in head.keys)
         return has_keys(head, [cls.needed], cls.shapes) and answers
 
-    def work(self, record: Record) -> Work | None:
+    def read_work(self, record: Record) -> Work | None:
         """The work in a record; None if there is none."""
         raise NotImplementedError
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the answers of one piece of work."""
-        work = self.work(record)
+        work = self.read_work(record)
         if work is None:
             return
         if work.refused is not None:
             raise Odd(work.refused)
-        self.count("unreviewed", work.unreviewed)
-        self.count("hinted", work.hinted)
+        self.count_event("unreviewed", work.unreviewed)
+        self.count_event("hinted", work.hinted)
         for question, cell in work.answers.items():
-            if self.asked.wants(question):
+            if self.asked.is_selected(question):
                 where = f"{place} {question}"
                 yield from guarded_rows(where, self._read_answer, work, question, cell)
         for question, cell in work.known.items():
-            if self.asked.wants(question) and not _is_empty(cell):
+            if self.asked.is_selected(question) and not _is_empty(cell):
                 where = f"{place} known {question}"
                 yield from guarded_rows(where, self._read_known_answer, where, work, question, cell)
 
@@ -123,8 +123,8 @@ class WorkFormat(Format):
         """Count for the notes on words and on a missing status column."""
         words = [question for question, row in self._row_types.items() if row is Label]
         for question in words if len(words) > 1 and not self.asked.questions else ():
-            self.count("words", name=question)
-        self.count("status", self.status not in self.head.keys, self.status)
+            self.count_event("words", name=question)
+        self.count_event("status", self.status not in self.head.keys, self.status)
         return ()
 
     @cached_property
@@ -133,7 +133,7 @@ class WorkFormat(Format):
         cells: dict[str, Counter[type[Answer]]] = {}
         for _, record in self.records():
             with suppress(Odd):  # which is refused when the record is read
-                work = None if isinstance(record, str) else self.work(record)
+                work = None if isinstance(record, str) else self.read_work(record)
                 if work is not None and work.refused is None:
                     self._count_answer_kinds(work, cells)
         order: tuple[type[Answer], ...] = (Vote, Score, Label)
@@ -144,7 +144,7 @@ class WorkFormat(Format):
     def _count_answer_kinds(self, work: Work, cells: dict[str, Counter[type[Answer]]]) -> None:
         pair = self._shown_pair(work)
         for question, cell in {**work.known, **work.answers}.items():
-            if self.asked.wants(question):
+            if self.asked.is_selected(question):
                 counts = cells.setdefault(question, Counter())
                 if _is_empty(cell):
                     continue
@@ -154,7 +154,7 @@ class WorkFormat(Format):
     def _read_answer(self, work: Work, question: str, answer: Any) -> Iterator[Row]:
         if _is_empty(answer):
             raise Odd("no answer")
-        yield self.numbered(self._answer_without_judge(work, question, answer)._replace(judge=work.worker))
+        yield self.number_runs(self._answer_without_judge(work, question, answer)._replace(judge=work.worker))
 
     def _read_known_answer(self, place: str, work: Work, question: str, answer: Any) -> Iterator[Row]:
         yield Known(place, self._answer_without_judge(work, question, answer))
@@ -184,15 +184,15 @@ class WorkFormat(Format):
         return Label(None, item, label, criterion, context)
 
     @cached_property
-    def _roles(self) -> dict[tuple[str, ...], dict[str, str]]:
+    def _input_roles(self) -> dict[tuple[str, ...], dict[str, str]]:
         """Roles of the shown inputs as voirdire's columns, by the names of the inputs."""
         return {}
 
     def _column_roles(self, work: Work) -> dict[str, str]:
         names = tuple(work.shown)
-        if names not in self._roles:
-            self._roles[names] = find_roles(names)
-        return self._roles[names]
+        if names not in self._input_roles:
+            self._input_roles[names] = find_roles(names)
+        return self._input_roles[names]
 
     def _shown_pair(self, work: Work) -> tuple[str, str] | None:
         """The two shown items; None if there are not two."""

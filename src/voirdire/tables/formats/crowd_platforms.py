@@ -42,7 +42,7 @@ class MechanicalTurk(WorkFormat):
     name, title = "mturk", "Mechanical Turk"
     answer, needed, status = _ANSWER_PREFIX, frozenset({_HIT_COLUMN, _WORKER_COLUMN}), "AssignmentStatus"
 
-    def work(self, record: Record) -> Work:
+    def read_work(self, record: Record) -> Work:
         """The work in a record."""
         has_status = self.status in self.head.keys
         status = _first_text(record, (self.status,)).lower() if has_status else _APPROVED
@@ -111,7 +111,7 @@ class Toloka(WorkFormat):
     name, title = "toloka", "Toloka"
     answer, needed, status = _TOLOKA_PREFIXES[1], frozenset({_TOLOKA_WORKER_COLUMN}), "ASSIGNMENT:status"
 
-    def work(self, record: Record) -> Work | None:
+    def read_work(self, record: Record) -> Work | None:
         """The work in a record; None if the record is empty."""
         if all(cell in (None, "") for cell in record.values()):
             return None

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 
-from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, has_keys, key_sets, members, short_text
+from voirdire.tables.formats.format import (
+    Format,
+    FormatOptions,
+    guarded_rows,
+    has_keys,
+    key_sets,
+    members_as_records,
+    short_text,
+)
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head
@@ -37,7 +45,7 @@ class EveryEvalEver(Format):
         return has_keys(head, _SAMPLES) or _is_results(head)
 
     @cached_property
-    def _sampled(self) -> set[str | None]:
+    def _sampled_evaluations(self) -> set[str | None]:
         """Evaluations with a file of samples among the files that are read together."""
         heads = (other.head for other in self.source.siblings)
         return {_first_available_name(head.first, "evaluation_id") for head in heads if has_keys(head, _SAMPLES)}
@@ -64,10 +72,10 @@ class EveryEvalEver(Format):
         system, results = _model_name(record), record["evaluation_results"]
         if system is None:
             raise Odd("the model has no name")
-        if self._sampled and _first_available_name(record, "evaluation_id") in self._sampled:
-            self.count("whole", len(results))
+        if self._sampled_evaluations and _first_available_name(record, "evaluation_id") in self._sampled_evaluations:
+            self.count_event("whole", len(results))
             return
-        for where, result in members(results, f"{place} result "):
+        for where, result in members_as_records(results, f"{place} result "):
             if isinstance(result, str):
                 yield Refused(where, result)
             else:
@@ -86,14 +94,14 @@ class EveryEvalEver(Format):
         run, result = (_first_available_name(record, f"evaluation_{key}") for key in ("id", "result_id"))
         metric = self._metrics.get((run, result)) or self._metrics.get((run, name)) or _Metric(record)
         score = record["evaluation"].get("score")
-        yield self.numbered(self._score(metric, score, metric.metric or result or name, (name, sample), system))
+        yield self.number_runs(self._score(metric, score, metric.metric or result or name, (name, sample), system))
 
     def _score(
         self, metric: _Metric, score: Any, criterion: str | None, context: tuple[str | None, ...], system: str | None
     ) -> Score:
         judge, value = metric.judge(self.asked), metric.score(score)
-        self.count("nameless", not metric.judges)
-        self.count("lower", metric.lower, criterion or "")
+        self.count_event("nameless", not metric.judges)
+        self.count_event("lower", metric.lower, criterion or "")
         question = "/".join(map(str, context))
         return Score(judge, f"{question}/{system}", value, criterion, question, system)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from voirdire.folders import new_folder
+from voirdire.folders import write_folder_atomically
 from voirdire.layouts import Layout, recognise_text
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.reading import Reading, read_as
@@ -61,5 +61,5 @@ def import_files(
     InputError
         As :func:`voirdire.read`, or the folder cannot be written; nothing is left behind then.
     """
-    with new_folder(out, LAYOUT, overwrite=overwrite) as place:
+    with write_folder_atomically(out, LAYOUT, overwrite=overwrite) as place:
         return read_as(list(files), reading or Reading(), folder=place)

@@ -63,7 +63,7 @@ class FormatOptions:
     no_label: str | None = None
     unnamed: bool = False
 
-    def wants(self, question: str) -> bool:
+    def is_selected(self, question: str) -> bool:
         """True if a question is selected."""
         return not self.questions or question in self.questions
 
@@ -141,7 +141,9 @@ class Format:
     def records(self) -> Placed:
         """The records with their places, also from a response of an API; a reason replaces an unreadable record."""
         data = list_under(self.head, "data")
-        return self.source.records(self.columns) if data is None else members(data, f"{self.file} data[", "]")
+        return (
+            self.source.records(self.columns) if data is None else members_as_records(data, f"{self.file} data[", "]")
+        )
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
         """Read the rows of a record; raises Odd, or an error of `_SHAPE_ERRORS` for an unexpected shape."""
@@ -151,12 +153,12 @@ class Format:
         """Give further rows and notes after all records."""
         return ()
 
-    def count(self, key: str, times: int = 1, name: str = "") -> None:
+    def count_event(self, key: str, times: int = 1, name: str = "") -> None:
         """Count an event for the note under a key; the note may list the names."""
         if times:
             self.counts[key][name] += times
 
-    def numbered(self, row: Row) -> Row:
+    def number_runs(self, row: Row) -> Row:
         """Number the answers of a judge to one question, as runs from 1."""
         if not isinstance(row, Vote | Score | Label):
             return row
@@ -220,7 +222,7 @@ def is_page(head: Head, keys: Iterable[str]) -> bool:
     return isinstance(first, dict) and first.keys() >= set(keys)
 
 
-def members(values: Iterable[Any], begin: str, end: str = "", start: int = 0) -> Placed:
+def members_as_records(values: Iterable[Any], begin: str, end: str = "", start: int = 0) -> Placed:
     """The members of a list as records; a place is the member's number between two texts."""
     for index, value in enumerate(values, start):
         yield f"{begin}{index}{end}", value if isinstance(value, dict) else non_object_reason(value)

@@ -46,8 +46,8 @@ class Copies:
     --------
     >>> copies = Copies()
     >>> for name in ("a.csv", "b.csv"):
-    ...     copies.add(("ann", "x", 1))
-    ...     copies.end(name)
+    ...     copies.add_row(("ann", "x", 1))
+    ...     copies.finish_file(name)
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: file 'b.csv' holds the same answers as 'a.csv', which would count twice; give one of \
@@ -58,13 +58,13 @@ them, or, where judges were asked again, a column run
         self._seen: dict[tuple[int, int], str] = {}
         self._rows = self._hash = 0
 
-    def add(self, row: Any) -> None:
+    def add_row(self, row: Any) -> None:
         """Add a row of the current file."""
         cells = (*row.row, *row.further.items()) if isinstance(row, Extended) else row
         self._rows += 1
         self._hash = hash((self._hash, *map(str, cells)))
 
-    def end(self, path: str) -> None:
+    def finish_file(self, path: str) -> None:
         """Finish a file.
 
         Raises
@@ -125,7 +125,7 @@ def gather_tables(paths: Sequence[Any], reading: Any, folder: Path | None = None
                 faults.append(row)
         elif filtering.is_chosen(row):
             if len(sources) > 1:
-                copies.add(row)
+                copies.add_row(row)
             answer = row.row if isinstance(row, Extended) else row
             with_sets = with_sets or (isinstance(answer, Label) and isinstance(answer.label, LabelSet))
             rows[TABLES[type(answer)]].add(row)
@@ -149,7 +149,7 @@ def gather_tables(paths: Sequence[Any], reading: Any, folder: Path | None = None
                 take_row(file_row)
             notes.update(dict.fromkeys(source.notes))  # also those of how it was unfolded
             filtering.check_columns(source.name)
-            copies.end(source.path)
+            copies.finish_file(source.path)
     names = ", ".join(source.name for source in sources)
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any_chosen(names)

@@ -123,11 +123,11 @@ class Imported:
 
     def _chosen_kinds(self, names: list[str], kind: str | None) -> list[str]:
         if kind is not None and kind not in names:
-            raise InputError(f"{self.called} holds {' and '.join(names)}, not {kind}")
+            raise InputError(f"{self.names_of_files} holds {' and '.join(names)}, not {kind}")
         return names if kind is None else [kind]
 
     @property
-    def called(self) -> str:
+    def names_of_files(self) -> str:
         """The files, for a message."""
         return f"file {', '.join(map(repr, self.formats))}"
 
@@ -189,7 +189,7 @@ class Imported:
         _ = self.answers_of_people  # raises if a name is no judge
         return frame[~frame["judge"].isin(self.people)].reset_index(drop=True)
 
-    def say(self) -> None:
+    def report_files(self) -> None:
         """Report the format of each file, the notes, and the number of refused answers."""
         for path, tool in self.formats.items():
             if tool != "table":

@@ -10,7 +10,7 @@ from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.archive import member_bytes, open_archive
-from voirdire.tables.formats.format import Format, guarded_rows, members, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, members_as_records, short_text
 from voirdire.tables.formats.json_text import NotJsonError, parse_json
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, join_names, name_text, score_row
@@ -55,7 +55,7 @@ class Inspect(Format):
             if log.get("samples") is None:
                 raise InputError(f"{self.file}: holds the header alone, no samples; write the log with its samples")
             self._read_header(log)
-            yield from members(log["samples"], f"{self.file} ")
+            yield from members_as_records(log["samples"], f"{self.file} ")
             return
         with open_archive(self.source.local) as archive:
             names = archive.namelist()
@@ -134,11 +134,11 @@ class Inspect(Format):
         if isinstance(value, float) and math.isnan(value):
             return Refused(place, "unscored (NaN)")
         if isinstance(value, str | bool):
-            self.count("words", name=str(value))
+            self.count_event("words", name=str(value))
             return Label(judge, item, str(value), criterion, context, self.model)
         columns = {"criterion": criterion, "context": context, "system": self.model}
         row = score_row(place, judge, item, value, f"value {short_text(value)} is no grade", **columns)
-        self.count("numbers", not isinstance(row, Refused), criterion)
+        self.count_event("numbers", not isinstance(row, Refused), criterion)
         return row
 
     def _judge(self, key: str, registered: str, score: Record) -> str | None:
@@ -151,13 +151,13 @@ class Inspect(Format):
         role = self.roles.get("grader")
         graders = options.get("model") or role
         if isinstance(graders, list):
-            self.count("together", name=key)
+            self.count_event("together", name=key)
         elif role:
             return name_text(role["model"] if isinstance(role, dict) else role)
         last_grading = grading[-1] if isinstance(grading, list) and grading else {}
         if isinstance(last_grading, dict) and last_grading.get("model"):
             return name_text(last_grading["model"])
-        self.count("own", name=key)
+        self.count_event("own", name=key)
         return self.model
 
     def last_rows(self) -> Iterator[Row]:

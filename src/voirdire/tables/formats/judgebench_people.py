@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from voirdire.tables.formats.format import Format, guarded_rows, list_under, members
+from voirdire.tables.formats.format import Format, guarded_rows, list_under, members_as_records
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Label,
@@ -59,21 +59,21 @@ class JudgeBenchPeople(Format):
 
     def records(self) -> Placed:
         """The instances with their places."""
-        return members(self.head.first["instances"], f"{self.file} instance ")
+        return members_as_records(self.head.first["instances"], f"{self.file} instance ")
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the answers of people about one instance."""
         item = name_text(record["id"])
         for metric, annotation in record["annotations"].items():
-            if not self.asked.wants(metric):
+            if not self.asked.is_selected(metric):
                 continue
             where = f"{self.file} instance {item} {metric}"
-            self.count("aggregates", any(annotation.get(name) is not None for name in _AGGREGATE_KEYS))
+            self.count_event("aggregates", any(annotation.get(name) is not None for name in _AGGREGATE_KEYS))
             answers = annotation.get(_SCORES_KEY)
             if not isinstance(answers, list) or not answers:
                 yield Refused(where, "no answer of a single person, only what they give together")
                 continue
-            self.count("lengths", name=str(len(answers)))
+            self.count_event("lengths", name=str(len(answers)))
             for number, answer in enumerate(answers, start=1):
                 arguments = f"{where} human{number}", f"human{number}", item, answer, metric
                 yield from guarded_rows(arguments[0], self._read_answer, *arguments)

@@ -58,7 +58,7 @@ class _Annotations(Format):
         if any(_name_without_endings(other) == judge for other in siblings if other != path):
             judge = f"{os.path.basename(os.path.dirname(os.path.abspath(path)))}/{judge}"
         is_one_of_several = len(set(map(os.path.abspath, siblings))) > 1
-        self.count("several" if is_one_of_several else "alone", name=repr(judge))
+        self.count_event("several" if is_one_of_several else "alone", name=repr(judge))
         return judge
 
 
@@ -103,7 +103,7 @@ class Doccano(_Annotations):
             yield from _read_old_record(record)
             return
         labels = next((record[name] for name in _LABEL_COLUMNS if name in record), None)
-        self.count("together", self.judge == _SHARED_FILE)
+        self.count_event("together", self.judge == _SHARED_FILE)
         if isinstance(labels, list) and any(isinstance(part, list | dict) for part in labels):
             raise Odd(_MARKS_REASON)
         parts = labels.split(_LABEL_SEPARATOR) if self.head.shape == "table" and isinstance(labels, str) else []
@@ -133,7 +133,7 @@ class Prodigy(_Annotations):
         judge = name_text(record.get("_annotator_id") or record.get("_session_id")) or self.judge
         answer, criterion = _answer_and_label(record)
         item = next((name for key in _INPUT_KEYS if (name := name_text(record.get(key))) is not None), None)
-        yield self.numbered((Label if isinstance(answer, str) else Score)(judge, item, answer, criterion))
+        yield self.number_runs((Label if isinstance(answer, str) else Score)(judge, item, answer, criterion))
 
 
 def _answer_and_label(record: Record) -> tuple[str | float, str | None]:

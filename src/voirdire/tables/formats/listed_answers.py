@@ -160,7 +160,7 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
                 answered = (row for row in rows(record, place) if any(row.get(name) is not None for name in answers))
                 yield from ((place, row) for row in answered)
 
-    source.change(spread)
+    source.transform_records(spread)
     meaning = (
         f"named by {judge_column!r}" if judge_column else "of judges by their place, who may be others in each row"
     )

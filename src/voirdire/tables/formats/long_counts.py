@@ -15,7 +15,7 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import COUNT_NAMES, normalise_column_name
 from voirdire.tables.formats.format import FormatOptions, guarded_rows, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Columns, Label, Note, Odd, Row, extended, name_text, number_or_none
+from voirdire.tables.formats.rows import Columns, Label, Note, Odd, Row, name_text, number_or_none, with_further_cells
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 
@@ -149,7 +149,7 @@ def label_rows_from_counts(
     ) -> Iterator[Row]:
         free = raters[tuple(subject.values())][label or ""]
         for rater in [free.pop(0) for _ in range(count)]:
-            yield extended(Label(f"rater {rater}", label=label, **subject), further)
+            yield with_further_cells(Label(f"rater {rater}", label=label, **subject), further)
 
     for place, *about_counts in waiting:
         yield from guarded_rows(place, answers_of_raters, *about_counts)

@@ -23,7 +23,7 @@ from voirdire.tables.formats.column_samples import first_determines_second
 from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import TABLES, Columns, Note, Odd, Row, extended, name_text, number_or_none
+from voirdire.tables.formats.rows import TABLES, Columns, Note, Odd, Row, name_text, number_or_none, with_further_cells
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 from voirdire.tables.numbers import number_remedy
@@ -211,7 +211,7 @@ def long_rows(
             row_cells[answer] = winners.read(name_text(cell), row_cells["first"], row_cells["second"])
         else:
             row_cells[answer] = labels.read(cell) if answer == "label" else _answer_number(answer, cell)
-        yield extended(_ROW_TYPES[kind](**row_cells), subjects.further(record))
+        yield with_further_cells(_ROW_TYPES[kind](**row_cells), subjects.further(record))
 
     yield from read_records(source.records(), read_record)
     renamings = [f"{name!r} as {column}" for column, name in used.items() if name != column and column not in mapped]

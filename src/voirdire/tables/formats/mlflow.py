@@ -8,7 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, list_under, members, short_text
+from voirdire.tables.formats.format import (
+    Format,
+    FormatOptions,
+    guarded_rows,
+    list_under,
+    members_as_records,
+    short_text,
+)
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Known,
@@ -93,7 +100,7 @@ class MLflow(Format):
         """The rows of the table, or the traces."""
         table, traces = _logged_table(self.head), _traces_of_object(self.head)
         if traces is not None:
-            yield from members(traces, f"{self.file} traces[", "]")
+            yield from members_as_records(traces, f"{self.file} traces[", "]")
         elif table is None:
             yield from self.source.records()
         else:
@@ -143,10 +150,10 @@ class MLflow(Format):
         judge = self.asked.judge or _DEFAULT_JUDGE
         for column, match in _metric_columns(list(record)).items():
             name, stem, score = match["name"], match["stem"], record[column]
-            if not self.asked.wants(name):
+            if not self.asked.is_selected(name):
                 continue
-            self.count("unstated", self.asked.judge is None)
-            self.count("metrics", name=name)
+            self.count_event("unstated", self.asked.judge is None)
+            self.count_event("metrics", name=name)
             if is_missing(score):
                 failure = record.get(f"{stem}/error_message") or record.get(f"{stem}/error_code")
                 yield Refused(f"{place} {name}", f"error: {failure}" if failure else "no score")
@@ -157,7 +164,7 @@ class MLflow(Format):
         name = name_text(assessment.get("name") or assessment.get("assessment_name"))
         if not name:
             raise Odd("the assessment has no name")
-        if not self.asked.wants(name):
+        if not self.asked.is_selected(name):
             return
         expected = assessment.get("expectation")
         if expected is not None:
@@ -188,11 +195,11 @@ class MLflow(Format):
         if self.asked.judge:
             return self.asked.judge
         kind = (name_text(source.get("source_type")) or _DEFAULT_JUDGE).lower()
-        self.count("nameless", name=repr(kind))
+        self.count_event("nameless", name=repr(kind))
         return kind
 
     def _read_answer(self, judge: str, name: str, value: Any, subject: dict[str, Any]) -> Iterator[Row]:
-        yield self.numbered(self._answer(judge, name, value, "value", subject))
+        yield self.number_runs(self._answer(judge, name, value, "value", subject))
 
     def last_rows(self) -> Iterator[Row]:
         """Give a note on the metrics, if there are several."""
@@ -203,7 +210,7 @@ class MLflow(Format):
             )
 
     def _read_known_answer(self, name: str, value: Any, place: str, subject: dict[str, Any]) -> Iterator[Row]:
-        if self.asked.wants(name) and not is_missing(value):
+        if self.asked.is_selected(name) and not is_missing(value):
             yield Known(place, self._answer(None, name, value, f"{name}: the expected value", subject))
 
     def _answer(

@@ -74,7 +74,7 @@ class MQM(Format):
         severity = str(record.get("severity") or "").strip().lower()
         category = str(record.get("category") or "").strip().lower().rstrip("!")
         if severity == _TEST_SEVERITY:
-            self.count("tests")
+            self.count_event("tests")
             return ()
         rater, system = name_text(record.get("rater")), name_text(record.get("system"))
         column = _segment_column(self.head) or ""

@@ -42,7 +42,7 @@ class OpenAIEvals(Format):
         if isinstance(record.get("spec"), dict):
             self._spec = record["spec"]
         elif "final_report" in record:
-            self.count("reports")
+            self.count_event("reports")
         elif record["type"] == "match":
             correct = record["data"].get("correct")
             if not isinstance(correct, bool):
@@ -61,7 +61,7 @@ class OpenAIEvals(Format):
             default_name = _CHOICE_KEY if isinstance(grade, str) else "score"
             criterion = None if not grading_name else grading_name if name == default_name else f"{grading_name}/{name}"
             if name.endswith(_AGREEMENT_SUFFIX):
-                self.count("agreements")
+                self.count_event("agreements")
             elif grade == _INVALID_ANSWER:
                 yield Refused(f"{place} {name}", "the grader's answer could not be read")
             elif isinstance(grade, str) and grade and grading_name:
@@ -79,7 +79,7 @@ class OpenAIEvals(Format):
         if not context:
             raise Odd("sample_id is missing")
         item = context if system is None else f"{context}/{system}"
-        return self.numbered(kind(judge, item, grade, criterion, context, system))
+        return self.number_runs(kind(judge, item, grade, criterion, context, system))
 
     def _model_names(self) -> list[str]:
         models = self._spec.get("completion_fns") or self._spec.get("model_name") or []
@@ -89,7 +89,7 @@ class OpenAIEvals(Format):
         if self.asked.system:
             return self.asked.system
         models = self._model_names()
-        self.count("nameless", not models)
+        self.count_event("nameless", not models)
         return models[0] if models else None
 
     def _spec_of_grader(self) -> str | None:
@@ -104,7 +104,7 @@ class OpenAIEvals(Format):
         models = self._model_names()
         if not models:
             raise Odd("no model is named that could have graded; name it with --set judge=NAME")
-        self.count("own", len(models) == 1)
+        self.count_event("own", len(models) == 1)
         return models[-1]
 
 
@@ -140,6 +140,6 @@ class OpenAIPlatform(Format):
         name, score = name_text(result["name"]), result.get("score")
         grader = name_text((result.get("sample") or {}).get("model")) or self.asked.judge
         if not grader and number_or_none(score) is not None:
-            self.count("programs", name=str(name))
+            self.count_event("programs", name=str(name))
         reason = f"score {short_text(score)} is no number"
         yield score_row(f"{place} {name}", grader or name, item, score, reason, criterion=name, **subject)

@@ -149,7 +149,7 @@ def _spread(
             else:
                 yield place, record
 
-    source.change(spread)
+    source.transform_records(spread)
     source.notes.append(
         f"{source.name}: columns are {'an' if role == 'item' else 'a'} {role} ({', '.join(names)}) and a criterion "
         f"({', '.join(criteria)}) each"

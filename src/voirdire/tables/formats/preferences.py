@@ -62,7 +62,7 @@ class AlpacaEval(Format):
         if value not in _ALPACA_TIE_VALUES and not 1 <= value <= 2:
             raise Odd(f"preference {value} is neither 0 nor between 1 and 2")
         unsure = value not in (0, 1, 1.5, 2)
-        self.count("degrees" if degrees else "between", unsure)
+        self.count_event("degrees" if degrees else "between", unsure)
         judge = name_text(record.get("annotator")) or self.asked.judge
         pair = name_text(record["generator_1"]), name_text(record["generator_2"])
         winner = "tie" if value in _ALPACA_TIE_VALUES else "first" if value < 1.5 else "second"
@@ -115,9 +115,9 @@ class LMArena(Format):
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the vote of a record."""
         outcome = _arena_outcome(record)
-        self.count("bad", record.get("winner") in _BOTH_BAD)
+        self.count_event("bad", record.get("winner") in _BOTH_BAD)
         judge = self.asked.judge or name_text(record.get("judge"))
-        self.count("nameless", judge is None)
+        self.count_event("nameless", judge is None)
         context = name_text(record["id"] if "id" in record else record.get("question_id"))
         pair = name_text(record["model_a"]), name_text(record["model_b"])
         yield Vote(judge or "lmarena", *pair, outcome, context=context)
@@ -164,7 +164,7 @@ class PandaLM(Format):
         }
 
     @cached_property
-    def _keys(self) -> list[str]:
+    def _record_keys(self) -> list[str]:
         """Keys of the first record, or of all records of the test set, in order of appearance."""
         records = self.source.records() if "cmp_key" in self.head.keys else ()
         all_records = (self.head.first, *(record for _, record in records if isinstance(record, dict)))
@@ -179,7 +179,7 @@ class PandaLM(Format):
         first, _, second = system_names.partition("_")
         if not first or not second or "_" in second:
             raise Odd(f"cmp_key {system_names!r} is not two names with one _ between them")
-        for key in dict.fromkeys([*self._keys, *record]):
+        for key in dict.fromkeys([*self._record_keys, *record]):
             person = _PERSON_KEY.fullmatch(key)
             if not person and not key.endswith(_RESULT_SUFFIX):
                 continue

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, key_sets, members
+from voirdire.tables.formats.format import Format, key_sets, members_as_records
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, join_names, name_text, score_row
 from voirdire.tables.formats.source import Head
@@ -46,12 +46,12 @@ class Promptfoo(Format):
         if super().detect(self.head):
             yield from self.source.records()
             return
-        results = members(_list_of_results(self.head), f"{self.file} result ", start=1)
+        results = members_as_records(_list_of_results(self.head), f"{self.file} result ", start=1)
         for number, (place, result) in enumerate(results):
             yield place, result if isinstance(result, str) else {"testIdx": number} | result
 
     @cached_property
-    def _default(self) -> str | None:
+    def _default_grader(self) -> str | None:
         """The provider that grades if neither the test nor the assertion names one."""
         return _provider_name(_value_at_path(self.head.first, "config", "defaultTest", "options", "provider"))
 
@@ -71,7 +71,7 @@ class Promptfoo(Format):
         test, prompt = record["testIdx"], record.get("promptIdx", 0)
         place, grading = f"{place} (test {test}, prompt {prompt})", record.get("gradingResult")
         if record.get("failureReason") == _PROVIDER_FAILURE_CODE or not grading:
-            self.count("graded")
+            self.count_event("graded")
             yield Refused(place, "provider error" if record.get("failureReason") else "no grading result")
             return
         system = _system_name(record)
@@ -83,13 +83,13 @@ class Promptfoo(Format):
             kind = str(assertion.get("type", ""))
             base_type = kind.removeprefix("not-")
             if base_type not in _GRADED_TYPES and not base_type.startswith(_GRADED_PREFIXES):
-                self.count("code", base_type != "select-best")
+                self.count_event("code", base_type != "select-best")
                 continue
-            self.count("graded")
+            self.count_event("graded")
             if (part.get("metadata") or {}).get("graderError"):
                 yield Refused(where, "graderError: the grader failed, score 0 is no verdict")
                 continue
-            judge = _provider_name(assertion.get("provider")) or provider or self._default
+            judge = _provider_name(assertion.get("provider")) or provider or self._default_grader
             columns = {"context": name_text(test), "system": system, "criterion": _criterion_name(assertion, kind)}
             item = join_names(test, prompt)
             yield score_row(where, judge or "promptfoo-default", item, part.get("score"), "no score", **columns)

@@ -12,7 +12,7 @@ from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.json_text import literal_in_cell
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Columns, Note, Odd, Ranking, Row, extended, name_text, number_or_none
+from voirdire.tables.formats.rows import Columns, Note, Odd, Ranking, Row, name_text, number_or_none, with_further_cells
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 
@@ -123,7 +123,7 @@ def ranking_rows(
         further_cells = subjects.further(record)
         for rank, items in enumerate(_tiers_of_row(record, layout), start=1):
             for item in items:
-                yield extended(Ranking(row_judge, item, rank, **subject), further_cells)
+                yield with_further_cells(Ranking(row_judge, item, rank, **subject), further_cells)
 
     if further_names:
         yield Columns("rankings", tuple(further_names))

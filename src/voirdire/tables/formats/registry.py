@@ -118,7 +118,7 @@ def unfold_table(source: Source, options: FormatOptions) -> None:
     Records with objects stay as they are if they have the columns that the options name and that answers need.
     """
     if source.head.shape == "object" and (members := members_of_object(source)):
-        source.hold(members)
+        source.replace_records(members)
     if source.head.shape not in ("records", "table") or source.head.lone or not holds_objects(source):
         return
     absent = {*(options.map or {}).values(), *options.columns} - {*source.columns()}

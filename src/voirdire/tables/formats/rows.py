@@ -71,7 +71,7 @@ class Extended(NamedTuple):
     further: Mapping[str, Any]
 
 
-def extended(row: Any, further: Mapping[str, Any]) -> Row:
+def with_further_cells(row: Any, further: Mapping[str, Any]) -> Row:
     """A row with its further columns, if there are any."""
     return Extended(row, further) if further else row
 

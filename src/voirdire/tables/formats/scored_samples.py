@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, guarded_rows, key_sets, members, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, key_sets, members_as_records, short_text
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Note,
@@ -93,7 +93,7 @@ class CJE(Format):
         return is_scores or super().detect(head)
 
     @cached_property
-    def _drawn(self) -> bool:
+    def _has_repeated_answers(self) -> bool:
         """True if a policy answered a prompt several times."""
         return any(record.get("draw_idx") for _, record in self.records() if isinstance(record, dict))
 
@@ -102,7 +102,7 @@ class CJE(Format):
         context, scores = name_text(record["prompt_id"]), (record.get("metadata") or {}) | record
         file_system = self.asked.system or _POLICY_SUFFIX.sub("", self.file.partition(".")[0])
         system = name_text(record.get("policy") or record.get("target_policy")) or file_system
-        draw = (record.get("draw_idx") or 0,) if self._drawn else ()
+        draw = (record.get("draw_idx") or 0,) if self._has_repeated_answers else ()
         for judge in ("judge_score", "oracle_label"):
             score = scores.get(judge)
             reason = "missing" if score is None else f"{score!r} is no number"
@@ -127,13 +127,13 @@ class DeepEval(Format):
         cases = [*(run.get("testCases") or []), *(run.get("conversationalTestCases") or [])]
         if not cases:
             raise InputError(f"{self.file}: holds no test cases (only a link to them?); export the run with them")
-        return members(cases, f"{self.file} case ")
+        return members_as_records(cases, f"{self.file} case ")
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the scores of metrics by the models that computed them."""
         for key, spans in (record.get("trace") or {}).items():
             if key.endswith("Spans"):
-                self.count("spans", sum(len(span.get("metricsData") or []) for span in spans))
+                self.count_event("spans", sum(len(span.get("metricsData") or []) for span in spans))
         item = name_text(record["name"])
         for metric in record.get("metricsData") or []:
             yield from guarded_rows(f"{self.file} {item}", self._read_metric, metric, item)
@@ -242,7 +242,7 @@ class UltraFeedback(Format):
         for index, completion in enumerate(completions):
             listed_model = models[index] if isinstance(models, list) and index < len(models) else None
             system = name_text(completion.get("model")) or name_text(listed_model) or f"completion {index + 1}"
-            self.count("means", completion.get(_MEAN_KEY) is not None)
+            self.count_event("means", completion.get(_MEAN_KEY) is not None)
             aspects = _ratings_by_aspect(completion)
             if aspects is None:
                 yield Refused(f"{place} {system}", "no ratings")
@@ -252,10 +252,10 @@ class UltraFeedback(Format):
                 ratings.append((_OVERALL_KEY, completion[_OVERALL_KEY]))
             subject = {"context": context, "system": system}
             for criterion, rating_cell in ratings:
-                self.count("nameless", judge is None and number_or_none(rating_cell) is not None)
+                self.count_event("nameless", judge is None and number_or_none(rating_cell) is not None)
                 where, reason = f"{place} {system} {criterion}", f"no rating: {short_text(rating_cell)}"
                 item = f"{context}/{system}"
-                yield self.numbered(
+                yield self.number_runs(
                     score_row(where, judge or _DEFAULT_JUDGE, item, rating_cell, reason, criterion=criterion, **subject)
                 )
 

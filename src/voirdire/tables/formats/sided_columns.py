@@ -218,7 +218,7 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
                 yield place, str(odd)
 
     empty = sum(cell in (None, "") for _, *row in source.cells(*table.answer_columns) for cell in row)
-    source.change(spread)
+    source.transform_records(spread)
     source.notes += _notes(source, table, replace(options, table=kind), roles, empty)
     if {"context", "run"} & of_row.keys():
         source.notes.append(f"{source.name}: what was asked is named by the line of a row (--map context=COLUMN)")

@@ -131,15 +131,15 @@ class Source:
             records = change(records)
         return records
 
-    def hold(self, records: Sequence[dict[str, Any]]) -> None:
+    def replace_records(self, records: Sequence[dict[str, Any]]) -> None:
         """Replace the records of the file by these."""
         self.held, self._columns, self.unfolded = records, None, True
         self.head = Head("records", frozenset(records[0]), records[0])
 
-    def change(self, change: Callable[[Placed], Placed]) -> None:
+    def transform_records(self, change: Callable[[Placed], Placed]) -> None:
         """Replace the records of the file by a function of them."""
         if self.head.shape == "object" or self.head.lone:
-            self.hold([self.head.first])
+            self.replace_records([self.head.first])
         self.changes += (change,)
         self._columns, self.unfolded = None, True
         first = next((record for _, record in self.records() if isinstance(record, dict)), {})
@@ -354,7 +354,7 @@ def _spreadsheet_source(path: str, local: str, sheet: str | None) -> Source | No
         return None
     source = Source(path, local, "xlsx", Head("table"))
     workbook = Workbook(local, source.name)
-    chosen, notes = workbook.choose(sheet)
+    chosen, notes = workbook.choose_sheet(sheet)
     source.workbook = workbook, chosen
     source.notes += notes
     return _read_header(source)

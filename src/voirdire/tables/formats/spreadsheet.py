@@ -173,7 +173,7 @@ class Workbook:
         except InputError:
             return True  # a faulty cell, which is reported when the sheet is read
 
-    def choose(self, sheet_name: str | None) -> tuple[Sheet, list[str]]:
+    def choose_sheet(self, sheet_name: str | None) -> tuple[Sheet, list[str]]:
         """Choose the sheet to read; return it with notes on the others.
 
         Parameters

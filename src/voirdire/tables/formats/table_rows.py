@@ -81,7 +81,7 @@ class Rows:
         self._parts.append((len(self._rows), part))
         self._rows.clear()
 
-    def filled(self) -> tuple[str, ...]:
+    def filled_columns(self) -> tuple[str, ...]:
         """Columns that rows fill and declared columns; a column run only for several runs."""
         self._fold_into_columns()
         left_out = {"run"} if len(self._runs) < 2 and "run" not in self._kept else set()
@@ -90,7 +90,7 @@ class Rows:
 
     def flush(self) -> None:
         """Write the rows in memory; rewrite the file if it lacks a column."""
-        columns = self.filled()
+        columns = self.filled_columns()
         if self.path is None or not self._parts:
             return
         if columns != self._header:
@@ -119,7 +119,7 @@ class Rows:
         """The rows as a dataframe; None if there are none."""
         import pandas as pd
 
-        columns = self.filled()
+        columns = self.filled_columns()
         if not self._parts:
             return None
         cells = {

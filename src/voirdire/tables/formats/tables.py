@@ -87,7 +87,7 @@ def has_known_table_kind(source: Source, options: FormatOptions) -> bool:
 def column_roles(source: Source, options: FormatOptions) -> dict[str, str]:
     """Map the columns of a table to their roles as columns of voirdire's; columns without a role are left out."""
     used, mapped = roles_of(source, options)
-    return _layout(source, options, used, mapped)[1]()
+    return _detect_layout(source, options, used, mapped)[1]()
 
 
 def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
@@ -127,10 +127,10 @@ def _choose_reader(source: Source, options: FormatOptions) -> Callable[[], Itera
     problems += _contradicting_options(options, mapped)
     if problems:
         raise InputError([f"{source.name}: {problem}" for problem in problems])
-    return _layout(source, options, used, mapped)[0]
+    return _detect_layout(source, options, used, mapped)[0]
 
 
-def _layout(
+def _detect_layout(
     source: Source, options: FormatOptions, used: dict[str, str], mapped: Mapping[str, str]
 ) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
     """Reader of a table by its layout, None if unknown; and a function that gives the roles of the columns."""

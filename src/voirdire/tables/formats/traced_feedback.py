@@ -41,7 +41,7 @@ class Langfuse(Format):
         kind = record["dataType"]
         if kind not in ("NUMERIC", "BOOLEAN", "CATEGORICAL"):
             raise Odd(f"{kind}: no score and no class")
-        self.count("nameless", record["source"] == "EVAL")
+        self.count_event("nameless", record["source"] == "EVAL")
         subject = record.get("subject") or {}
         trace = record.get("traceId") or subject.get("traceId")
         item = record.get("observationId") or trace or record.get("sessionId") or record.get("datasetRunId")

@@ -81,7 +81,7 @@ class ArenaHard(Format):
                 reason = "no verdict" if verdict is None else f"verdict {verdict!r} is unknown"
                 yield Refused(f"{place} game {game}", reason)
                 continue
-            self.count("sure" if degrees else "strong", verdict in _MUCH_BETTER_VERDICTS)
+            self.count_event("sure" if degrees else "strong", verdict in _MUCH_BETTER_VERDICTS)
             order = pair[::-1] if game % 2 else pair
             degree = _SLIGHTLY_BETTER_DEGREE if degrees and verdict in _BETTER_VERDICTS else None
             yield Vote(name_text(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
@@ -122,7 +122,7 @@ class LLMBar(Format):
         context, results, judge = name_text(record["input"]), record["results"], self.asked.judge or "llmbar"
         pair = join_names(context, 1), join_names(context, 2)
         orders = {"swap = False": pair, "swap = True": pair[::-1]}
-        self.count("nameless", self.asked.judge is None)
+        self.count_event("nameless", self.asked.judge is None)
         if "label" in record:
             vote = partial(_output_vote, None, pair, pair, record["label"], context)
             yield from guarded_rows(f"{place} label", lambda: [Known(place, vote())])
@@ -161,8 +161,8 @@ class MTBench(Format):
         if has_keys(self.head, _PAIR_KEYS):
             return _read_comparison(record, place)
         if has_keys(self.head, _GRADE_KEYS):
-            return [self.numbered(_read_grade(record))]
-        self.count("people")
+            return [self.number_runs(_read_grade(record))]
+        self.count_event("people")
         return _read_human_vote(record)
 
 

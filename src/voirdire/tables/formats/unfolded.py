@@ -59,18 +59,18 @@ def unfold_objects(source: Source, options: FormatOptions) -> None:
         name: key for name in source.columns() if name not in fixed_names and (key := _names_of_members(source, name))
     }
     if roles_of_keys:
-        source.change(lambda placed: _listed_records(placed, roles_of_keys))
-    source.change(lambda placed: _flat_records(placed, fixed_names))
+        source.transform_records(lambda placed: _listed_records(placed, roles_of_keys))
+    source.transform_records(lambda placed: _flat_records(placed, fixed_names))
     columns = source.columns()
     lists = [name for name in columns if name not in fixed_names and _names_something(first_records(source), name)]
     if len(lists) == 1 and "winner" in find_roles(columns):  # of the members of the list
-        source.change(lambda placed: _pair_records(placed, lists[0]))
+        source.transform_records(lambda placed: _pair_records(placed, lists[0]))
     elif len(lists) == 1:
-        source.change(lambda placed: _member_records(placed, lists[0], {*columns}))
+        source.transform_records(lambda placed: _member_records(placed, lists[0], {*columns}))
         source.notes.append(f"{source.name}: each member of the lists in {lists[0]!r} is a row")
     short_names = _short_names([name for name in source.columns() if name not in original | fixed_names], original)
     if short_names:
-        source.change(lambda placed: _renamed_records(placed, short_names))
+        source.transform_records(lambda placed: _renamed_records(placed, short_names))
 
 
 def _short_names(columns: Sequence[str], others: Collection[str]) -> dict[str, str]:

@@ -35,8 +35,8 @@ from voirdire.tables.formats.rows import (
     Refused,
     Row,
     Score,
-    extended,
     number_or_none,
+    with_further_cells,
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
@@ -230,7 +230,7 @@ def _answer_rows(
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
-                yield extended(row, further_cells)
+                yield with_further_cells(row, further_cells)
 
     if further:
         yield Columns(kind, tuple(further))
@@ -334,7 +334,7 @@ def _label_rows_from_counts(source: Source, options: FormatOptions, mapped: Mapp
                 yield Refused(f"{place}: {name}", str(odd))
         for label, numbers in random_rater_numbers(labels, [*subject.values()]).items():
             for rater in numbers:
-                yield extended(Label(f"rater {rater}", label=label, **subject), further_cells)
+                yield with_further_cells(Label(f"rater {rater}", label=label, **subject), further_cells)
 
     if further:
         yield Columns("labels", tuple(further))

@@ -9,7 +9,7 @@ from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, WinnerCells, one_judge_note, swapped_note
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Columns, Note, Odd, Refused, Row, Vote, extended, name_text
+from voirdire.tables.formats.rows import Columns, Note, Odd, Refused, Row, Vote, name_text, with_further_cells
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 from voirdire.tables.formats.wide_table import PLURALS, WIDE_KINDS, answer_columns, further_columns
@@ -48,7 +48,7 @@ def wide_vote_rows(source: Source, options: FormatOptions, mapped: Mapping[str, 
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
-                yield extended(Vote(**subject | {wide: name}, winner=winner), further_cells)
+                yield with_further_cells(Vote(**subject | {wide: name}, winner=winner), further_cells)
 
     if further:
         yield Columns("votes", tuple(further))

@@ -213,7 +213,7 @@ def test_ranks_and_first_place_follow_from_the_pairs() -> None:
     draws = np.stack([rng.normal(0.5, 5, 4000), common, common - 0.5 + rng.normal(0, 0.05, 4000)], axis=1)
     pairs = compare_pairs(draws, 0.95)
     assert pairs.better.tolist() == [[False, False, False], [False, False, True], [False, False, False]]
-    assert pairs.first.tolist() == [True, True, False]
+    assert pairs.in_first_place.tolist() == [True, True, False]
     assert [end.tolist() for end in pairs.ranks] == [[1, 1, 2], [3, 2, 3]]
 
 

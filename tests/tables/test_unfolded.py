@@ -219,3 +219,23 @@ def test_brackets_without_end_in_a_cell_are_no_traceback(tmp_path: Path, column:
     path = tmp_path / "t.csv"
     path.write_text(f"judge,item,{column}\na,x,{'[' * 9000}{']' * 9000}\nb,y,good\n")
     examine_file(path)
+
+
+def test_lists_of_several_judges_on_an_item_are_of_one_item(tmp_path: Path) -> None:
+    """A column of judges beside the lists: items repeat between judges, and are not lines."""
+    for item in ("item", "pair_id"):
+        rows = [{"judge": judge, item: name, "scores": [1, 2]} for name in "xy" for judge in ("ann", "bob")]
+        scores = read(written(tmp_path, rows), wide="lists").scores
+        assert scores[["judge", "item", "run"]].values.tolist()[::2] == [
+            ["ann", "x", "1"],
+            ["bob", "x", "1"],
+            ["ann", "y", "1"],
+            ["bob", "y", "1"],
+        ]
+
+
+def test_items_that_repeat_for_a_judge_are_lines_and_keep_their_name(tmp_path: Path) -> None:
+    found = read(written(tmp_path, [{"item": "x", "scores": [1, 2]}, {"item": "x", "scores": [2, 2]}]), wide="lists")
+    assert found.scores["row item"].tolist() == ["x"] * 4
+    assert len(set(found.scores["item"])) == 2
+    assert any("'item' repeat for a judge: each row is an item, named by its line" in note for note in found.notes)

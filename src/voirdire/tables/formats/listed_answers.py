@@ -133,11 +133,12 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     def rows(record: Record, place: str) -> Iterator[Record]:
         lists = {name: answers_in(record.get(name)) or [] for name in columns}
         names = _names_of(record.get(judge_column)) if judge_column else []
+        subject_cells = subject(record, place)
         other_cells = {
-            f"row {name}" if name in new_columns or isinstance(cell, list | dict) else name: cell
+            f"row {name}" if name in {*new_columns, *subject_cells} or isinstance(cell, list | dict) else name: cell
             for name, cell in record.items()
             if name not in (*columns, judge_column)
-        } | subject(record, place)
+        } | subject_cells
         for name in columns[:1] if are_criteria else columns:
             for position, cell in enumerate(lists[name]):
                 judge_name = names[position] if judge_column else f"{'judge' if are_criteria else name} {position + 1}"
@@ -185,16 +186,24 @@ def _counts_of_names(source: Source, column: str) -> list[int]:
 
 
 def subject_of(source: Source, names: Sequence[str], roles: Mapping[str, str]) -> Callable[[Record, str], Record]:
-    """Function that names the subject of a record: empty if its columns do, else by an identifier, else by its line."""
+    """Function that names the subject of a record: empty if its columns do, else by an identifier, else by its line.
+
+    A column names subjects if its cells are unique, or unique for each judge where a column names judges.
+    """
+    judge = [roles["judge"]] if "judge" in roles else []
     crossed = [roles[name] for name in ("context", "system") if name in roles]
     subject_columns = [roles["item"]] if "item" in roles else crossed if len(crossed) == 2 else []
-    if subject_columns and are_unique(source, subject_columns):
+    if subject_columns and are_unique(source, [*judge, *subject_columns]):
         return lambda record, place: {}
-    for name in (candidate for candidate in names if is_key(candidate)):
-        if are_unique(source, [name]):
+    for name in (candidate for candidate in names if is_key(candidate) and candidate not in judge):
+        if are_unique(source, [*judge, name]):
             return lambda record, place: {"item": record.get(name)}
-        if "system" in roles and "context" not in roles and are_unique(source, [name, roles["system"]]):
+        if "system" in roles and "context" not in roles and are_unique(source, [*judge, name, roles["system"]]):
             return lambda record, place: {"context": record.get(name)}
+    if subject_columns:
+        source.notes.append(
+            f"{source.name}: {list_names(subject_columns)} repeat for a judge: each row is an item, named by its line"
+        )
     return lambda record, place: {"item": line_of(source, place)}
 
 

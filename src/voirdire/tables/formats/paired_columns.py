@@ -130,12 +130,12 @@ def _spread(
 ) -> FormatOptions:
     """Make a row of each first member of the pairs, in the column of a role, with the second members as columns."""
     names, criteria = (list(dict.fromkeys(pair[index] for pair in pairs.values())) for index in (0, 1))
-    others = {
-        name: f"row {name}" if name in (role, *criteria) else name for name in source.columns() if name not in pairs
-    }
+    others = [name for name in source.columns() if name not in pairs]
 
     def rows(record: Record, place: str) -> Iterator[Record]:
-        subject_cells = {new: record.get(name) for name, new in others.items()} | subject(record, place)
+        subject_cells = subject(record, place)
+        new = {role, *criteria, *subject_cells}
+        subject_cells = {f"row {name}" if name in new else name: record.get(name) for name in others} | subject_cells
         for row_name in names:
             answers: dict[str, Any] = {
                 criterion: record.get(name) for name, (pair_name, criterion) in pairs.items() if pair_name == row_name

@@ -17,7 +17,7 @@ from voirdire.errors import InputError
 from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
-from voirdire.simulate.request import Seed, Seeded, attempt_build, read_setting
+from voirdire.simulate.request import Seed, Seeded, build_or_report, read_setting
 from voirdire.simulate.truth import Truth
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _check_request(
 ) -> _Request:
     problems: list[str] = []
     panel = _sharpness_by_judge(judges, problems)
-    plan = attempt_build(_read_design, design, problems)
+    plan = build_or_report(_read_design, design, problems)
     setting, items, criteria, words = read_setting(truth, items, criteria, seed, (ITEMS, 1), problems)
     if plan is not None and items >= 2 and plan.ranking_size(items) > items:
         problems.append(f"design: rankings are of {plan.ranking_size(items)} items, but there are {items}")

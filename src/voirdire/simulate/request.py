@@ -119,8 +119,8 @@ def checked_request(
     (9, 5, ['judge-001'])
     """
     problems: list[str] = []
-    judges = attempt_build(panel_from_spec, panel, problems)
-    plan = attempt_build(design_from_spec, design, problems)
+    judges = build_or_report(panel_from_spec, panel, problems)
+    plan = build_or_report(design_from_spec, design, problems)
     setting, items, criteria, words = read_setting(truth, items, criteria, seed, (ITEMS, CRITERIA), problems)
     if plan is not None and items >= 2:
         problems += [f"design: {problem}" for problem in plan.design_problems(items)]
@@ -143,7 +143,7 @@ def read_setting(
     problems: list[str],
 ) -> tuple[TruthSetting | None, int, int, tuple[int, ...]]:
     """Return truth (None if invalid), numbers of items and criteria (0 if invalid) and seed of a request."""
-    setting = attempt_build(truth_from_spec, truth, problems)
+    setting = build_or_report(truth_from_spec, truth, problems)
     fixed_shape = None if setting is None else setting.fixed_shape()
     items = _read_size("items", items, fixed_shape and fixed_shape[0], default_sizes[0], 2, problems)
     criteria = _read_size("criteria", criteria, fixed_shape and fixed_shape[1], default_sizes[1], 1, problems)
@@ -162,7 +162,7 @@ def _seed_integers(seed: Seed, problems: list[str]) -> tuple[int, ...]:
 Built = TypeVar("Built")
 
 
-def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
+def build_or_report(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
     """Build an object from a specification; if it is invalid, report the problems and return None."""
     with gathered_problems(problems):
         return make(spec)

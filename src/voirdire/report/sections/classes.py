@@ -30,7 +30,7 @@ def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         f"Probability of every class, given all labels; the {MAX_ITEMS} least sure items, or all of them if there are "
         "fewer. These are the ones to look at, or to ask people about.",
     )
-    class_heads = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
+    class_heads = {key: class_heading(key) for key in rows[0] if key.startswith("p_")}
     heads = target_panel_headings(rows[0], "probability")
     any_known = any(row["known"] for row in rows)
     yield make_table(
@@ -48,12 +48,12 @@ def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     )
 
 
-def share_head(key: str) -> str:
+def class_heading(key: str) -> str:
     """Return the heading of the probability of a class.
 
     Examples
     --------
-    >>> share_head("p_not safe")
+    >>> class_heading("p_not safe")
     'P(not safe)'
     """
     return f"P({key.removeprefix('p_')})"

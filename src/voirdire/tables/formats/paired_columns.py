@@ -12,7 +12,7 @@ from voirdire.tables.columns import find_roles, list_names
 from voirdire.tables.formats.column_samples import is_covariate_name, is_key
 from voirdire.tables.formats.example_table import judge_columns
 from voirdire.tables.formats.format import FormatOptions
-from voirdire.tables.formats.listed_answers import subject_of
+from voirdire.tables.formats.listed_answers import subject_namer
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.source import Source
 
@@ -74,7 +74,7 @@ def spread_pairs(source: Source, options: FormatOptions) -> FormatOptions:
     judges = list(dict.fromkeys(judge for judge, _ in pairs.values()))
     criteria = list(dict.fromkeys(criterion for _, criterion in pairs.values()))
     other_columns = [name for name in source.columns() if name not in pairs]
-    subject = subject_of(source, other_columns, find_roles(other_columns) | dict(options.map or {}))
+    subject = subject_namer(source, other_columns, find_roles(other_columns) | dict(options.map or {}))
 
     def rows(record: Record, place: str) -> Iterator[Record]:
         subject_cells = {name: record.get(name) for name in other_columns} | subject(record, place)

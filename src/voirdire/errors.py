@@ -60,7 +60,7 @@ def gathered_problems(problems: list[str]) -> Iterator[None]:
 Built = TypeVar("Built")
 
 
-def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
+def build_or_report(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
     """Build an object from a specification; if it is invalid, report the problems and return None."""
     with gathered_problems(problems):
         return make(spec)

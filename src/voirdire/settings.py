@@ -27,12 +27,12 @@ from voirdire.errors import InputError
 PROB = 0.9
 
 
-def least_draws(prob: float, beyond: int = 1) -> int:
+def min_draws_for_interval(prob: float, beyond: int = 1) -> int:
     """Compute the least number of draws with ``beyond`` draws expected beyond each end of an interval.
 
     Examples
     --------
-    >>> least_draws(0.9), least_draws(0.95), least_draws(0.9995)
+    >>> min_draws_for_interval(0.9), min_draws_for_interval(0.95), min_draws_for_interval(0.9995)
     (20, 40, 4000)
     """
     return math.ceil(round(2 * beyond / (1 - prob), 6))

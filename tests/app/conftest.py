@@ -39,7 +39,7 @@ def client(folder: Path) -> Iterator[Any]:
     made.cookies.set(f"voirdire-{PORT}", TOKEN)
     made.headers.update({"origin": OWN, "sec-fetch-site": "same-origin"})
     yield made
-    sessions.end()
+    sessions.close_all()
 
 
 @pytest.fixture

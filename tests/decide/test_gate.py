@@ -15,9 +15,9 @@ import voirdire
 from voirdire.decide.confidence_sequence import log_mean_evidence
 from voirdire.decide.gate import verdict_sentence
 from voirdire.decide.gate_answers import read_differences
-from voirdire.decide.gate_found import expected_losses
 from voirdire.decide.gate_pairs import Versions
 from voirdire.decide.gate_people import bound_distance
+from voirdire.decide.gate_verdicts import expected_losses
 from voirdire.errors import InputError
 
 KEYS = [

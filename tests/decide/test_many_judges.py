@@ -11,7 +11,7 @@ import pytest
 import voirdire
 from voirdire.decide.audit_answers import Answers, pair_with_reference
 from voirdire.decide.audit_drift import find_repeats, others_repeat_disagreement
-from voirdire.decide.audit_effects import noise_ratios, outfit_statistics, truth_for
+from voirdire.decide.audit_effects import known_answers_of_judge, noise_ratios, outfit_statistics
 from voirdire.decide.audit_measures import judge_measures
 from voirdire.decide.unit_means import UnitMeans
 from voirdire.tables import read_table
@@ -59,7 +59,7 @@ def test_noise_and_outfit_are_those_of_a_table_of_judges_by_units() -> None:
 def test_what_most_other_judges_say_leaves_the_own_answer_out() -> None:
     answers = crowd(8, 60, 6)
     for judge in range(8):
-        found = truth_for(answers, judge)
+        found = known_answers_of_judge(answers, judge)
         assert found is not None
         for row, said in zip(found[0], found[1], strict=True):
             beside = (answers.unit == answers.unit[row]) & (answers.judge != judge)

@@ -19,7 +19,7 @@ class Fitting:
     Parameters
     ----------
     order : dict
-        See :func:`voirdire.app.worker.run_order`.
+        See :func:`voirdire.app.worker.run_fit_order`.
     log : Path
         File for the process's other output.
 

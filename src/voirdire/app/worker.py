@@ -1,6 +1,6 @@
 """The process of a fit: ``python -m voirdire.app.worker``, with its order on the standard input.
 
-The first input line is the order as JSON (see `run_order`); any further line is a request to stop. Output lines are
+The first input line is the order as JSON (see `run_fit_order`); any further line is a request to stop. Output lines are
 JSON: ``{"done", "total", "said"}`` while chains run, finally ``{"outcome": ...}`` or ``{"error": ...}``. When the
 server ends, the standard input closes, and the process ends.
 """
@@ -31,7 +31,7 @@ def main() -> None:
     stop = threading.Event()
     threading.Thread(target=_read_stop_request, args=(stop,), daemon=True).start()
     try:
-        answer: dict[str, Any] = {"outcome": run_order(order, _make_reporter(out, stop))}
+        answer: dict[str, Any] = {"outcome": run_fit_order(order, _make_reporter(out, stop))}
     except InputError as error:
         answer = {"error": error.problems}
     except KeyboardInterrupt:
@@ -39,7 +39,7 @@ def main() -> None:
     _send_message(out, answer)
 
 
-def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str, Any]:
+def run_fit_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str, Any]:
     """Fit, save the fit and its report, and choose questions for people.
 
     Parameters

@@ -24,7 +24,7 @@ from voirdire.collect.protocol import Calls, Protocol, Setting
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import Prompts
 from voirdire.collect.rule_judges import rule_problems
-from voirdire.errors import InputError, attempt_build, gathered_problems, raise_problems
+from voirdire.errors import InputError, build_or_report, gathered_problems, raise_problems
 from voirdire.tables.problems import nearest_name
 
 ENTRY_POINT_GROUP = "voirdire.protocols"
@@ -164,10 +164,10 @@ def make_plan(
       items: file 'missing.csv' does not exist...
     """
     part_problems: dict[str, list[str]] = {part: [] for part in ("panel", "items", "protocol")}
-    panel_content = attempt_build(read_panel, panel, part_problems["panel"])
-    chosen_protocol = attempt_build(find_protocol, protocol, part_problems["protocol"])
+    panel_content = build_or_report(read_panel, panel, part_problems["panel"])
+    chosen_protocol = build_or_report(find_protocol, protocol, part_problems["protocol"])
     least = int(getattr(chosen_protocol, "fewest_items", 2))  # 1 if the protocol scores each item separately
-    item_list = attempt_build(partial(read_items, min_count=least), items, part_problems["items"])
+    item_list = build_or_report(partial(read_items, min_count=least), items, part_problems["items"])
     problems = [problem for part in part_problems.values() for problem in part]
     option_values = None
     if chosen_protocol is not None and panel_content is not None:

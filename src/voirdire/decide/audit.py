@@ -13,7 +13,7 @@ from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.answer_rows import CONFIDENCE, rows_of
 from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, Answers, pair_with_reference
-from voirdire.decide.audit_effects import MIN_UNITS, truth_for
+from voirdire.decide.audit_effects import MIN_UNITS, known_answers_of_judge
 from voirdire.decide.audit_information import INFORMATION, MeasureRow
 from voirdire.decide.audit_measures import judge_measures
 from voirdire.decide.judge_independence import PanelIndependence, judge_independence
@@ -194,7 +194,7 @@ def _agreement_rows(judge_table: Any, persons: Any, prob: float, seed: int) -> d
 
 def _describe_reference(answers: Answers, judge: int) -> str:
     """Describe in words the reference that a judge's answers are compared with."""
-    truth = truth_for(answers, judge)
+    truth = known_answers_of_judge(answers, judge)
     by_people = answers.reference_differences(judge)[2] if truth is None else truth[2]
     return f"what {'people' if by_people else 'the other judges'} say"
 
@@ -212,7 +212,7 @@ def _judge_card(
     copy = None if independence is None else independence.copy_of[judge]
     value, high = (None, None) if information is None else (information.value, information.high)
     unknown, reference = "", _describe_reference(answers, judge)
-    if information is None and truth_for(answers, judge) is None:
+    if information is None and known_answers_of_judge(answers, judge) is None:
         unknown = f"people answered fewer than {MIN_PEOPLE_UNITS} of its units, and other judges fewer than {MIN_UNITS}"
     elif information is None:
         unknown = f"{reference} is almost always the same, so that the information in an answer cannot be measured"

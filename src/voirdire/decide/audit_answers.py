@@ -177,10 +177,10 @@ def pair_with_reference(
 
 def most_frequent_level(unit: Ints, level: Ints, units: int, levels: int) -> Ints:
     """The most frequent level of each unit, shape (units,); -1 without answers or with a tie."""
-    return clear_mode(np.bincount(unit * levels + level, minlength=units * levels).reshape(units, levels))
+    return unique_mode(np.bincount(unit * levels + level, minlength=units * levels).reshape(units, levels))
 
 
-def clear_mode(counts: Ints) -> Ints:
+def unique_mode(counts: Ints) -> Ints:
     """The most frequent level in each row of counts (units, levels), shape (units,); -1 for no counts or a tie."""
     top = counts.max(axis=1)
     single = (counts == top[:, None]).sum(axis=1) == 1

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, MIN_REFERENCE_JUDGES, Answers, clear_mode
+from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, MIN_REFERENCE_JUDGES, Answers, unique_mode
 from voirdire.decide.unit_means import UnitMeans, mean_by_code
 from voirdire.decide.verdicts import MIN_NATS, mutual_information
 from voirdire.typing import Bools, Floats, Ints
@@ -287,7 +287,7 @@ def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], include
     return UnitMeans.from_values(units.astype(np.int64), judge, unit_squares, len(answers.people))
 
 
-def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
+def known_answers_of_judge(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
     """Rows of a judge with a known right answer, that answer, and True where it comes from people.
 
     Otherwise it is the most frequent answer of the other judges. None for scores with more than `MAX_LEVELS` levels,
@@ -304,7 +304,7 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
             own_counts = np.bincount(
                 place * answers.levels + answers.level[rows], minlength=len(units) * answers.levels
             )
-            truth = clear_mode(answers.level_counts[units] - own_counts.reshape(-1, answers.levels))
+            truth = unique_mode(answers.level_counts[units] - own_counts.reshape(-1, answers.levels))
         if (truth >= 0).sum() >= (MIN_PEOPLE_UNITS if by_people else MIN_UNITS):
             known = truth[place] >= 0
             return rows[known], truth[place][known], by_people
@@ -318,7 +318,7 @@ def agreement_information(answers: Answers, judge: int) -> float | None:
     item may be the first by name: both views of each pair are counted, and cells that mirror each other are one.
     None where the reference is unknown or almost constant.
     """
-    truth = truth_for(answers, judge)
+    truth = known_answers_of_judge(answers, judge)
     if truth is None:
         return None
     level, true = answers.level[truth[0]], truth[1]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.decide.audit_answers import Answers
-from voirdire.decide.audit_effects import agreement_information, mean_effect, truth_for
+from voirdire.decide.audit_effects import agreement_information, known_answers_of_judge, mean_effect
 
 INFORMATION = "agreement_information"
 MIN_SCORE_LEVELS = 3  # distinct numbers from which correlation replaces the table of levels
@@ -58,7 +58,7 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
     scored = not answers.paired and distinct >= MIN_SCORE_LEVELS
     numbers = _score_information(answers, judge, prob) if scored else []
     information = None if numbers else agreement_information(answers, judge)
-    truth = truth_for(answers, judge)
+    truth = known_answers_of_judge(answers, judge)
     if numbers:
         rows += numbers
     elif information is not None and truth is not None:

@@ -19,10 +19,10 @@ from voirdire.decide.audit_effects import (
     MIN_UNITS,
     Effect,
     judge_effects,
+    known_answers_of_judge,
     mean_effect,
     noise_ratios,
     outfit_statistics,
-    truth_for,
 )
 from voirdire.decide.audit_information import MeasureRow, information_rows
 from voirdire.decide.verdicts import FALSE_ALARM, MIN_BIAS, alarm_interval, bias_direction
@@ -222,7 +222,7 @@ def _confidence_effects(answers: Answers) -> list[Effect | None]:
     stated = answers.numbers[CONFIDENCE]
     stated = stated / 100 if np.nanmax(stated) > 1 else stated
     for judge in range(len(effects)):
-        if (truth := truth_for(answers, judge)) is not None:
+        if (truth := known_answers_of_judge(answers, judge)) is not None:
             rows, true, _ = truth
             known = ~np.isnan(stated[rows])
             right = (answers.level[rows] == true).astype(float)

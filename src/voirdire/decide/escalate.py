@@ -165,7 +165,7 @@ def escalate(
     """
     check_escalation(error, prob, cost_human, cost_error)
     claims = fit.kind.claims(fit.problem, fit.posterior)
-    claims = claims if fit.anchored is None else claims.with_pairs(fit.anchored.pairs)
+    claims = claims if fit.anchored is None else claims.with_pair_predictions(fit.anchored.pairs)
     right = _agrees_with_people(fit, claims, people, tolerance)
     free = ~claims.taught
     confidence, checked = claims.confidence[free], right[free]

@@ -20,8 +20,8 @@ import numpy as np
 
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS, MIN_HUMAN_ANSWERS, standardised_prediction_difference
-from voirdire.decide.gate_found import POWERED, DifferenceVerdict, verdict_from_bounds
 from voirdire.decide.gate_pairs import Differences
+from voirdire.decide.gate_verdicts import POWERED, DifferenceVerdict, verdict_from_bounds
 from voirdire.tables.encode import level_positions
 
 PLANNED_ANSWERS = 100  # number of human answers at which the bounds are narrowest

@@ -13,7 +13,7 @@ from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.intervals import powered_interval
 from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS, standardised_prediction_difference
-from voirdire.decide.good_or_not import Judged, read_judged
+from voirdire.decide.good_answers import Judged, read_judged
 from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, is_number, share_problems

@@ -94,7 +94,7 @@ def measure_rows(timeline: Timeline, alpha: float, prob: float) -> list[Row]:
         worst = max(changed, key=lambda judge: max(row["evidence"] for row in rows[judge] if row["found"]))
         settled[worst] = rows[worst]
     if len(remaining) == 2:
-        _name_either_judge(rows)
+        _note_either_judge(rows)
     settled |= rows
     return [row for judge in judges for row in settled[judge]]
 
@@ -109,7 +109,7 @@ def _split_alpha(timeline: Timeline, alpha: float) -> Floats:
     return np.asarray(alpha * parts / MAX_MEASURES)
 
 
-def _name_either_judge(rows: dict[int, list[Row]]) -> None:
+def _note_either_judge(rows: dict[int, list[Row]]) -> None:
     """Note, in a panel of two, that either judge may have changed."""
     for row in (row for judge_rows in rows.values() for row in judge_rows):
         if row["found"] and row["measure"] in (AGREEMENT, DISTANCE, SEVERITY):
@@ -140,7 +140,7 @@ def _measure_row(timeline: Timeline, series: Series, alpha: float, prob: float) 
     if detected is not None:
         change = (detected.before, detected.after, detected.after - detected.before, detected.low, detected.high)
         since = (detected.since, detected.since_low, detected.since_high)
-        times = (_value_time(timeline, series, index) for index in since)
+        times = (_time_of_value(timeline, series, index) for index in since)
         examples = _differing_examples(timeline, series, detected.since)
         row |= dict(zip(CHANGE_COLUMNS, (*change, *times, *since), strict=True))
         row |= {"found": True, "note": ADVICE[series.measure], "examples": examples}
@@ -161,7 +161,7 @@ def _missing_data_message(series: Series) -> str:
     return f"It takes {MIN_VALUES} questions that other judges answered, too."
 
 
-def _value_time(timeline: Timeline, series: Series, before: int) -> str:
+def _time_of_value(timeline: Timeline, series: Series, before: int) -> str:
     """Time, or row, of the first value after ``before`` values."""
     row = int(series.rows[min(before, len(series.rows) - 1)])
     time = timeline.answers.time
@@ -181,7 +181,7 @@ def _block_means(timeline: Timeline, series: Series) -> list[dict[str, Any]]:
     parts: Sequence[Any] = np.array_split(np.arange(len(series.values)), COURSE_BLOCKS)
     return [
         {
-            "until": _value_time(timeline, series, int(part[-1])),
+            "until": _time_of_value(timeline, series, int(part[-1])),
             "n": len(part),
             "mean": float(series.values[part].mean()),
         }

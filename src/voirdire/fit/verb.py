@@ -31,7 +31,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.notices import give_notice, listen_for_notes
-from voirdire.settings import PROB, is_number, least_draws
+from voirdire.settings import PROB, is_number, min_draws_for_interval
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.formats.imported import Imported
@@ -312,7 +312,7 @@ def fit(
     if covariates is None and kind.has_scores(problem):
         notes += covariate_sentences(problem, inferred.posterior, votes)
     drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
-    if drawn and drawn < least_draws(prob, _MIN_TAIL_DRAWS):
+    if drawn and drawn < min_draws_for_interval(prob, _MIN_TAIL_DRAWS):
         tail_draws = f"{drawn * (1 - prob) / 2:.2g}"
         notes.append(f"About {tail_draws} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough.")
     return FITS[kind.name](
@@ -350,7 +350,7 @@ def _check_request(method: Method, prob: float, over: str) -> None:
         problems.append(f"over {over!r} is none of new, these")
     if not (is_number(prob) and 0.0 < prob < 1.0):
         problems.append(f"prob {prob!r} is not between 0 and 1; 0.9 gives 90% intervals")
-    elif not problems and method.size and method.size < (needed := least_draws(prob)):
+    elif not problems and method.size and method.size < (needed := min_draws_for_interval(prob)):
         hint = "" if method.name == "nuts" else "method='nuts' with "
         problems.append(
             f"prob {prob}: {method.size:,} draws are too few for its intervals; take a smaller one, or "

@@ -208,7 +208,7 @@ class Claims:
     confidence: Floats
     taught: Bools
 
-    def with_pairs(self, pairs: Sequence[Mapping[str, Any]]) -> Claims:
+    def with_pair_predictions(self, pairs: Sequence[Mapping[str, Any]]) -> Claims:
         """Replace the answers by predictions of unconnected pairs from people's answers, if there are any.
 
         Parameters

@@ -22,11 +22,11 @@ class AnswerRows(NamedTuple):
     items: Ints
     other_columns: Floats
 
-    def renamed_bytes(self, names: Ints) -> bytes:
+    def fingerprint_renamed(self, names: Ints) -> bytes:
         """Sort the answers with other names of items, as bytes."""
         return _sorted_bytes(np.column_stack([names[self.items], self.other_columns]))
 
-    def bytes_about(self, some: Ints) -> bytes:
+    def fingerprint_of_items(self, some: Ints) -> bytes:
         """Sort the answers about some items, without the names of the others, as bytes."""
         position = np.zeros(max(self.items.max(initial=0), some.max()) + 1, np.int64)
         position[some] = np.arange(1, len(some) + 1)
@@ -41,11 +41,11 @@ class RankedAnswers(NamedTuple):
     rank: Ints
     other_columns: Floats
 
-    def renamed_bytes(self, names: Ints) -> bytes:
+    def fingerprint_renamed(self, names: Ints) -> bytes:
         """As of :class:`AnswerRows`."""
         return _sorted_bytes(np.column_stack([self.rank[:, np.argsort(names)], self.other_columns]))
 
-    def bytes_about(self, some: Ints) -> bytes:
+    def fingerprint_of_items(self, some: Ints) -> bytes:
         """As of :class:`AnswerRows`."""
         rows = self.rank[:, some].any(axis=1)
         return _sorted_bytes(np.column_stack([self.rank[rows][:, some], self.other_columns[rows]]))
@@ -79,16 +79,18 @@ def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints
         return []
     tables = _known_answers(problem)
     size = len(problem.items)
-    original = [rows.renamed_bytes(np.arange(size)) for rows in tables]
+    original = [rows.fingerprint_renamed(np.arange(size)) for rows in tables]
     groups_by_answers: dict[tuple[bytes, ...], list[list[int]]] = {}
     for code, items in enumerate(members if tables else ()):
         if not len(items):
             continue
-        groups = groups_by_answers.setdefault(tuple(rows.bytes_about(items) for rows in tables), [])
+        groups = groups_by_answers.setdefault(tuple(rows.fingerprint_of_items(items) for rows in tables), [])
         for group in groups:
             names, other_items = np.arange(size), members[group[0]]
             names[items], names[other_items] = other_items, items
-            if all(rows.renamed_bytes(names) == unchanged for rows, unchanged in zip(tables, original, strict=True)):
+            if all(
+                rows.fingerprint_renamed(names) == unchanged for rows, unchanged in zip(tables, original, strict=True)
+            ):
                 group.append(code)
                 break
         else:

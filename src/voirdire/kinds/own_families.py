@@ -52,7 +52,7 @@ def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Se
     families = requested_families(request, tables[0].judges, tables[0].items)
     if families is None:
         return tables, []
-    is_own = [_is_own(table, *families) for table in tables]
+    is_own = [_own_family_mask(table, *families) for table in tables]
     if request.without_own_family:
         remaining, notes = zip(*map(_remove_own_answers, tables, is_own), strict=True)
         return remaining, [note for table_notes in notes for note in table_notes]
@@ -60,7 +60,7 @@ def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Se
     return [*map(_add_own_covariate, tables, is_own)], []
 
 
-def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str]) -> Bools:
+def _own_family_mask(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str]) -> Bools:
     """True where a judge answered about an item of its family, shape (rows,); for votes by item, shape (2, rows)."""
     judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
     item = np.array([of_items[name] for name in table.items], dtype=object)[table.item]

@@ -22,7 +22,7 @@ from voirdire.kinds.results import context_strength_table, strength_table
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
-from voirdire.settings import is_whole, least_draws
+from voirdire.settings import is_whole, min_draws_for_interval
 from voirdire.tables.output_library import convert_to_library
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class RankedFit(Fit):
         """
         if self.method == "adam":
             raise InputError("bootstrap() finds modes, and method 'adam' is another estimator; fit with method='map'")
-        min_resamples = least_draws(self.prob)
+        min_resamples = min_draws_for_interval(self.prob)
         if not is_whole(resamples) or resamples < min_resamples:
             raise InputError(
                 f"resamples {resamples!r} is too few for intervals of {self.prob}; at least {min_resamples:,}"

@@ -109,7 +109,7 @@ def _axes_height(ax: Axes) -> float:
     """Estimate the height of an axes in inches, before the size of its labels is known."""
     spec = ax.get_subplotspec()
     share = 1.0 if spec is None else 1.0 / spec.get_gridspec().nrows
-    return max(1.0, float(own_figure(ax).get_size_inches()[1]) * share - 0.8)
+    return max(1.0, float(figure_of_axes(ax).get_size_inches()[1]) * share - 0.8)
 
 
 def one_colour_map(colour: str = BLUE) -> Any:
@@ -153,7 +153,7 @@ def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[s
     """Draw a colour bar above an axes; ``ticks`` are from 0 to 1."""
     import numpy as np
 
-    size = own_figure(ax).get_size_inches()
+    size = figure_of_axes(ax).get_size_inches()
     box = ax.get_position()
     width = min(0.9, 1.6 / (size[0] * box.width))
     inch = 1.0 / (size[1] * box.height)
@@ -178,7 +178,7 @@ def single_axes(width: float, height: float) -> Iterator[Axes]:
         yield empty_figure(width, height).subplots()
 
 
-def own_figure(ax: Axes) -> Figure:
+def figure_of_axes(ax: Axes) -> Figure:
     """Return the figure of an axes."""
     figure = ax.get_figure(root=True)
     assert figure is not None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from voirdire.errors import InputError, attempt_build
+from voirdire.errors import InputError, build_or_report
 from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
@@ -156,7 +156,7 @@ def _check_request(
 ) -> _Request:
     problems: list[str] = []
     panel = _sharpness_by_judge(judges, problems)
-    plan = attempt_build(
+    plan = build_or_report(
         lambda spec: build_setting({RankingDesign.kind: RankingDesign}, spec, "design"), design, problems
     )
     setting, items, criteria, words = read_setting(truth, items, criteria, seed, (ITEMS, 1), problems)

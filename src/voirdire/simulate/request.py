@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.errors import InputError, attempt_build
+from voirdire.errors import InputError, build_or_report
 from voirdire.settings import SIZE, Checked, is_whole
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.designs.base import Design
@@ -119,8 +119,8 @@ def checked_request(
     (9, 5, ['judge-001'])
     """
     problems: list[str] = []
-    judges = attempt_build(panel_from_spec, panel, problems)
-    plan = attempt_build(design_from_spec, design, problems)
+    judges = build_or_report(panel_from_spec, panel, problems)
+    plan = build_or_report(design_from_spec, design, problems)
     setting, items, criteria, words = read_setting(truth, items, criteria, seed, (ITEMS, CRITERIA), problems)
     if plan is not None and items >= 2:
         problems += [f"design: {problem}" for problem in plan.design_problems(items)]
@@ -143,7 +143,7 @@ def read_setting(
     problems: list[str],
 ) -> tuple[TruthSetting | None, int, int, tuple[int, ...]]:
     """Return truth (None if invalid), numbers of items and criteria (0 if invalid) and seed of a request."""
-    setting = attempt_build(truth_from_spec, truth, problems)
+    setting = build_or_report(truth_from_spec, truth, problems)
     fixed_shape = None if setting is None else setting.fixed_shape()
     items = _read_size("items", items, fixed_shape and fixed_shape[0], default_sizes[0], 2, problems)
     criteria = _read_size("criteria", criteria, fixed_shape and fixed_shape[1], default_sizes[1], 1, problems)

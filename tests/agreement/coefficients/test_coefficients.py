@@ -17,7 +17,7 @@ from voirdire.agreement.coefficients.measures import MEASURES, find_measure, mis
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, ratings_from_matrix
-from voirdire.agreement.coefficients.rows import why_undefined
+from voirdire.agreement.coefficients.rows import reason_undefined
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
 from voirdire.agreement.coefficients.weights import agreement_weights
 from voirdire.errors import InputError
@@ -165,13 +165,13 @@ def test_all_ratings_identical() -> None:
         "krippendorff_alpha_ordinal",
     ):
         assert np.isnan(value(statistic_of(MEASURES[name], ratings))), name
-        assert "nothing could have disagreed" in why_undefined(ratings, name)
+        assert "nothing could have disagreed" in reason_undefined(ratings, name)
     for name in ("krippendorff_alpha_interval", "krippendorff_alpha_ratio", "icc_1_1", "icc_2_1", "icc_3_k"):
         assert np.isnan(value(statistic_of(MEASURES[name], ratings))), name
     assert value(agreement_rate(ratings)) == 1.0
     # AC1 has no levels to choose between; once they are declared it is 1.
     assert np.isnan(value(gwet_ac(ratings)))
-    assert "declare the levels" in why_undefined(ratings, "gwet_ac1")
+    assert "declare the levels" in reason_undefined(ratings, "gwet_ac1")
     assert value(gwet_ac(ratings_from_matrix([[2, 2]] * 3, levels=[1, 2]))) == 1.0
 
 
@@ -203,7 +203,7 @@ def test_one_constant_judge_has_kappa_zero() -> None:
     scores = ratings_from_matrix([[1, 1], [1, 3], [1, 5]])
     assert value(cohen_kappa(scores, "quadratic")) == 0.0
     assert np.isnan(value(statistic_of(MEASURES["pearson"], scores)))
-    assert why_undefined(scores, "pearson") == "undefined: every answer of '1' is '1', so it cannot correlate"
+    assert reason_undefined(scores, "pearson") == "undefined: every answer of '1' is '1', so it cannot correlate"
 
 
 def test_unused_words_matter_to_weighted_kappa_and_unused_numbers_do_not() -> None:
@@ -272,14 +272,14 @@ def test_one_unit() -> None:
     assert value(agreement_rate(one)) == 0.0
     assert value(krippendorff_alpha(one)) == 0.0
     assert np.isnan(value(intraclass_correlation(one)))
-    assert why_undefined(one, "icc_2_1") == "undefined: a single item was answered, and it takes two"
+    assert reason_undefined(one, "icc_2_1") == "undefined: a single item was answered, and it takes two"
 
 
 def test_no_overlap_is_undefined_and_not_zero() -> None:
     apart = ratings_from_matrix([["a", None], [None, "a"]], judges=["p", "q"])
     for name in ("agreement_rate", "cohen_kappa", "scott_pi", "krippendorff_alpha_nominal", "gwet_ac1"):
         assert np.isnan(value(statistic_of(MEASURES[name], apart))), name
-        assert why_undefined(apart, name) == "undefined: no item was answered by both 'p' and 'q'"
+        assert reason_undefined(apart, name) == "undefined: no item was answered by both 'p' and 'q'"
 
 
 def test_weights_are_one_on_the_diagonal_and_zero_at_the_ends() -> None:

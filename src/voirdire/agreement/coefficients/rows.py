@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def why_undefined(ratings: Ratings, measure: str) -> str:
+def reason_undefined(ratings: Ratings, measure: str) -> str:
     """Explain in a sentence why a measure of the ratings is undefined.
 
     Parameters
@@ -40,9 +40,9 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-    >>> why_undefined(ratings_from_matrix([["a", None], [None, "a"]], judges=["p", "q"]), "cohen_kappa")
+    >>> reason_undefined(ratings_from_matrix([["a", None], [None, "a"]], judges=["p", "q"]), "cohen_kappa")
     "undefined: no item was answered by both 'p' and 'q'"
-    >>> why_undefined(ratings_from_matrix([["a", "a"], ["a", "a"]]), "cohen_kappa")
+    >>> reason_undefined(ratings_from_matrix([["a", "a"], ["a", "a"]]), "cohen_kappa")
     "undefined: every answer is 'a', so nothing could have disagreed"
     """
     if measure.startswith("win_rate"):
@@ -92,14 +92,14 @@ _CORRELATION_PREFIXES = ("pearson", "spearman", "kendall_tau", "cohen_kappa", "d
 _SPREAD_PREFIXES = ("run_deviation",)
 
 
-def cut_to_range(interval: Interval, measure: str, *, difference: bool = False) -> Interval:
+def clip_to_range(interval: Interval, measure: str, *, difference: bool = False) -> Interval:
     """Cut an interval to the range of the measure, or of a difference of two values.
 
     Examples
     --------
-    >>> [cut_to_range(Interval(-1.1, 1.2), measure).ends for measure in ("f1", "pearson", "icc_3_k", "run_deviation")]
+    >>> [clip_to_range(Interval(-1.1, 1.2), measure).ends for measure in ("f1", "pearson", "icc_3_k", "run_deviation")]
     [(0.0, 1.0), (-1.0, 1.0), (-1.1, 1.0), (0.0, 1.2)]
-    >>> cut_to_range(Interval(-1.1, 1.2), "f1", difference=True).ends
+    >>> clip_to_range(Interval(-1.1, 1.2), "f1", difference=True).ends
     (-1.0, 1.0)
     """
     if interval.low is None or interval.high is None:
@@ -165,7 +165,7 @@ class Task:
     ratings : Ratings
         Source of criterion, phase and notes on the judges.
     undefined : str
-        Reason for an undefined value; by default that of `why_undefined`.
+        Reason for an undefined value; by default that of `reason_undefined`.
     note : str, or callable of Replicates
         Further note on a defined value.
     is_difference : bool
@@ -184,7 +184,7 @@ class Task:
     def row(self, replicates: Replicates) -> Row:
         """Build the row of a result."""
         if math.isnan(replicates.estimate):
-            notes = [self.undefined or why_undefined(self.ratings, self.measure)]
+            notes = [self.undefined or reason_undefined(self.ratings, self.measure)]
         else:
             notes = [replicates.interval.note, self.note if isinstance(self.note, str) else self.note(replicates)]
         notes_by_judge = self.ratings.notes
@@ -195,7 +195,7 @@ class Task:
         level = self.level if self.level is not None else self.ratings.phase
         about = (self.measure, self.judges, self.ratings.criterion, level)
         n = int(with_fixed_judges(self.statistic).support.sum())
-        interval = cut_to_range(replicates.interval, self.measure, difference=self.is_difference)
+        interval = clip_to_range(replicates.interval, self.measure, difference=self.is_difference)
         return Row(*about, replicates.estimate, *interval.ends, n, "; ".join(filter(None, notes)))
 
 

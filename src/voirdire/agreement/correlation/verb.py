@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.pairwise import tie_threshold
-from voirdire.agreement.coefficients.rows import COLUMNS, Row, cut_to_range, frame_of_rows
+from voirdire.agreement.coefficients.rows import COLUMNS, Row, clip_to_range, frame_of_rows
 from voirdire.agreement.correlation.draws import statistic_over_draws
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import (
@@ -197,7 +197,7 @@ class _Cell:
         gap = bootstrap_interval(
             leader.estimate - follower.estimate, leader.draws - follower.draws, self.grouping.resampling.prob
         )
-        low, high = cut_to_range(gap, self.name, difference=True).ends
+        low, high = clip_to_range(gap, self.name, difference=True).ends
         includes_zero = None if gap.low is None else bool(low <= 0 <= high)
         return dict(
             zip(COMPARISON_COLUMNS[2:], (leader.estimate - follower.estimate, low, high, includes_zero), strict=True)
@@ -223,5 +223,5 @@ class _Cell:
             notes.append(small_sample_note(grid, self.grouping.resampling.unit))
         notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
         about = (self.name, (metric, human), grid.criterion, level)
-        interval = cut_to_range(replicates.interval, self.name)
+        interval = clip_to_range(replicates.interval, self.name)
         return asdict(Row(*about, replicates.estimate, *interval.ends, n, "; ".join(filter(None, notes))))

@@ -34,7 +34,7 @@ import numpy as np
 from voirdire.agreement.engine.resampling import Method
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic
 from voirdire.errors import InputError
-from voirdire.settings import PROB, least_draws
+from voirdire.settings import PROB, min_draws_for_interval
 
 _RELATIVE_STEP = 1e-6
 
@@ -178,7 +178,7 @@ def bootstrap_interval(
     if np.ptp(defined) <= _TOLERANCE * max(1.0, abs(estimate)):
         warning = "all resamples give the same value, so the interval has no width and understates the uncertainty"
         return Interval(estimate, estimate, "; ".join(filter(None, [note, warning])))
-    if len(defined) < (needed := least_draws(prob)):
+    if len(defined) < (needed := min_draws_for_interval(prob)):
         reason = f"no interval: {len(defined):,} resamples are too few for one of {100 * prob:.10g}%, which needs "
         reason += f"{needed:,}"
         return Interval(None, None, reason)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.rows import cut_to_range
+from voirdire.agreement.coefficients.rows import clip_to_range
 from voirdire.agreement.engine.combine import TwoWayStatistic, difference_statistic
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Resampling
@@ -61,7 +61,7 @@ def paired_comparison(
     0.25
     """
     first, second, gap = bootstrap([a, b, difference_statistic(a, b)], groups=groups, resampling=resampling)
-    low, high = cut_to_range(gap.interval, measure, difference=True).ends
+    low, high = clip_to_range(gap.interval, measure, difference=True).ends
     return {
         "value_a": first.estimate,
         "value_b": second.estimate,

@@ -213,7 +213,7 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     n, others = sample.human_count, sample.other_count
     tuned = weight is None
     shifted, w = (
-        float(number) for number in value_and_weight(sample.unit_moments.sum(axis=0), _weight_to_use(sample, weight))
+        float(number) for number in value_and_weight(sample.unit_moments.sum(axis=0), _choose_weight(sample, weight))
     )
     value = shifted + sample.human_ratio
     if np.isnan(value) or n == 0:
@@ -244,7 +244,7 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     return Estimate(value, w, known + others_variance, small, freedom)
 
 
-def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
+def _choose_weight(sample: Sample, weight: float | None) -> float | None:
     """The requested weight, 0 for few answers, or the tuned weight of clusters; None where units tune it."""
     if weight is not None:
         return weight
@@ -305,7 +305,7 @@ def resample_values(sample: Sample, resamples: int, seed: int, weight: float | N
     [1.0, 1.0, 1.0]
     """
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
-    weight = _weight_to_use(sample, weight)
+    weight = _choose_weight(sample, weight)
     if sample.groups is None:
         strata = [sample.unit_moments[sample.labelled], sample.unit_moments[~sample.labelled]]
     else:

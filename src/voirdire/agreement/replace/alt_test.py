@@ -143,12 +143,12 @@ class LeftOut:
     @property
     def judge_agreement(self) -> FloatArray:
         """The judge's agreement with people by unit, the mean over left-out people; NaN where there is none."""
-        return mean_of_known(self.judge)
+        return mean_without_missing(self.judge)
 
     @property
     def of_people(self) -> FloatArray:
         """People's agreement with each other by unit; NaN where there is none."""
-        return mean_of_known(self.person)
+        return mean_without_missing(self.person)
 
 
 def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
@@ -186,7 +186,7 @@ def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likene
     return LeftOut(judge_scores, np.where(np.isnan(judge_scores), np.nan, scores_against_others(people)))
 
 
-def mean_of_known(values: FloatArray) -> FloatArray:
+def mean_without_missing(values: FloatArray) -> FloatArray:
     """Mean of each row over its values that are not NaN; NaN without any."""
     known = ~np.isnan(values)
     number = known.sum(axis=1)

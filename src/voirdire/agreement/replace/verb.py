@@ -23,7 +23,7 @@ from voirdire.agreement.replace.alt_test import (
     Measure,
     alt_test,
     leave_one_person_out,
-    mean_of_known,
+    mean_without_missing,
     pair_coefficients,
 )
 from voirdire.agreement.replace.estimate import Mean, additional_answers_needed, estimate_mean
@@ -246,7 +246,10 @@ class _Panel:
             whole_numbers = self.likeness.measure == "weighted" and bool(np.all(level_values == np.round(level_values)))
             return [
                 *columns,
-                (JUDGES_MEAN, np.round(mean_of_known(answers)) if whole_numbers else mean_of_known(answers)),
+                (
+                    JUDGES_MEAN,
+                    np.round(mean_without_missing(answers)) if whole_numbers else mean_without_missing(answers),
+                ),
             ]
         majority = majority_answer(replace(self.ratings.select_judges(self.judges), values=None))
         levels = np.arange(len(self.ratings.levels), dtype=float) if values is None else values

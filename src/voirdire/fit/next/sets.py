@@ -142,14 +142,14 @@ class Search:
         >>> int(search.information_gain(np.array([[0, 1], [0, 2], [1, 2]])).argmax())
         0
         """
-        return np.asarray(np.einsum("nmt,nmt,t->n", *self._seen_and_solved(sets), self.sensitivity))
+        return np.asarray(np.einsum("nmt,nmt,t->n", *self._update_factors(sets), self.sensitivity))
 
     def variance_reduction(self, items: tuple[int, ...]) -> Floats:
         """Reduction of the variance of each difference by a ranking, shape (pairs,)."""
-        seen, solved = self._seen_and_solved(np.array([items]))
+        seen, solved = self._update_factors(np.array([items]))
         return np.asarray((seen * solved)[0].sum(axis=0))
 
-    def _seen_and_solved(self, sets: Ints) -> tuple[Floats, Floats]:
+    def _update_factors(self, sets: Ints) -> tuple[Floats, Floats]:
         root = self.information_roots(sets)
         within = root @ self.covariance[sets[:, :, None], sets[:, None, :]] @ root
         seen = root @ self.shared[sets]

@@ -16,7 +16,7 @@ from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.influence import label_units as units_of
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.states import drawn_rates, expand_units
+from voirdire.kinds.labels.states import draw_states_and_rates, expand_units
 from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
@@ -86,7 +86,7 @@ def _residuals_given_effects(
     Residuals are those of the number of right labels; for ordered labels, those of the sum of levels.
     """
     density, table = problem.density, problem.table
-    state, rates = drawn_rates(density, values, expand_units(problem.data, problem.unit_row), rng)
+    state, rates = draw_states_and_rates(density, values, expand_units(problem.data, problem.unit_row), rng)
     score = np.eye(len(problem.labels))[state] if not density.has_grades else np.arange(len(problem.labels))[None]
     r, v = np.zeros_like(counts, dtype=float), np.zeros_like(counts, dtype=float)
     score_row = np.arange(len(state)) if not density.has_grades else np.zeros(len(state), dtype=np.int64)

@@ -148,11 +148,11 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         panels = [collect_panel_probabilities(problem, chance, data) for chance in probabilities]
         if self._enough_known:
             panels.append(_as_one_answer(panels[0], self._stack_new_items(probabilities, data)))
-        combined = [panel.with_items(extra) for panel, extra in zip(self._panels_by_way, panels, strict=True)]
+        combined = [panel.with_items(extra) for panel, extra in zip(self._panels_by_method, panels, strict=True)]
         return average_predictions(combined, known, problem.known[known])[len(problem.unit_item) :]
 
     @cached_property
-    def _panels_by_way(self) -> list[Panel]:
+    def _panels_by_method(self) -> list[Panel]:
         """Panel by each method, first the fit without known classes; known items are held out."""
         probabilities = [self._unanchored_probabilities, *(self._mode_probabilities.values() if self.can_cut else ())]
         panels = [collect_panel_probabilities(self.problem, chance) for chance in probabilities]
@@ -190,7 +190,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     def _average_left_out(self) -> Floats:
         """P(class) about the target for held-out known items, each left out of the weights of the methods, too."""
-        panels = [panel.select_rows(self.known) for panel in self._panels_by_way]
+        panels = [panel.select_rows(self.known) for panel in self._panels_by_method]
         answer, positions = self.problem.known[self.known], np.arange(len(self.known))
         probabilities = np.empty((len(positions), self.problem.classes))
         for part in anchor_folds(len(positions)):
@@ -204,7 +204,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         if not problem.density.latent:
             return problem
         return replace(
-            problem, answered=average_predictions(self._panels_by_way, self.known, problem.known[self.known])
+            problem, answered=average_predictions(self._panels_by_method, self.known, problem.known[self.known])
         )
 
     def cut(self, method: Method) -> Inferred:

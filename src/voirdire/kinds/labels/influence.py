@@ -16,7 +16,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.states import without_judge
+from voirdire.kinds.labels.states import leave_judge_out
 from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
@@ -102,7 +102,7 @@ def _beliefs_with_shared_errors(problem: LabelsProblem, values: Values, pairs: K
     label_probability = np.empty((len(row), len(problem.labels)))
     for k in np.unique(pairs.judge):
         rows = pairs.judge == k
-        state, label = without_judge(density, values, problem.data, int(k))
+        state, label = leave_judge_out(density, values, problem.data, int(k))
         if density.has_grades:
             state = state @ np.exp(density.log_class_by_value(values, np))
         other_belief[rows], label_probability[rows] = (np.log(np.maximum(state, 1e-300))[row[rows]], label[row[rows]])

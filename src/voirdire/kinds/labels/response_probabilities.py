@@ -12,7 +12,7 @@ from voirdire.infer.outcomes import Outcome
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.states import drawn_rates, expand_units, repeat_probabilities
+from voirdire.kinds.labels.states import draw_states_and_rates, expand_units, repeat_probabilities
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
@@ -96,7 +96,7 @@ def draw_labels(problem: LabelsProblem, values: Values, rng: np.random.Generator
     if density.shares_errors:
         of_unit = expand_units(seen, problem.unit_row)  # items with the same labels are drawn separately
         probabilities = np.empty((len(judge), density.labels))
-        for k, rates in drawn_rates(density, values, of_unit, rng)[1]:
+        for k, rates in draw_states_and_rates(density, values, of_unit, rng)[1]:
             probabilities[judge == k] = rates[unit[judge == k]]
     elif density.latent:
         joint = density.joint(values, seen, np)[problem.unit_row]

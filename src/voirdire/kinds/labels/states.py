@@ -114,7 +114,7 @@ def panel_class_probabilities(density: Any, values: Values, data: Data) -> Float
     return probabilities
 
 
-def without_judge(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
+def leave_judge_out(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
     """P(state) of items without one judge's labels, (distinct, states), and P(label of the judge), (distinct, labels).
 
     Shares and rates stay those of all labels.
@@ -125,7 +125,7 @@ def without_judge(density: Any, values: Values, data: Data, judge: int) -> tuple
 
 
 def beliefs_of_others(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
-    """As :func:`without_judge`, for data without the judge's labels."""
+    """As :func:`leave_judge_out`, for data without the judge's labels."""
     state = density.state_probabilities(values, data)
     judges, number = next(group for group in _effect_groups(density) if judge in group[0])
     log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)
@@ -135,7 +135,7 @@ def beliefs_of_others(density: Any, values: Values, data: Data, judge: int) -> t
     return state, effect.reshape(len(state), -1) @ rates.reshape(-1, density.labels)
 
 
-def drawn_rates(
+def draw_states_and_rates(
     density: Any, values: Values, data: Data, rng: np.random.Generator
 ) -> tuple[Ints, Iterator[tuple[int, Floats]]]:
     """Draw states of items given their labels, shape (distinct,), and yield each judge's P(label | state, effect).

@@ -25,7 +25,7 @@ from voirdire.kinds.scores.score_counts import (
     group_per_judge,
     has_repeats,
     human_scores_per_cell,
-    report_unrated,
+    report_unscored_items,
 )
 from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
@@ -215,7 +215,7 @@ def encode_scores(
         )
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
-        report_unrated(table, problems)
+        report_unscored_items(table, problems)
     group_per_judge(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised

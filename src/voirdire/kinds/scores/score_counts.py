@@ -92,7 +92,7 @@ def human_scores_per_cell(people: Scores, sizes: tuple[int, int]) -> tuple[tuple
     return tuple((float(n / (sizes[0] * sizes[1])), float(k)) for k, n in zip(count, cells, strict=True))
 
 
-def report_unrated(table: Scores, problems: Problems) -> None:
+def report_unscored_items(table: Scores, problems: Problems) -> None:
     """Report items without a score under some criterion."""
     counts = np.zeros((len(table.items), len(table.criteria)), dtype=np.int64)
     np.add.at(counts, (table.item, table.criterion), 1)

@@ -13,10 +13,10 @@ import numpy as np
 from voirdire.report.figure_style import (
     MUTED,
     SERIES_COLOURS,
+    figure_of_axes,
     name_label,
     name_rows,
     one_colour_map,
-    own_figure,
     single_axes,
     write_cells,
 )
@@ -65,7 +65,7 @@ def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
         handles = ax.get_legend_handles_labels()[0]
         texts = [name_label(phase) for phase in phases]
         ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(phases))
-    return own_figure(ax)
+    return figure_of_axes(ax)
 
 
 def _row_name(judges: tuple[str, ...], criterion: Any, keys: Sequence[tuple[tuple[str, ...], Any]]) -> str:
@@ -115,7 +115,7 @@ def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, row
         ends = (np.array([row[key] for row in shown], dtype=float) for key in ("value", "low", "high"))
         draw_forest(ax, [row_label(row) for row in shown], *ends, letters=_MAX_LETTERS)
         ax.set_xlabel(title)
-    return own_figure(ax)
+    return figure_of_axes(ax)
 
 
 def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
@@ -134,4 +134,4 @@ def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
         name_columns(ax, names if size <= _MAX_NAMED_JUDGES else ())
         if size <= _MAX_NUMBERED_JUDGES:
             write_cells(ax, "{:z.2f}", values, (np.nan_to_num(values, nan=low) - low) / (high - low))
-    return own_figure(ax)
+    return figure_of_axes(ax)

@@ -102,10 +102,12 @@ def predictive_rows(fit: Fit, computed: PredictedShares | None = None, answer_ki
     if not shares.columns:
         return RowFigure(len(shares.rows), partial(_ppc_rows, shares))
     shares = _furthest_rows(shares)
-    return RowFigure(len(shares.rows), partial(_ppc_columns, shares), 0.4 if _heads_tilted(shares.columns) else 0.0)
+    return RowFigure(
+        len(shares.rows), partial(_ppc_columns, shares), 0.4 if _are_headings_tilted(shares.columns) else 0.0
+    )
 
 
-def _heads_tilted(columns: list[str]) -> bool:
+def _are_headings_tilted(columns: list[str]) -> bool:
     """Return True if the names of columns are too long for horizontal text."""
     return max(len(name_label(name, _MAX_HEAD_LETTERS)) for name in columns) > 28 // len(columns)
 
@@ -122,7 +124,7 @@ def _ppc_columns(shares: PredictedShares, ax: Axes, part: slice) -> None:
     """Draw one column per answer, each with an axis from zero to the largest share of all columns."""
     max_share = max(float(shares.observed.max()), float(shares.high.max()))
     width = 1.25 * max_share
-    count, tilted = len(shares.columns), _heads_tilted(shares.columns)
+    count, tilted = len(shares.columns), _are_headings_tilted(shares.columns)
     for column, name in enumerate(shares.columns):
         left_edge = column * width
         ax.axvline(left_edge, color=GRID, linewidth=1.0)

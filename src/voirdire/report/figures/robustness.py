@@ -12,10 +12,10 @@ from voirdire.report.figure_style import (
     MUTED,
     SERIES_COLOURS,
     empty_figure,
+    figure_of_axes,
     figure_style,
     name_label,
     name_rows,
-    own_figure,
     single_axes,
 )
 
@@ -124,4 +124,4 @@ def draw_cells(rows: Sequence[Row], names: Sequence[str], value: str, error: str
         if len(series) > 1:
             texts = [name_label(name_of_series) for name_of_series in series]
             ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(series)))
-    return own_figure(ax)
+    return figure_of_axes(ax)

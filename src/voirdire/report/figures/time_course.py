@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figure_style import MUTED, SERIES_COLOURS, own_figure, single_axes
+from voirdire.report.figure_style import MUTED, SERIES_COLOURS, figure_of_axes, single_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,4 +32,4 @@ def draw_change_point(row: Mapping[str, Any]) -> Figure:
         ax.axvspan(row["since_value_low"], row["since_value_high"], color=MUTED, alpha=0.15, linewidth=0)
         ax.set_xlabel("answers")
         ax.set_ylabel(row["measure"].replace("_", " "))
-    return own_figure(ax)
+    return figure_of_axes(ax)

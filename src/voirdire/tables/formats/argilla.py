@@ -21,7 +21,7 @@ class Argilla(Format):
     name, title, needs, options = "argilla", "Argilla", _ARGILLA_KEYS, ("questions",)
     notes: ClassVar = {
         "suggested": "{count} suggestions of models were shown to people and are left out",
-        "status": "to_json drops the status of responses: drafts and discarded ones are not distinguishable",
+        "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
         "texts": "answers to questions of free text look like labels; --set questions=a,b names those that are wanted",
         "nameless": "{name}: {count} records have no external_id and are named by their places",
     }

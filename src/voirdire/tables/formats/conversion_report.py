@@ -160,7 +160,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             if source.head.shape not in ("records", "table"):
                 return None if tool is None else (tool.name, ())
             names = source.columns()
-            if _is_ours(source, path) and table_kind([name for name in names if name in ALIASES]):
+            if _needs_no_conversion(source, path) and table_kind([name for name in names if name in ALIASES]):
                 return None
             tool = tool_of_file(source)
             if tool is not None:
@@ -170,7 +170,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             roles = find_roles(names)
             if has_known_layout(source, roles) or (source.unfolded and has_known_table_kind(source, FormatOptions())):
                 return "table", names
-            our_wrapping = _is_ours(source, path)
+            our_wrapping = _needs_no_conversion(source, path)
             other_wrapping = not our_suffix or (source.kind != "csv" and not our_wrapping)
             other_names = any(column != name for column, name in roles.items())
             answers = bool(set(ANSWER_COLUMNS.values()) & roles.keys())
@@ -184,7 +184,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
     return None
 
 
-def _is_ours(source: Source, path: str) -> bool:
+def _needs_no_conversion(source: Source, path: str) -> bool:
     """True if a file is in a file format of voirdire's tables that needs no conversion."""
     our_kind = _KIND_OF_SUFFIX.get(Path(path).suffix.lower()) == source.kind
     return our_kind and source.separator == "," and not source.packed

@@ -26,7 +26,7 @@ from voirdire.tables.formats.rows import (
     is_missing,
     name_text,
     number_or_none,
-    one_label,
+    require_single_label,
 )
 from voirdire.tables.formats.source import Head
 from voirdire.tables.vote_columns import OUTCOME_WORDS
@@ -180,7 +180,7 @@ class WorkFormat(Format):
             if value is None:
                 raise Odd(f"{answer!r} is no number")
             return Score(None, item, value, criterion, context, _shown_name(work, roles.get("system")))
-        label = one_label(str(answer).lower() if isinstance(answer, bool) else answer)
+        label = require_single_label(str(answer).lower() if isinstance(answer, bool) else answer)
         return Label(None, item, label, criterion, context)
 
     @cached_property

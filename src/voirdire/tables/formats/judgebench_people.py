@@ -17,7 +17,7 @@ from voirdire.tables.formats.rows import (
     is_missing,
     name_text,
     number_or_none,
-    one_label,
+    require_single_label,
     score_or_label,
     score_row,
 )
@@ -83,7 +83,7 @@ class JudgeBenchPeople(Format):
             raise Odd("no answer")
         category = self._metrics.get(metric, {}).get("category")
         if category == "categorical":
-            yield Label(judge, item, one_label(answer), metric)
+            yield Label(judge, item, require_single_label(answer), metric)
         elif category in _NUMERIC_CATEGORIES:
             yield score_row(place, judge, item, answer, f"{answer!r} is no number", criterion=metric)
         else:

@@ -14,7 +14,16 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.format import JOIN_FILES, Format, key_sets
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Odd, Row, Score, name_text, number_or_none, one_label, split_label_cell
+from voirdire.tables.formats.rows import (
+    Label,
+    Odd,
+    Row,
+    Score,
+    name_text,
+    number_or_none,
+    require_single_label,
+    split_label_cell,
+)
 from voirdire.tables.formats.source import Head
 
 _PACKED_SUFFIXES = (".gz", ".zst")
@@ -107,7 +116,7 @@ class Doccano(_Annotations):
         if isinstance(labels, list) and any(isinstance(part, list | dict) for part in labels):
             raise Odd(_MARKS_REASON)
         parts = labels.split(_LABEL_SEPARATOR) if self.head.shape == "table" and isinstance(labels, str) else []
-        label = one_label(parts if len(parts) > 1 and all(parts) else labels)
+        label = require_single_label(parts if len(parts) > 1 and all(parts) else labels)
         yield Label(self.judge, name_text(record["id"]), label)
 
 

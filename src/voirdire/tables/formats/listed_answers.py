@@ -38,7 +38,7 @@ def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) ->
     columns_by_type: dict[bool, list[str]] = {True: [], False: []}
     for name in names:
         cells = [record.get(name) for record in records if record.get(name) not in (None, "")]
-        lists = [members for cell in cells if (members := answers_in(cell)) is not None]
+        lists = [members for cell in cells if (members := list_of_cell(cell)) is not None]
         members = [member for values in lists for member in values if member is not None]
         sizes = {len(values) for values in lists}
         has_text = any(isinstance(cell, str) for cell in cells)
@@ -55,12 +55,12 @@ def list_columns(records: Sequence[Mapping[str, Any]], *, words: bool = True) ->
     return columns_by_type[True] or [name for name in columns_by_type[False] if words and not names_judges(name)]
 
 
-def answers_in(cell: Any) -> list[Any] | None:
+def list_of_cell(cell: Any) -> list[Any] | None:
     """The answers in a cell that is a list, or a list written as text; None for other cells.
 
     Examples
     --------
-    >>> answers_in([1, 2]), answers_in("4,2,2"), answers_in("['a', 'b']"), answers_in("a text, long")
+    >>> list_of_cell([1, 2]), list_of_cell("4,2,2"), list_of_cell("['a', 'b']"), list_of_cell("a text, long")
     ([1, 2], [4, 2, 2], ['a', 'b'], None)
     """
     if isinstance(cell, str):
@@ -106,7 +106,7 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     """
     columns = list(options.columns) or list_columns(first_records(source))
     lists_of_columns = (
-        [[answers_in(cell) or [] for cell in cells] for _, *cells in source.cells(*columns)] if columns else []
+        [[list_of_cell(cell) or [] for cell in cells] for _, *cells in source.cells(*columns)] if columns else []
     )
     if not columns or (
         without_lists := [name for name, *lists in zip(columns, *lists_of_columns, strict=True) if not any(lists)]
@@ -127,11 +127,11 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     sizes = [len(max(lists, key=len)) for lists in lists_of_columns]
     judge_column = next((name for name in free if names_judges(name) and _counts_of_names(source, name) == sizes), None)
     list_role = "run" if "judge" in roles and judge_column is None else "judge"
-    subject = subject_of(source, [name for name in free if name != judge_column], roles)
+    subject = subject_namer(source, [name for name in free if name != judge_column], roles)
     new_columns = {list_role, *answers}
 
     def rows(record: Record, place: str) -> Iterator[Record]:
-        lists = {name: answers_in(record.get(name)) or [] for name in columns}
+        lists = {name: list_of_cell(record.get(name)) or [] for name in columns}
         names = _names_of(record.get(judge_column)) if judge_column else []
         subject_cells = subject(record, place)
         other_cells = {
@@ -154,7 +154,7 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     def spread(placed: Placed) -> Placed:
         for place, record in placed:
             cells = [record.get(name) for name in columns] if isinstance(record, dict) else []
-            invalid = [cell for cell in cells if cell not in (None, "") and answers_in(cell) is None]
+            invalid = [cell for cell in cells if cell not in (None, "") and list_of_cell(cell) is None]
             if invalid or not isinstance(record, dict):
                 yield place, f"{invalid[0]!r} is no list of answers" if invalid else record
             else:
@@ -176,7 +176,7 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
 
 def _names_of(cell: Any) -> list[str]:
     """The names in a list, or in a text with commas."""
-    names = cell if isinstance(cell, list) else answers_in(cell) or str(cell or "").split(",")
+    names = cell if isinstance(cell, list) else list_of_cell(cell) or str(cell or "").split(",")
     return [str(name).strip() for name in names]
 
 
@@ -185,7 +185,7 @@ def _counts_of_names(source: Source, column: str) -> list[int]:
     return [len(_names_of(cell)) for _, cell in source.cells(column)]
 
 
-def subject_of(source: Source, names: Sequence[str], roles: Mapping[str, str]) -> Callable[[Record, str], Record]:
+def subject_namer(source: Source, names: Sequence[str], roles: Mapping[str, str]) -> Callable[[Record, str], Record]:
     """Function that names the subject of a record: empty if its columns do, else by an identifier, else by its line.
 
     A column names subjects if its cells are unique, or unique for each judge where a column names judges.

@@ -220,7 +220,7 @@ def long_rows(
     yield from left_out_notes(source.name, [name for name in free if name not in further], used)
     if winners.words:
         yield Note(meaning_note(winners.words))
-    if answer == "winner" and (note := swapped_note(further)):
+    if answer == "winner" and (note := swap_column_note(further)):
         yield Note(f"{source.name}: {note}")
     if note := labels.note(source):
         yield note
@@ -233,12 +233,12 @@ def long_rows(
 _SWAPPED_COLUMN = re.compile(r"(?:is|was|position|order|sides?)?(?:swapp?ed|swap|flipped|flip|reversed)")
 
 
-def swapped_note(columns: Iterable[str]) -> str | None:
+def swap_column_note(columns: Iterable[str]) -> str | None:
     """Sentence about a column of votes that may mark rows with swapped display order; None without one.
 
     Examples
     --------
-    >>> swapped_note(["winner", "is_swapped"]).partition(":")[0], swapped_note(["winner", "flips"])
+    >>> swap_column_note(["winner", "is_swapped"]).partition(":")[0], swap_column_note(["winner", "flips"])
     ("column 'is_swapped' is kept as it is", None)
     """
     swapped = next((name for name in columns if _SWAPPED_COLUMN.fullmatch(normalise_column_name(name))), None)

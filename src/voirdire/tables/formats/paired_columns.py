@@ -12,7 +12,7 @@ from voirdire.tables.columns import find_roles, list_names
 from voirdire.tables.formats.column_samples import is_covariate_name, is_key, sample_columns
 from voirdire.tables.formats.example_table import judge_columns
 from voirdire.tables.formats.format import FormatOptions
-from voirdire.tables.formats.listed_answers import line_of, subject_of
+from voirdire.tables.formats.listed_answers import line_of, subject_namer
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.source import Source
 
@@ -90,7 +90,7 @@ def spread_pairs(source: Source, options: FormatOptions) -> FormatOptions:
             f"and human_style are; it has {list_names(source.columns())}"
         )
     other_columns = [name for name in source.columns() if name not in pairs]
-    subject = subject_of(source, other_columns, find_roles(other_columns) | dict(options.map or {}))
+    subject = subject_namer(source, other_columns, find_roles(other_columns) | dict(options.map or {}))
     return _spread(source, options, pairs, "judge", subject)
 
 

@@ -258,7 +258,7 @@ def split_label_cell(cell: object) -> list[str]:
     return labels_in_text(text) if text else []
 
 
-def one_label(cell: object) -> str:
+def require_single_label(cell: object) -> str:
     """The only label in a cell.
 
     Raises
@@ -268,7 +268,7 @@ def one_label(cell: object) -> str:
 
     Examples
     --------
-    >>> one_label(["good"])
+    >>> require_single_label(["good"])
     'good'
     """
     labels = split_label_cell(cell)

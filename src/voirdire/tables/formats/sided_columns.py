@@ -12,7 +12,7 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWER_COLUMNS, find_roles, list_names
 from voirdire.tables.formats.column_samples import first_records, is_covariate_name, is_key, summarise_columns
 from voirdire.tables.formats.format import FormatOptions
-from voirdire.tables.formats.listed_answers import answers_in, are_unique, line_of, list_columns
+from voirdire.tables.formats.listed_answers import are_unique, line_of, list_columns, list_of_cell
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, missing_judge_note
 from voirdire.tables.formats.ranking_table import rank_or_none
 from voirdire.tables.formats.records import Placed, Record
@@ -109,7 +109,7 @@ class SidedTable:
         if kind in self.sides:
             return [record.get(column) for column in self.sides[kind]]
         cell, size = record.get(kind), len(self.marks)
-        answers = [None] * size if cell in (None, "") else answers_in(cell) or []
+        answers = [None] * size if cell in (None, "") else list_of_cell(cell) or []
         if len(answers) != size:
             raise Odd(f"{kind} {cell!r} is no list of {size} answers")
         return answers

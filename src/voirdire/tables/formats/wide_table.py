@@ -300,12 +300,12 @@ def _guess_row_type(source: Source, judges: Sequence[str]) -> type[Score | Label
     for _, (_, record) in zip(range(100), source.records(), strict=False):
         if isinstance(record, dict):
             cells = [record[judge] for judge in judges if record.get(judge) not in (None, "")]
-            numbers += sum(_means_number(cell) for cell in cells)
-            others += sum(not _means_number(cell) for cell in cells)
+            numbers += sum(_looks_like_number(cell) for cell in cells)
+            others += sum(not _looks_like_number(cell) for cell in cells)
     return Score if numbers > others else Label
 
 
-def _means_number(cell: object) -> bool:
+def _looks_like_number(cell: object) -> bool:
     """True for a number, also in an unsupported notation such as ``3,5``."""
     written = isinstance(cell, str) and number_remedy(cell) != ""
     return written or (number_or_none(cell) is not None and not isinstance(cell, bool))

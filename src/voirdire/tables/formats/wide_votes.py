@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.format import FormatOptions, read_records
-from voirdire.tables.formats.long_table import DEFAULT_JUDGE, WinnerCells, one_judge_note, swapped_note
+from voirdire.tables.formats.long_table import DEFAULT_JUDGE, WinnerCells, one_judge_note, swap_column_note
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Columns, Note, Odd, Refused, Row, Vote, name_text, with_further_cells
 from voirdire.tables.formats.source import Source
@@ -57,7 +57,7 @@ def wide_vote_rows(source: Source, options: FormatOptions, mapped: Mapping[str, 
     yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
     if winners.words:
         yield Note(meaning_note(winners.words))
-    if note := swapped_note(further):
+    if note := swap_column_note(further):
         yield Note(f"{source.name}: {note}")
     if wide == "criterion" and "judge" not in places and options.judge is None:
         yield one_judge_note(source.name)

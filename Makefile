@@ -109,7 +109,7 @@ demo-panel:
 
 peers: .venv-peers/.installed
 
-bench: setup peers
+bench: setup peers $(VENV)/.installed-docs
 	$(VENV)/bin/python benchmarks/run.py
 
 $(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed

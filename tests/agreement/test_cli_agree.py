@@ -91,6 +91,15 @@ def test_tables_show_names_as_they_are(app, scores) -> None:
     assert "90% intervals by resampling contexts" in " ".join(text.split())
 
 
+def test_rows_that_do_not_fit_are_a_table_for_each_measure(app, scores, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    asked = ("metaeval", scores, "--human", "human", "--metric", "gpt,[b]", "--resamples", "50")
+    lines = run(app, *asked, "--measures", "pairwise_accuracy,concordance_index").splitlines()
+    assert [line.split(":")[0] for line in lines if "Agreement" in line] == ["pairwise_accuracy", "concordance_index"]
+    firsts = [line.split()[0] for line in lines if line.startswith(("judges", "gpt", "[b]"))]
+    assert firsts == ["judges", "gpt", "[b]"] * 2
+
+
 def test_options_reach_the_verb(app, scores) -> None:
     found = json.loads(
         run(app, "agree", scores, "--against", "human", "--measures", "agreement_rate",

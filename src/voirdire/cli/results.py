@@ -97,12 +97,7 @@ def print_rows(result_rows: pd.DataFrame, title: str, json: bool, *, partner: bo
             "humans": lambda row: f"{row['n']:,} of {row['units']:,}",
             "worth": lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}",
         }
-        # one table per measure: a column of measures would leave no room for the judges' names
-        for number, measure in enumerate(dict.fromkeys(row["measure"] for row in rows)):
-            if number:
-                print()
-            measure_rows = [row for row in rows if row["measure"] == measure]
-            _show_rows(measure_rows, f"{measure}: {title}", shown, True, False)
+        _show_by_measure(rows, title, shown, True)
         return
     shown = {"value": lambda row: _number_text(row["value"]), "interval": _interval_text}
     if is_comparison:
@@ -129,6 +124,17 @@ def print_metrics(result_rows: pd.DataFrame, title: str) -> None:
     console.stdout_console().print(console.fill_table(console.empty_table(title), rows, ["metric"]))
 
 
+def _show_by_measure(
+    rows: list[dict[str, Any]], title: str, shown: Mapping[str, Callable[[dict[str, Any]], str]], partner: bool
+) -> None:
+    """Print a table for each measure: a column of measures would leave no room for the judges' names."""
+    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in rows)):
+        if number:
+            print()
+        measure_rows = [row for row in rows if row["measure"] == measure]
+        _show_rows(measure_rows, f"{measure}: {title}", shown, partner, False)
+
+
 def _show_rows(
     rows: list[dict[str, Any]],
     title: str,
@@ -150,7 +156,11 @@ def _show_rows(
         line |= {"note": str(notes.index(row["note"]) + 1) if row["note"] else ""} if notes else {}
         lines.append(line)
     out = console.stdout_console()
-    out.print(console.fill_table(console.empty_table(title), lines, ["measure", "judges", *optional]))
+    table = console.fill_table(console.empty_table(title), lines, ["measure", "judges", *optional])
+    if measure and console.needed_width(table) > out.width:
+        _show_by_measure(rows, title, shown, partner)
+        return
+    out.print(table)
     if same_judges:
         out.print(Text(console.printable_text(f"judges: {judges[0]}")))
     for number, note in enumerate(notes, start=1):

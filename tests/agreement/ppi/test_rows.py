@@ -220,7 +220,7 @@ def test_wrong_input(change, settings, message) -> None:
 def test_answers_to_everything_leave_nothing_to_predict() -> None:
     judged, _ = labels()
     everything = judged[judged["judge"] == "a"].drop(columns="judge")
-    with pytest.raises(InputError, match="answered all 300 units, which leaves nothing to predict"):
+    with pytest.raises(InputError, match="answered all 300 units, which leaves nothing to predict; audit"):
         agreement(judged, humans=everything)
 
 

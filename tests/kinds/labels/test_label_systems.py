@@ -158,7 +158,7 @@ def test_what_is_not_about_systems_is_refused() -> None:
     found = fitted(items, method="map")
     with pytest.raises(InputError, match="columns context and system"):
         found.systems()
-    with pytest.raises(InputError, match="a board of labels is of systems over contexts"):
+    with pytest.raises(InputError, match="boards and plans of labels are about systems over contexts: they need"):
         found.board()
     with pytest.raises(InputError, match="over 'these' is for labels of several systems"):
         fitted(items, over="these")

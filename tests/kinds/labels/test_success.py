@@ -191,10 +191,10 @@ def test_a_board_says_what_it_needs_before_it_fits(tmp_path: Path, monkeypatch: 
     kind = rng.integers(3, 6, (5, 30)).repeat(3)  # of the answer, in the order of the rows
     numbered = table.assign(label=np.where(rng.random(450) < 0.8, kind, rng.integers(3, 6, 450)))
     refused = {
-        "it has judge, item, label, and lacks context and system": table.assign(
+        "the table has judge, item, label, and lacks context and system": table.assign(
             item=table["context"] + table["system"]
         ).drop(columns=["context", "system"]),
-        "it has judge, item, context, label, and lacks system": table.assign(item=table["system"]).drop(
+        "the table has judge, item, context, label, and lacks system": table.assign(item=table["system"]).drop(
             columns="system"
         ),
         "there is only the context 'c0'": table[table["context"] == "c0"],

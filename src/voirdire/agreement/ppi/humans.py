@@ -207,6 +207,7 @@ def _check_units(both: Table, judged: int, problems: Problems) -> None:
         )
     elif answered == units:
         problems.table(
-            f"they answered all {units} units, which leaves nothing to predict; add them to the table as a judge"
+            f"they answered all {units} units, which leaves nothing to predict; audit(table, humans) (voirdire audit "
+            "--humans) measures the agreement with them, or add them to the table as a judge"
         )
     problems.raise_any()

@@ -246,7 +246,7 @@ def check_columns(table: Labels) -> None:
     >>> check_columns(read_labels(pd.DataFrame(rows)))
     Traceback (most recent call last):
     ...
-    voirdire.errors.InputError: a board of labels is of systems over contexts: it needs the columns judge, label, ...
+    voirdire.errors.InputError: boards and plans of labels are about systems over contexts: they need the columns ...
     """
     if systems_and_contexts(table) is not None:
         return
@@ -256,17 +256,16 @@ def check_columns(table: Labels) -> None:
     missing = [name for name in ("context", "system") if name not in present]
     single = [name for name in ("context", "system") if name in present and len(getattr(table, f"{name}s")) < 2]
     if missing:
-        why = (
-            f"it has {', '.join(present)}, and lacks {' and '.join(missing)} (--map says where they are: system=model)"
-        )
+        lacking = " and ".join(missing)
+        why = f"the table has {', '.join(present)}, and lacks {lacking} (--map says where they are: system=model)"
     elif single:
         single_words = " and ".join(f"the {name} {getattr(table, f'{name}s')[0]!r}" for name in single)
         why = f"there is only {single_words}"
     else:
-        why = "it has an item that belongs to several of them"
+        why = "an item belongs to several of them"
     raise InputError(
-        "a board of labels is of systems over contexts: it needs the columns judge, label, context (what was asked) "
-        f"and system (whose answer it is), several of each; {why}"
+        "boards and plans of labels are about systems over contexts: they need the columns judge, label, context "
+        f"(what was asked) and system (whose answer it is), several of each; {why}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,9 @@ def plan(
             raise typer.BadParameter(
                 f"--{next(iter(plan_options))} is not for --apart, which has all from the pilot; leave it out"
             )
-        _plan_from_pilot(table, apart, margin, about, anchors, seed, json, reading)
+        tables = reading.tables(table, anchors or [])
+        people_tables = reading.people_tables(anchors)
+        _plan_from_pilot(tables, apart, margin, json, seed=seed, anchors=people_tables, **reading.scale, about=about)
         return
     if pilot_options := without_none(margin=margin, about=about, anchors=anchors or None):
         raise typer.BadParameter(f"--{next(iter(pilot_options))} is for --apart and a pilot; leave it out")
@@ -144,28 +147,11 @@ def plan(
     console.print_result(result, json, show_plan)
 
 
-def _plan_from_pilot(
-    table: list[Path],
-    apart: str,
-    margin: float | None,
-    about: About | None,
-    anchors: list[Path] | None,
-    seed: int,
-    json: bool,
-    reading: TableOptions,
-) -> None:
+def _plan_from_pilot(tables: list[Any], apart: str, margin: float | None, json: bool, **fit_options: Any) -> None:
     """Plan from a pilot table."""
-    tables = reading.tables(table, anchors or [])
+    check = partial(check_apart, apart=apart, margin=margin)
     with console.progress_bar("Fitting the pilot"):
-        fitted = fit(
-            tables[0] if len(tables) == 1 else tables,
-            seed=seed,
-            anchors=reading.people_tables(anchors),
-            **reading.scale,
-            about=about,
-            board=True,
-            check=lambda problem: check_apart(problem, apart, margin),
-        )
+        fitted = fit(tables[0] if len(tables) == 1 else tables, **fit_options, board=True, check=check)
         planned = plan_to_distinguish(fitted, apart, margin=margin)
     result = {"apart": apart, "power": POWER, "items": list(planned.items)}
     result |= {"distinguishable": planned.distinguishable, "rows": planned.rows, "margin": planned.margin}

@@ -268,18 +268,11 @@ class TableOptions:
             return select_rows(
                 path, phase, reading.where, answer=None if reading.table is None else ANSWER_COLUMNS[reading.table]
             )
-        if reading.map and other_columns:
-            own_columns = _file_columns(path)
-            reading = replace(
-                reading,
-                map={
-                    role: name for role, name in reading.map.items() if name in own_columns or name not in other_columns
-                },
-            )
-        if reading.leave_out and other_columns:
-            own_columns = _file_columns(path)
-            left_out = tuple(name for name in reading.leave_out if name in own_columns or name not in other_columns)
-            reading = replace(reading, leave_out=left_out)
+        if other_columns and (reading.map or reading.leave_out):
+            foreign = other_columns - set(_file_columns(path))
+            own_map = reading.map and {role: name for role, name in reading.map.items() if name not in foreign}
+            left_out = tuple(name for name in reading.leave_out if name not in foreign)
+            reading = replace(reading, map=own_map, leave_out=left_out)
         if fitting_options(self.reading, [*other_columns]).winners:
             reading = replace(reading, winners=fitting_options(self.reading, _file_columns(path)).winners)
         answers = read_as(path, reading)

@@ -316,3 +316,28 @@ def test_units_that_a_measure_leaves_out_are_counted() -> None:
     assert "2 units that some judges did not answer left out; icc_2_1_mixed counts them" in notes["icc_2_1"]
     assert "2 units that some judges did not answer left out" in notes["all_agree"]
     assert "left out" not in notes["krippendorff_alpha_interval"]
+
+
+def labels_in_contexts(seed: int, is_shared: bool) -> pd.DataFrame:
+    """Labels of three judges about ten items in each of 12 contexts; they know all of a context's answers, or single
+    ones."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 120)
+    knows = rng.random((3, 12)).repeat(10, axis=1)[:1].repeat(3, axis=0) if is_shared else rng.random((3, 120))
+    label = np.where(knows < 0.6, truth, rng.integers(0, 2, (3, 120)))
+    judge, item = (code.ravel() for code in np.indices(label.shape))
+    columns = {"judge": judge, "item": item, "context": item // 10, "label": label.ravel()}
+    return pd.DataFrame(columns).astype(str)
+
+
+def test_items_that_depend_on_their_context_are_noted_with_the_width_they_cost() -> None:
+    def dependence_notes(table: pd.DataFrame, unit: str = "item") -> list[str]:
+        notes = agreement(table, resamples=50, unit=unit).attrs["notes"]
+        return [note for note in notes if "not independent" in note]
+
+    for seed in range(5):
+        table = labels_in_contexts(seed, is_shared=True)
+        (note,) = dependence_notes(table)
+        assert "unit='context'" in note
+        assert dependence_notes(table, "context") == dependence_notes(table.drop(columns="context")) == []
+    assert not any(dependence_notes(labels_in_contexts(seed, is_shared=False)) for seed in range(10))

@@ -24,6 +24,7 @@ from voirdire.agreement.coefficients.preferences import (
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import plan_tasks
+from voirdire.agreement.context_dependence import dependent_contexts_note
 from voirdire.agreement.engine.combine import TwoWayStatistic, value_of_all_units, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import INTERVALS, MIN_CLUSTERS, UNITS, Replicates
@@ -126,7 +127,8 @@ def agreement(
         One row per measure, judges, criterion and level, with columns measure, judges (tuple of names),
         criterion (None without), level (the phase, or the item of a win rate; None without), value, low,
         high (NaN where undefined), n (units used) and note (reasons for undefined values, combined or left-out
-        answers). ``attrs["notes"]`` names rows that were not listed because they would be too many.
+        answers). ``attrs["notes"]`` names rows that were not listed because they would be too many, and says
+        where items of one context depend on each other, so that intervals over items are too narrow.
 
     Raises
     ------
@@ -175,6 +177,9 @@ def agreement(
         resampled = [task for task in noted if resampling.unit in ("item", "context") or _is_panel_task(task)]
         row_by_task = dict(zip(map(id, resampled), result_rows(resampled, resampling, ratings.contexts), strict=True))
         rows += [row_by_task.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
+        if resampling.unit == "item" and (dependence := dependent_contexts_note(tasks, ratings)):
+            under = "" if ratings.criterion is None else f"under {ratings.criterion!r} "
+            notes.append(under + dependence)
     frame = result_frame(rows)
     frame.attrs["notes"] = notes
     return convert_to_library(frame, library_of(table))

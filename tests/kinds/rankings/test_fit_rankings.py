@@ -78,7 +78,8 @@ def test_what_a_fit_shows(fit: Any, tmp_path: Path) -> None:
     contexts = fit.contexts()
     assert len(contexts) == 4 * 8
     np.testing.assert_allclose(contexts.groupby("context")["p_best"].sum(), 1.0)
-    assert fit.checks()["check"].tolist()[-3:] == ["connectivity", "separation", "constant-judges"]
+    of_rankings = ["connectivity", "separation", "constant-judges", "noise", "below-chance"]
+    assert fit.checks()["check"].tolist()[-5:] == of_rankings
     assert fit.as_dict()["over"] == "new"
     assert fit.board()["verdict"]
     page = fit.report(tmp_path / "fit.html")

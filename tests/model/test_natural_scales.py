@@ -34,8 +34,8 @@ def test_answers_one_by_one_have_the_likelihood_of_the_whole(case: Any) -> None:
         want = case.log_likelihood(case.values(x))
         assert log[at].sum() == pytest.approx(want, rel=1e-9, abs=1e-8)
     for one in answers:
-        assert len(one.given) == len(one.which)
-        assert all(len(names) == len(one.which) for names in one.about.values())
+        assert len(one.answer_numbers) == len(one.distinct_index)
+        assert all(len(names) == len(one.distinct_index) for names in one.about.values())
 
 
 def test_names_are_by_one_rule(case: Any) -> None:

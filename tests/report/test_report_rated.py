@@ -287,7 +287,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
     assert bins["n"].sum() == 4 * 12 * 3
     for name, of in (("calibration", "votes"), ("calibration-scores", "scores")):
         ax = both.plot(name)
-        assert ax.get_xlabel() == KINDS[of].page_words.probability
+        assert ax.get_xlabel() == KINDS[of].page_words.calibration_axis
         plt.close(ax.figure)
     drawn = [
         block for block in (*calibration_blocks(both), *predictive_check_blocks(both)) if isinstance(block, Figure)

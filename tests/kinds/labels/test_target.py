@@ -103,7 +103,7 @@ def test_labels_count_as_independent_ones() -> None:
 def test_fewer_labels_that_depend_on_each_other_say_less() -> None:
     chance = np.array([[0.999, 0.001]])
     few, many = (Panel(chance, np.array([[n, 0.0]]), np.array([n])) for n in (2.0, 40.0))
-    assert Target.prior_target().to_target(few)[0, 0] > 0.75
+    assert Target.from_prior().to_target(few)[0, 0] > 0.75
     assert many.discounted_probabilities(1.0)[0, 0] < few.discounted_probabilities(1.0)[0, 0]
 
 

@@ -79,7 +79,7 @@ def test_judges_without_an_item_in_common_are_not_called_independent(of: object)
     assert found["message"].startswith("No item has labels of two judges")
     one = pd.concat([alone, table[(table["item"] == "i00") & (table["judge"] == "j1")]])
     again = voirdire.fit(one, method="map").checks().set_index("check").loc["dependence"]
-    assert "worth about" in again["message"]
+    assert "as much information as about" in again["message"]
 
 
 def test_a_class_that_no_judge_named_is_named_by_levels() -> None:

@@ -131,7 +131,7 @@ def _no_reliability_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
         )
     severe, mild = (extreme(with_severity, key=lambda row: row["severity"]) for extreme in (max, min))
     return (
-        f"{fit.model.name} takes all judges to tell items apart equally well, and to differ in severity: "
+        f"{fit.model.name} takes all judges to distinguish items equally well, and to differ in severity: "
         f"{isolate_name(severe['judge'])} is the most severe, {isolate_name(mild['judge'])} the mildest."
     )
 

@@ -68,7 +68,7 @@ show(
     rows,
     [
         f"{ITEMS} items at even distances, {CRITERIA} criteria, {TABLES} tables of each kind; the judge's tastes have "
-        "the sd 0.64 points, each score an error of 0.45 points. Scores on five levels are compared in the unit in which "
-        "the truth fits them best. Default method with 6 seconds."
+        "the sd 0.64 points, each score an error of 0.45 points. Scores on five levels are compared in the unit "
+        "in which the truth fits them best. Default method with 6 seconds."
     ],
 )

@@ -87,7 +87,7 @@ class Mareval(CaseProtocol):
         for _, group in groupby(cases, lambda case: (case.item.id, case.criterion)):
             runs = list(group)
             last_case = runs[-1]
-            scores = (row.values for case in runs for row in case.rows if row.table == "scores")
+            scores = [row.values for case in runs for row in case.rows if "score" in row.values]
             run_scores = [row["score"] for row in scores if row["phase"] == self.phase]
             if run_scores:
                 last_case.add_score(sum(run_scores) / len(run_scores), run="all", answers=len(run_scores))

@@ -172,11 +172,12 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
             f"score_b are; it has {list_names(source.columns())} (--columns chooses the answers, --map item=COLUMN the "
             "first of those that name the items)"
         )
-    kind = table.kind if table.kind == "rankings" and options.table != "votes" else options.table or table.kind
+    as_votes = (options.table or table.kind) == "votes"
+    kind = table.kind if table.kind == "rankings" and not as_votes else options.table or table.kind
     others = [name for name in source.columns() if name not in table.columns]
     roles = _roles_of_others(others, options)
     further = {name: columns for name, columns in table.sides.items() if name not in (table.naming, *table.answers)}
-    if kind == "votes":
+    if as_votes:
         new, kept = [*_VOTE_COLUMNS], [*others, *(name for name in table.columns if name not in table.naming_columns)]
         of_row = {"order": UNKNOWN} if len(table.marks) > 2 or table.marks in _OUTCOME_MARKS else {}
     else:
@@ -190,9 +191,9 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
         items = table.cells(record, table.naming) if table.naming else table.marks
         answers = enumerate(zip(items, table.cells(record, answer), strict=True))
         answered = [(index, item, cell) for index, (item, cell) in answers if cell not in (None, "")]
-        if kind in ("votes", "rankings"):
+        if as_votes or kind == "rankings":
             numbers = {index: _number(cell, is_rank=table.kind == "rankings") for index, _, cell in answered}
-        if kind == "votes":
+        if as_votes:
             for (index, first, _), (second_index, second, _) in combinations(answered, 2):
                 difference = numbers[index] - numbers[second_index]
                 winner = "first" if difference > 0 else "second" if difference else "tie"
@@ -219,7 +220,7 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
 
     empty = sum(cell in (None, "") for _, *row in source.cells(*table.answer_columns) for cell in row)
     source.transform_records(spread)
-    source.notes += _notes(source, table, replace(options, table=kind), roles, empty)
+    source.notes += _notes(source, table, options, roles, empty, as_votes)
     if {"context", "run"} & of_row.keys():
         source.notes.append(f"{source.name}: what was asked is named by the line of a row (--map context=COLUMN)")
     judge = options.judge or (None if "judge" in roles else DEFAULT_JUDGE)
@@ -258,14 +259,14 @@ def _number(cell: Any, *, is_rank: bool) -> float:
 
 
 def _notes(
-    source: Source, table: SidedTable, options: FormatOptions, roles: Mapping[str, str], empty: int
+    source: Source, table: SidedTable, options: FormatOptions, roles: Mapping[str, str], empty: int, as_votes: bool
 ) -> Iterator[str]:
     """Notes on what was taken for items, names and answers."""
     named = f"named by {list_names(table.naming_columns)}" if table.naming else "named by their place"
     yield f"{source.name}: each row holds {len(table.marks)} items ({', '.join(table.marks)}), {named}"
     if table.answers:
         yield f"{source.name}: their answers are in {list_names(table.answer_columns)}"
-    if options.table == "votes":
+    if as_votes:
         better = f"the {table.marks[0]} item wins; by how much, and the order shown, are not known"
         if table.answers:
             of_answer = "lower rank" if table.kind == "rankings" else "higher score"

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from rich import box
 from rich.console import Console, Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 MIN_WRAP_LETTERS = 30  # cells longer than this may be wrapped between words
@@ -45,6 +45,8 @@ class Screen(Console):
             if table.title:
                 super().print(_cell_text(table.title))
             table.title = None
+            for column in table.columns:
+                column.min_width = _column_width(column)
             for part in [table] if needed_width(table) <= self.width else row_blocks(table):
                 super().print(part, **how)
         else:
@@ -61,14 +63,16 @@ def needed_width(table: Table) -> int:
     >>> needed_width(table)
     13
     """
-    width = sum(
-        max(_longest_word(_cell_text(column.header)), *(_least_width(_cell_text(cell)) for cell in column.cells), 0)
-        for column in table.columns
-    )
+    width = sum(_column_width(column) for column in table.columns)
     _, right, _, left = table.padding
     count = len(table.columns)
     edge = 2 if table.box is not None and table.show_edge else 0
     return width + count * (left + right) + (count - 1 if table.box is not None else 0) + edge
+
+
+def _column_width(column: Column) -> int:
+    heading = _longest_word(_cell_text(column.header))
+    return max(heading, *(_least_width(_cell_text(cell)) for cell in column.cells), 0)
 
 
 def _least_width(text: Text) -> int:
@@ -152,7 +156,7 @@ def fill_table(table: Table, rows: Sequence[Mapping[str, object]], words: Collec
         if head in words:
             table.add_column(text, overflow="fold")
         else:
-            table.add_column(text, justify="right", no_wrap=True)
+            table.add_column(text, justify="right")
     for row in rows:
         cells = [row.get(head, "") for head in heads]
         table.add_row(*(cell if isinstance(cell, Text) else Text(printable_text(str(cell))) for cell in cells))

@@ -66,9 +66,17 @@ def test_tables_whose_items_meet_in_several_contexts_get_the_model_with_contexts
     assert any("items meet in several contexts" in note for note in fitted.notes)
     assert any("over='these'" in note for note in fitted.notes)
     spreads = fitted.spreads().set_index("name")
-    assert {"coin", "item", "context", "coin_mean", "tie_judge", "tie_context", "tie_judge_context", "tie_item"} == set(
-        spreads.index
-    )
+    assert {
+        "coin",
+        "item",
+        "context",
+        "coin_mean",
+        "tie_judge",
+        "tie_context",
+        "tie_judge_context",
+        "tie_item",
+        "tie_scale",
+    } == set(spreads.index)
     assert (spreads["low"] < spreads["value"]).all()
     assert (spreads["value"] < spreads["high"]).all()
     assert spreads.loc["context", "low"] > 0.3

@@ -60,7 +60,9 @@ def items_scored_by_people(panel: Scores, anchors: object) -> Bools:
     if anchors is None:
         return np.zeros(len(panel.items), dtype=bool)
     with listen_for_notes(lambda note: None):  # notes are given when the scores are read for the fit
-        people = anchors.table if isinstance(anchors, PeopleTable) else read_scores(anchors, judge=PEOPLE)
+        people = (
+            anchors.table if isinstance(anchors, PeopleTable) else read_scores(anchors, name="anchors", judge=PEOPLE)
+        )
     return np.isin(np.array(panel.items), people.items)
 
 

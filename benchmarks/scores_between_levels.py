@@ -86,7 +86,7 @@ CASES: dict[str, tuple[Callable[[np.random.Generator], Floats], int]] = {
     "items, one judge": (items_of_one_judge, 40),
     "items over new contexts": (new_contexts, 40),
     "items, repeated scores": (repeated_scores, 30),
-    "items, halo and six human scores": (people_beside_tastes, 20),
+    "items, halo and six human scores": (people_beside_tastes, 60),
 }
 
 rows = []

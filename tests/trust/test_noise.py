@@ -78,3 +78,16 @@ def test_panels_with_a_judge_who_answers_against_the_others_have_no_family() -> 
     for _ in range(400):
         y = load[:, None] * rng.normal(size=80) + np.sqrt(1 - load**2)[:, None] * rng.normal(size=(5, 80))
         assert divide_into_families(np.corrcoef(y), np.full((5, 5), 80.0)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_large_panel_has_no_more_judges_named_by_chance() -> None:
+    """Thirty honest judges on twenty items: with even prior odds one is named in 6 of these 20 panels."""
+    named = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = 0.5 * rng.normal(size=20) + rng.normal(size=(30, 20))
+        flat, none = np.zeros((1, 30)), np.zeros(0, dtype=np.int64)
+        judges, items = np.arange(30), np.arange(20)
+        odds = noise_odds(Residuals(judges, y[None], np.ones_like(y)[None], flat, flat, items, none, none))
+        named += bool((odds > MIN_NOISE_ODDS).any())
+    assert named == 0

@@ -21,6 +21,9 @@ SHARP_LOADS = np.linspace(0.3, 0.95, 14)
 USEFUL_LOADS = np.concatenate([SHARP_LOADS, -SHARP_LOADS])  # answers opposed to the others' are equally informative
 LOAD_SD = 0.15  # standard deviation of a useful judge's load about the others' median
 MIN_NOISE_ODDS = 7.0  # smallest odds of noise against a useful judge for a report
+EVEN_ODDS_JUDGES = (
+    15  # largest number of judges with even prior odds of noise; in more, as many noisy judges are expected
+)
 MIN_JUDGES = 3  # smallest number of judges of different families for the detection of noise
 MAX_DIVIDED_JUDGES = 100  # largest number of judges for a search for families: in more, copies are a minority
 
@@ -40,7 +43,8 @@ def noise_odds(residuals: Residuals) -> Floats:
     The likelihood of the correlation (Fisher's) under loads near 0 is compared with that under useful ones (half of
     them uniform, half similar to the others'). A judge whose answers oppose the others' is not noise. A family of
     similar judges (copies) counts as one, with the mean of its answers: otherwise it would dominate the others' mean,
-    and an independent judge would look like noise.
+    and an independent judge would look like noise. Prior odds are even in panels of up to 15 judges and fall with the
+    number of judges in larger ones, where otherwise more judges would be named by chance.
 
     Parameters
     ----------
@@ -69,7 +73,7 @@ def noise_odds(residuals: Residuals) -> Floats:
     signs = judge_signs(correlation)
     load = np.abs(factor_loads(correlation * np.outer(signs, signs), shared))
     weight = load / (1.0 - load**2)
-    odds = np.zeros(len(y))
+    odds, prior_odds = np.zeros(len(y)), min(1.0, EVEN_ODDS_JUDGES / max(len(y), 1))
     for judge in range(len(y)) if len(y) >= MIN_JUDGES else ():
         other_weights = signs * weight * (np.arange(len(y)) != judge)
         information = np.abs(other_weights) * load @ seen  # information of the others on each question
@@ -95,7 +99,7 @@ def noise_odds(residuals: Residuals) -> Floats:
             )
             for loads, prior in load_priors
         )
-        odds[judge] = np.exp(noise - np.logaddexp(useful, similar) + np.log(2.0))
+        odds[judge] = np.exp(noise - np.logaddexp(useful, similar) + np.log(2.0)) * prior_odds
     return np.asarray(odds[voice])
 
 

@@ -16,6 +16,7 @@ import voirdire
 TABLES = int(sys.argv[1]) if len(sys.argv) > 1 else 1 if small() else 6
 ITEMS, CRITERIA = 60, 4
 SHARES = (0.1,) if small() else (0.1, 0.2, 0.6, 1.0)
+LEVELS = {"continuous": (0, 6), "five levels": (1, 2, 3, 4, 5)}
 WITHOUT = {"continuous": "rating-continuous", "five levels": "rating-learned"}
 
 
@@ -28,7 +29,8 @@ def simulated(kind: str, share: float, seed: int) -> tuple[pd.DataFrame, pd.Data
 
     def rows(values: np.ndarray, items: np.ndarray) -> pd.DataFrame:
         score = 3 + values[items] + rng.normal(0, 0.45, (len(items), CRITERIA))
-        score = score.round(2) if kind == "continuous" else np.clip(score.round(), 1, 5)
+        low, *_, high = LEVELS[kind]
+        score = np.clip(score.round(2 if kind == "continuous" else 0), low, high)
         index = pd.MultiIndex.from_product([items.astype(str), list("abcd")], names=["item", "criterion"])
         return pd.Series(score.ravel(), index, name="score").reset_index()
 
@@ -38,7 +40,7 @@ def simulated(kind: str, share: float, seed: int) -> tuple[pd.DataFrame, pd.Data
 def covered(kind: str, share: float, seed: int, model: str | None) -> tuple[float, float]:
     """Share of items within 90% intervals, and the intervals' mean width relative to the spread of scores."""
     judge, people, quality = simulated(kind, share, seed)
-    ranking = voirdire.fit(judge, anchors=people, model=model, seconds=6).ranking()
+    ranking = voirdire.fit(judge, anchors=people, model=model, levels=LEVELS[kind], seconds=6).ranking()
     score = (ranking["score"] - ranking["score"].mean()).to_numpy()
     true = (quality - quality.mean())[ranking["item"].astype(int)]
     if kind != "continuous":  # log-odds: the unit is that of the scores

@@ -135,7 +135,7 @@ def test_tables_for_people(votes: Path) -> None:
     headings = [line for line in lines if line.startswith(("Items", "Judges", "Criteria", "Checks"))]
     assert [line.rstrip() for line in headings] == [
         "Items, best first [90% interval]",
-        "Judges, most reliable first [90%",  # the table is narrow: positions were fixed, and are not shown
+        "Judges, most reliable first [90% interval]",
         "Checks",
     ]
     assert all(len(line) <= 80 for line in lines)

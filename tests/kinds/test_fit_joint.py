@@ -313,7 +313,7 @@ def test_the_command_line_takes_two_tables(panel: Any, tmp_path: Path) -> None:
     pd.concat([panel[1], alone]).to_csv(paths[1], index=False)
     run = CliRunner().invoke(app, ["fit", *paths, "--levels", "1,2,3,4,5"], env={"COLUMNS": "80"})
     assert run.exit_code == 0, run.output
-    (row,) = [line for line in run.stdout.splitlines() if line.strip().startswith("scores-alone")]
+    (row,) = [line for line in run.stdout.splitlines() if line.startswith("scores-alone ")]
     assert "–" in row
     assert "…" not in run.stdout
     panel[1].to_csv(paths[1], index=False)

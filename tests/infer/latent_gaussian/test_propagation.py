@@ -204,11 +204,11 @@ def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
 
 @pytest.mark.slow
 def test_a_search_that_goes_round_ends() -> None:
-    """Slopes of the evidence are not quite those of its values: without an end this took 421 evaluations to -327.40."""
+    """Slopes of the evidence are not quite those of its values: without an end this took 421 evaluations with ties of a fixed scale."""
     model, x, hyper = field(table(20, 6, 15, 1.0, ties=0.2))
     found = search_by_evidence(model, x, hyper)
     assert found.evaluations < 100
-    assert found.value == pytest.approx(-327.40, abs=0.02)
+    assert found.value == pytest.approx(-327.04, abs=0.02)
 
 
 def test_spreads_are_learned_from_as_many_blocks_as_have_enough_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,7 +204,7 @@ def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
 
 @pytest.mark.slow
 def test_a_search_that_goes_round_ends() -> None:
-    """Slopes of the evidence are not quite those of its values: without an end this took 421 evaluations with ties of a fixed scale."""
+    """Slopes of the evidence are not quite those of its values: without an end this took 421 evaluations."""
     model, x, hyper = field(table(20, 6, 15, 1.0, ties=0.2))
     found = search_by_evidence(model, x, hyper)
     assert found.evaluations < 100

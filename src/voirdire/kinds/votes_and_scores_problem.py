@@ -216,6 +216,7 @@ def all_checks(
         *check_dependent_judges(problem, residuals, basis.seed),
         *position_check(votes, of_votes, basis.judges),
         *trusting.splitting_items_check(votes, of_votes),
+        *trusting.ties_check(votes, basis.posterior),
         *check_influence(problem, basis.posterior),
     ]
 

@@ -23,13 +23,44 @@ def votes(at_random: bool) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("at_random", [False, True])
-@pytest.mark.parametrize("model", ["bradley-terry", "bt-sigma"])
-def test_ties_at_random_are_told(at_random: bool, model: str | None) -> None:
+@pytest.mark.parametrize(
+    ("model", "learned"),
+    [
+        ("bradley-terry", "learned-bradley-terry"),
+        ("bt-sigma", "learned-bt-sigma"),
+        ("crowd-bt", "learned-crowd-bt"),
+        ("bradley-terry-judge-ties", "learned-bradley-terry"),
+        ("maple", "learned-maple-position"),
+    ],
+)
+def test_ties_at_random_are_told_with_a_model_that_learns_of_them(at_random: bool, model: str, learned: str) -> None:
     found = voirdire.fit(votes(at_random), model=model, method="map").checks().set_index("check")
     assert ("ties" in found.index) == at_random
     if at_random:
         assert found.loc["ties", "level"] == "warn"
-        assert "Use the default model" in found.loc["ties", "message"]
+        assert f"Fit {learned}, which learns" in found.loc["ties", "message"]
+        assert "ties" not in set(voirdire.fit(votes(True), model=learned, method="laplace").checks()["check"])
+
+
+def test_the_default_of_one_judge_is_told_another_model() -> None:
+    table = votes(True).assign(judge="one", order="unknown")
+    fit = voirdire.fit(table, method="map")
+    assert fit.model.name == "bradley-terry"
+    message = fit.checks().set_index("check").loc["ties", "message"]
+    assert "Fit learned-bradley-terry, which learns" in message
+    better = voirdire.fit(table, model="learned-bradley-terry", method="map")
+    assert "ties" not in set(better.checks()["check"])
+
+
+def test_votes_beside_scores_are_told_to_leave_ties_out() -> None:
+    rng, worth = np.random.default_rng(0), np.random.default_rng(0).normal(0, 1.5, 10)
+    score = np.clip((3 + 0.7 * worth + rng.normal(size=(3, 10))).round(), 1, 5).astype(int)
+    judge, item = (codes.ravel().astype(str) for codes in np.indices((3, 10)))
+    scores = pd.DataFrame({"judge": judge, "item": item, "score": score.ravel()})
+    for at_random in (True, False):
+        found = voirdire.fit([votes(at_random), scores], method="map").checks().set_index("check")
+        assert ("ties" in found.index) == at_random
+        assert not at_random or "(--where winner!=tie)" in found.loc["ties", "message"]
 
 
 @pytest.mark.parametrize("at_random", [False, True])

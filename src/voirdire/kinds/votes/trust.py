@@ -17,6 +17,7 @@ from voirdire.kinds.votes.position import position_check, unknown_position_check
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.model.problem import Check, list_names
+from voirdire.model.specs import model_names
 from voirdire.model.terms.reliability import Values
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
@@ -159,14 +160,21 @@ def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     sd = 1.0 if problem.density.has_tie_scale else TIES_SD
     if z <= sd * NormalDist().inv_cdf(1.0 - SIGNIFICANCE_LEVEL):
         return []
-    remedy = "Compare a fit without the votes that are ties (--where winner!=tie)."
-    if not problem.density.has_tie_scale:
-        remedy = "Use the default model, which learns how much ties depend on closeness."
     message = (
         "Ties are more common between items far apart than the model expects. The model takes a tie as a sign of close "
-        f"items, so scores may be too near to each other, and their intervals too narrow. {remedy}"
+        f"items, so scores may be too near to each other, and their intervals too narrow. {_ties_remedy(problem)}"
     )
     return [Check("ties", "warn", z, message)]
+
+
+def _ties_remedy(problem: VotesProblem) -> str:
+    """Name the model most like that of a fit which learns a scale of ties; without one, a fit without ties."""
+    if problem.density.has_tie_scale or problem.beside_scores:
+        return "Compare a fit without the votes that are ties (--where winner!=tie)."
+    names, name = model_names(), problem.model.name
+    like = [learned for learned in (f"learned-{name}", f"learned-{name}-position") if learned in names]
+    other = "learned-maple-position" if problem.model.criteria == "separate" else "learned-bradley-terry"
+    return f"Fit {[*like, other][0]}, which learns how much ties depend on closeness."
 
 
 def item_moments(residuals: Residuals, items: int) -> tuple[Floats, Floats]:

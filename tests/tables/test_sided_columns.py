@@ -218,3 +218,11 @@ def test_a_winner_beside_numbers_of_the_items_is_proposed_before_them(tmp_path: 
     assert proposed(path) == {"map": "first=model_a,second=model_b,winner=preference", "winners": "A=first,B=second"}
     with pytest.raises(InputError, match="are 'elo_a', 'elo_b' of 2 items of a row"):
         read(path)
+
+
+def test_a_word_among_scores_is_a_fault_of_its_cell_and_does_not_make_them_labels(tmp_path: Path) -> None:
+    path = written(tmp_path, "question,model_a,model_b,score_a,score_b\nq1,x,y,3,4\nq2,x,y,5,oops\n")
+    for table, message in ((None, "score 'oops' is no number"), ("votes", "'oops' is no number")):
+        refused = read(path, wide="sides", table=table).refused
+        assert refused["place"].tolist() == ["t.csv:3"]
+        assert message in refused["reason"].iloc[0]

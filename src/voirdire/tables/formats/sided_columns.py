@@ -140,8 +140,9 @@ def sided_table(source: Source, options: FormatOptions) -> SidedTable | None:
     by_outcome = marks in _OUTCOME_MARKS and options.table in ((None, "votes") if not answers else ("votes",))
     if not {*chosen} <= {*sides, *samples} or not (answers or by_outcome) or (not named and (texts or by_outcome)):
         return None
-    is_rank = any(roles.get(kind, _role_of_name(kind)) == "rank" for kind in answers)
-    kind = "rankings" if is_rank else "scores" if {*answers} <= {*numeric, *lists} else "labels"
+    answer_roles = {roles.get(kind, _role_of_name(kind)) for kind in answers}
+    are_scores = answer_roles == {"score"} or {*answers} <= {*numeric, *lists}
+    kind = "rankings" if "rank" in answer_roles else "scores" if are_scores else "labels"
     item_role = "system" if not named or roles.get(named[0]) == "system" else "item"
     return SidedTable(marks, sides, [*named, ""][0], item_role, tuple(answers), kind if answers else "votes")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWER_COLUMNS, find_roles, list_names
+from voirdire.tables.formats.column_guesses import columns_of_objects
 from voirdire.tables.formats.column_samples import first_records, is_covariate_name, is_key, summarise_columns
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import are_unique, line_of, list_columns, list_of_cell
@@ -129,7 +130,8 @@ def sided_table(source: Source, options: FormatOptions) -> SidedTable | None:
     lists = [name for name in list_columns(records, words=False) if _role_of_name(name) in ("rank", "score")][:1]
     numbers = [kind for kind in numeric if kind not in roles and not is_covariate_name(kind) and not is_key(kind)]
     answers = chosen or ranked or lists or numbers
-    names = [kind for kind in sides if kind not in answers and not _hold_objects(records, sides[kind])]
+    objects = {*columns_of_objects(records)}
+    names = [kind for kind in sides if kind not in answers and objects.isdisjoint(sides[kind])]
     texts = [kind for kind in names if kind not in numeric]
     named = (
         [kind for role in _NAMING_ROLES for kind in names if roles.get(kind) == role]
@@ -145,10 +147,6 @@ def sided_table(source: Source, options: FormatOptions) -> SidedTable | None:
     kind = "rankings" if "rank" in answer_roles else "scores" if are_scores else "labels"
     item_role = "system" if not named or roles.get(named[0]) == "system" else "item"
     return SidedTable(marks, sides, [*named, ""][0], item_role, tuple(answers), kind if answers else "votes")
-
-
-def _hold_objects(records: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bool:
-    return any(isinstance(record.get(column), list | dict) for record in records for column in columns)
 
 
 def _role_of_name(kind: str) -> str:

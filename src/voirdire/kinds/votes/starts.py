@@ -24,7 +24,6 @@ MAX_NET_SHARE = 0.98  # largest net share of wins of an item
 LEAST_SQUARES_SWEEPS = 3
 SIGN_TOLERANCE = 1e-6  # change of the signs below which the sweeps end
 MIN_SPREAD = 0.3  # smallest spread of strengths
-STARTING_LOG_TIE_SCALE = -0.5
 DEFAULT_SPREAD = 1.0  # spread of values without a cheap estimate
 PEOPLE_LOG_ODDS = 3.0  # starting log-odds of people's coin
 
@@ -75,8 +74,6 @@ def starting_point(density: LogDensity, data: Data, signs: Floats, strength: Flo
         tied = sum(float(part["tied"].sum()) for part in panel)
         decided = sum(float(part["decided"].sum()) for part in panel)
         values["tie"] = np.array(np.log(2.0 * (tied + 1.0) / (decided + 1.0)))
-    if "log_tie_scale" in values:
-        values["log_tie_scale"] = np.array(STARTING_LOG_TIE_SCALE)
     return np.asarray(density.flat(values, np), dtype=float)
 
 

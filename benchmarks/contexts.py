@@ -8,7 +8,7 @@ from common import folds, shared, show
 from halves import halves
 
 import voirdire
-from voirdire.kinds.registry import KINDS
+from voirdire.kinds.registry import find_kind
 from voirdire.kinds.request import Request
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
@@ -23,7 +23,7 @@ def held_out(table: pd.DataFrame, model: str) -> dict[str, object]:
     """Log loss and accuracy of folds by (pair, context)."""
     votes = read_votes(table)
     fold = folds(votes, FOLDS)
-    spec, kind = load_model(model), KINDS["votes"]
+    spec, kind = load_model(model), find_kind("votes")
     seen = [kind.score_held_out(spec, votes, fold == number, Request()) for number in range(FOLDS)]
     log, right = (np.concatenate(parts) for parts in zip(*seen, strict=True))
     return {

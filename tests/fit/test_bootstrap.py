@@ -15,7 +15,7 @@ from voirdire.infer import find_mode, find_modes
 from voirdire.kinds import VotesProblem, encode_scores, encode_votes
 from voirdire.kinds.scores.draw import resample_scores
 from voirdire.kinds.votes import draw as refit
-from voirdire.kinds.votes_and_scores import JOINT
+from voirdire.kinds.votes_and_scores.kind import JOINT
 from voirdire.model import load_model
 from voirdire.tables import read_scores, read_votes
 

@@ -17,7 +17,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.infer import find_mode
 from voirdire.kinds import encode_scores, encode_votes
-from voirdire.kinds.votes_and_scores_problem import VotesAndScoresProblem, encode_votes_and_scores
+from voirdire.kinds.votes_and_scores.problem import VotesAndScoresProblem, encode_votes_and_scores
 from voirdire.model import load_model
 from voirdire.tables import read_scores, read_votes
 from voirdire.tables.votes_and_scores import read_votes_and_scores

@@ -186,7 +186,7 @@ def test_new_answers_without_contexts_are_refused(fitted: voirdire.Fit, number: 
 
 
 def test_large_tables_leave_contexts_out_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.kinds.votes_and_scores_problem.MAX_ROWS", 100)
+    monkeypatch.setattr("voirdire.kinds.votes_and_scores.problem.MAX_ROWS", 100)
     fit = voirdire.fit(planted(1)[0], levels=LEVELS, method="map")
     assert fit.model.name == "joint-position"
     assert "contexts and tastes are left out: 400 answers about 8 items in 5 contexts" in " ".join(fit.notes)

@@ -13,7 +13,7 @@ import pytest
 from voirdire.kinds import Request, encode_labels, encode_scores, encode_votes
 from voirdire.kinds.rankings.problem import encode_rankings
 from voirdire.kinds.votes.terms import with_terms
-from voirdire.kinds.votes_and_scores_problem import encode_votes_and_scores
+from voirdire.kinds.votes_and_scores.problem import encode_votes_and_scores
 from voirdire.model import load_model, model_names
 from voirdire.tables import read_labels, read_rankings, read_scores, read_votes
 from voirdire.tables.covariates import covariate_columns

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError
-from voirdire.kinds import KINDS, Request
+from voirdire.kinds import Request, find_kind
 from voirdire.model import load_model, model_names
 from voirdire.tables import read_rankings, read_scores, read_votes
 
@@ -92,7 +92,7 @@ def encoded(data: str, table: str) -> list[Any]:
     for model in map(load_model, model_names()):
         if model.data == data:
             with suppress(InputError):  # a model that has no section for what the table has
-                found.append(KINDS[data].encode_table(model, read, request)[0])
+                found.append(find_kind(data).encode_table(model, read, request)[0])
     return [problem for problem in found if problem.density.uses_marginal_likelihood]
 
 

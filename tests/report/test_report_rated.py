@@ -12,7 +12,7 @@ import pytest
 
 from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import thinned_draws
-from voirdire.kinds import KINDS
+from voirdire.kinds import find_kind
 from voirdire.kinds.labels.answers import leave_one_out_probabilities as labels_left_out
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.scores.answers import leave_one_out_probabilities as scores_left_out
@@ -287,7 +287,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
     assert bins["n"].sum() == 4 * 12 * 3
     for name, of in (("calibration", "votes"), ("calibration-scores", "scores")):
         ax = both.plot(name)
-        assert ax.get_xlabel() == KINDS[of].page_words.calibration_axis
+        assert ax.get_xlabel() == find_kind(of).page_words.calibration_axis
         plt.close(ax.figure)
     drawn = [
         block for block in (*calibration_blocks(both), *predictive_check_blocks(both)) if isinstance(block, Figure)

@@ -117,7 +117,7 @@ def test_no_tool_takes_the_file_of_another(shared: Path) -> None:
         for name in case["files"]:
             with open_source(folder / name) as source:
                 heads = [source.head] + ([source.head.as_single_record_list()] if source.head.lone else [])
-                takers = {one.name for one in registry.TOOLS for head in heads if one.detect(head)}
+                takers = {one.name for one in registry.list_tools() for head in heads if one.detect(head)}
             assert takers == (set() if case["tool"] in BY_OPTIONS else {case["tool"]}), (folder, name)
 
 

@@ -26,7 +26,7 @@ from voirdire.collect import read_items
 from voirdire.notices import listen_for_notes
 from voirdire.tables import read_table
 from voirdire.tables.formats.folder import import_files
-from voirdire.tables.formats.registry import FORMATS
+from voirdire.tables.formats.registry import formats_by_name
 
 FAST, FULL = 3, 30  # mutations of a fixture
 Rng = np.random.Generator
@@ -215,7 +215,7 @@ def ways(rng: Rng, folder: Path, files: list[Path]) -> Iterator[Callable[[], obj
     """How files are read: as the case says, as one of another tool, and by a fit."""
     about = json.loads((folder / "case.json").read_text())
     yield lambda: voirdire.read(files, **reading_of(about))
-    tool = list(FORMATS)[int(rng.integers(len(FORMATS)))]
+    tool = list(formats_by_name())[int(rng.integers(len(formats_by_name())))]
     yield lambda: voirdire.read(files, tool)
     yield lambda: import_files(files, files[0].parent / "tables")
     yield from (partial(read_table, path) for path in files)

@@ -25,7 +25,7 @@ def test_exactly_one_tool_takes_a_file_whatever_its_name(tool_files: Files, tmp_
             path.write_text(text, encoding="utf-8")
             with open_source(path) as source:
                 heads = [source.head] + ([source.head.as_single_record_list()] if source.head.lone else [])
-                takers = {one.name for one in registry.TOOLS for head in heads if one.detect(head)}
+                takers = {one.name for one in registry.list_tools() for head in heads if one.detect(head)}
             assert takers == {tool}, (tool, text)
 
 
@@ -69,7 +69,7 @@ def test_a_wrong_tool_is_said_with_the_right_one(tool_files: Files, tmp_path: Pa
     for tool, files in tool_files.items():
         path = tmp_path / files[0][0]
         path.write_text(files[0][1], encoding="utf-8")
-        for wrong in registry.FORMATS:
+        for wrong in registry.formats_by_name():
             if wrong in (tool, "table"):
                 continue
             with pytest.raises(InputError, match=f"is no file of .*--from {tool}"):

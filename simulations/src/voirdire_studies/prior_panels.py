@@ -21,8 +21,8 @@ from voirdire.kinds.votes.draw import draw_answers
 from voirdire.kinds.votes.draw import draw_votes as draw_votes
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
-from voirdire.kinds.votes_and_scores import JOINT
-from voirdire.kinds.votes_and_scores_problem import VotesAndScoresProblem, encode_votes_and_scores
+from voirdire.kinds.votes_and_scores.kind import JOINT
+from voirdire.kinds.votes_and_scores.problem import VotesAndScoresProblem, encode_votes_and_scores
 from voirdire.model.density import LogDensity
 from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.problem import Problem

@@ -17,8 +17,7 @@ from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.registry import kind_of
-from voirdire.report.caveats import caveat_sentence
-from voirdire.report.sections.best import winner_sentence
+from voirdire.report.caveats import caveat_sentence, winner_sentence
 from voirdire.tables.numbers import read_number
 from voirdire.tables.words import count_in_words
 

@@ -17,8 +17,9 @@ from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
+from voirdire.kinds.rankings.fit import RankingsFit
 from voirdire.kinds.rankings.problem import RankingsProblem
-from voirdire.kinds.registry import RankingsFit, kind_of
+from voirdire.kinds.registry import kind_of
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.problem import Problem
 from voirdire.report.output import check_new_file

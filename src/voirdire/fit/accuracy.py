@@ -24,7 +24,7 @@ from voirdire.tables.label_questions import read_labels_like
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.kinds.registry import LabelsFit
+    from voirdire.kinds.labels.fit import LabelsFit
 
 TIE_TOLERANCE = 1e-9  # probabilities that differ by less are equal up to rounding
 

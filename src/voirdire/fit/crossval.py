@@ -14,7 +14,7 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import read_answers
 from voirdire.kinds.answers import PredictionScores
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.registry import KINDS, check_kind
+from voirdire.kinds.registry import check_kind, find_kind
 from voirdire.kinds.request import Request
 from voirdire.model.specs import Model, load_model, model_names
 from voirdire.parallel import run_in_order
@@ -107,7 +107,7 @@ def cross_validate(
     request = Request(levels=levels, classes=classes, covariates=covariates, families=families)
     model_terms = tuple(row for model in models or () for row in load_model(model).terms)
     table = read_answers(votes, levels, rows=True, keep=replace(request, terms=model_terms).columns)
-    kind = KINDS[table.data]
+    kind = find_kind(table.data)
     if covariates is not None:
         kind.check_request(Request(covariates=covariates))
     models_named = models is not None

@@ -18,7 +18,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Packed
-from voirdire.kinds.registry import FITS, KINDS
+from voirdire.kinds.registry import find_kind, fit_class
 from voirdire.layouts import (
     FORMAT_VERSION,
     Layout,
@@ -154,14 +154,14 @@ def _build_fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     model = _read_model(run["model"])
     if wrong := wrong_arrays(arrays, run["tables"], run["method"]):
         raise InputError(f"arrays.npz: {wrong[0]}")
-    problem = KINDS[model.data].unpack(model, Packed(run, arrays))
+    problem = find_kind(model.data).unpack(model, Packed(run, arrays))
     answers = read_target_answers(run.get("target_answers"))
     problem = replace(problem, about=run.get("about", problem.about), target_answers=answers)
     posterior = Posterior(problem.density, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.density.size,):
         raise ValueError("the arrays are not those of the model")
     stats = {name.removeprefix("stat_"): value for name, value in arrays.items() if name.startswith("stat_")}
-    return FITS[model.data](
+    return fit_class(model.data)(
         problem=problem,
         posterior=posterior,
         method_checks=tuple(Check(**entry) for entry in run["method_checks"]),

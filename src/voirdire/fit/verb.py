@@ -23,7 +23,7 @@ from voirdire.infer.method import DEFAULT_SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.human import MODES
 from voirdire.kinds.panel_gap import check_result_subject
-from voirdire.kinds.registry import FITS, KINDS, check_kind
+from voirdire.kinds.registry import check_kind, find_kind, fit_class
 from voirdire.kinds.request import Request
 from voirdire.kinds.scores.weights import judges_on_criteria
 from voirdire.model.priors import Priors
@@ -89,7 +89,7 @@ def fit(
         run, group; see :func:`voirdire.tables.scores.read_scores`. Or one row per item of a ranking: judge, item, rank
         and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. The columns decide
         the kind. A list of a table of votes and one of scores of the same items is fitted together: items share their
-        strengths and judges their consistency; see :mod:`voirdire.kinds.votes_and_scores_problem`.
+        strengths and judges their consistency; see :mod:`voirdire.kinds.votes_and_scores.problem`.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, with criteria as items. With scores and rankings also the
         weights of criteria: columns criterion and weight.
@@ -261,7 +261,7 @@ def fit(
     if families is not None and criteria is not None:  # some judges may vote on criteria only
         all_families = read_families(families, sorted({*table.judges, *judges_on_criteria(criteria)}))
         request = replace(request, families={judge: all_families[judge] for judge in table.judges})
-    kind = KINDS[table.data]
+    kind = find_kind(table.data)
     if answers and levels is None and about is None and (scale := kind.levels_with_people(table, anchor_table)):
         request = replace(request, levels=scale)
         notes.append(f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores.")
@@ -315,7 +315,7 @@ def fit(
     if drawn and drawn < min_draws_for_interval(prob, _MIN_TAIL_DRAWS):
         tail_draws = f"{drawn * (1 - prob) / 2:.2g}"
         notes.append(f"About {tail_draws} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough.")
-    return FITS[kind.name](
+    return fit_class(kind.name)(
         problem,
         kind.evened(problem, inferred.posterior),
         inferred.method,
@@ -341,7 +341,7 @@ def read_answers(
     if isinstance(table, list | tuple):
         return read_votes_and_scores(table, rows=rows, keep=keep)
     answers = read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
-    return KINDS[answers.data].answers_to_fit(answers)
+    return find_kind(answers.data).answers_to_fit(answers)
 
 
 def _check_request(method: Method, prob: float, over: str) -> None:

@@ -8,7 +8,6 @@ __getattr__, __dir__ = lazy_attributes(
     __name__,
     {
         "Fit": "fit",
-        "KINDS": "registry",
         "LabelsProblem": "labels.problem",
         "Request": "request",
         "ScoresProblem": "scores.problem",
@@ -16,6 +15,7 @@ __getattr__, __dir__ = lazy_attributes(
         "encode_labels": "labels.problem",
         "encode_scores": "scores.problem",
         "encode_votes": "votes.problem",
+        "find_kind": "registry",
         "kind_of": "registry",
         "read_anchors": "votes.people",
     },

@@ -109,7 +109,7 @@ class Fit:
         - Votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judge_table`.
         - Labels: reliability, accuracy, sensitivity, specificity; see :func:`.labels.results.judge_table`.
         - Scores: severity, discrimination, components of variance; see :func:`.scores.results.judge_table`.
-        - Votes and scores: both; see :func:`voirdire.kinds.votes_and_scores.votes_and_scores_judge_table`.
+        - Votes and scores: both; see :func:`voirdire.kinds.votes_and_scores.kind.votes_and_scores_judge_table`.
         """
         return self._frame(
             {self.kind.heading.get(name, name): column for name, column in self.tables["judges"].items()}

@@ -1,10 +1,12 @@
-"""Caveats on the claims of a fit, in words."""
+"""Claims of a fit in words: its first item, and caveats."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from voirdire.kinds.checks import ORIENTATION_CHECKS
+from voirdire.report.page import isolate_name
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -25,3 +27,19 @@ def caveat_sentence(fit: Fit) -> str:
     """Return the sentence to add to a claim that has a caveat; empty where it has none."""
     caveat = caveat_text(fit)
     return f" But {caveat}: see what the checks say before trusting this." if caveat else ""
+
+
+def winner_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
+    """Return a sentence with the first item, and the data that would settle the ranking."""
+    if fit.kind.has_unlinked_pairs(fit.problem):
+        return (
+            "No item is first of all: each pair stands by itself, as no vote links it with another, and scores compare "
+            "the two items of a pair alone. Collect votes between the pairs, or give people's answers to some of them "
+            "(anchors)."
+        )
+    if fit.decision is None:
+        return (
+            f"{isolate_name(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is "
+            "remains open."
+        )
+    return f"{fit.decision.sentence(isolate_name)} {fit.decision.settle()}".strip()

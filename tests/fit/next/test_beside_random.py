@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from voirdire.fit.next.suggest import next_comparisons
 from voirdire.infer import Posterior
 from voirdire.kinds import encode_votes
-from voirdire.kinds.registry import VotesFit
+from voirdire.kinds.votes.fit import VotesFit
 from voirdire.kinds.votes.stacking import Stacking
 from voirdire.model import load_model
 from voirdire.tables import read_votes

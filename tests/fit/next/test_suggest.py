@@ -20,7 +20,7 @@ from voirdire.fit.next.questions import answer_probabilities, list_questions
 from voirdire.fit.next.suggest import _weighted_draws, next_comparisons
 from voirdire.infer import Posterior
 from voirdire.kinds import encode_votes, read_anchors
-from voirdire.kinds.registry import VotesFit
+from voirdire.kinds.votes.fit import VotesFit
 from voirdire.model import load_model
 from voirdire.tables import read_votes
 

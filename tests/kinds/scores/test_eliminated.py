@@ -9,7 +9,7 @@ import pytest
 import voirdire
 from voirdire.infer import Derivatives, find_mode, laplace_approximation
 from voirdire.infer.trust_region import minimise_trust_region
-from voirdire.kinds import KINDS, Request, ScoresProblem
+from voirdire.kinds import Request, ScoresProblem, find_kind
 from voirdire.kinds.scores import density as scores_density
 from voirdire.kinds.scores import eliminated
 from voirdire.kinds.scores.eliminated import EliminatedItems, _Point
@@ -33,7 +33,7 @@ def table_of(judges: int, items: int, levels: int, criteria: int, seed: int) -> 
 
 
 def encoded(model: str, table: pd.DataFrame) -> ScoresProblem:
-    found = KINDS["scores"].encode_table(load_model(model), read_scores(table), Request())[0]
+    found = find_kind("scores").encode_table(load_model(model), read_scores(table), Request())[0]
     assert isinstance(found, ScoresProblem)
     return found
 

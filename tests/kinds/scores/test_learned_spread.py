@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds import KINDS, Request
+from voirdire.kinds import Request, find_kind
 from voirdire.kinds.scores import halo
 from voirdire.kinds.scores.terms import with_learned_spread
 from voirdire.model import load_model
@@ -44,7 +44,7 @@ def test_of_one_judge_an_item_nothing_is_learned(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(halo, "MAX_SCORES", 500)
     scores, _ = table(1.2, 4)
     alone = scores.groupby("item").head(1)
-    model, why = KINDS["scores"].default_model(read_scores(alone), Request())
+    model, why = find_kind("scores").default_model(read_scores(alone), Request())
     assert (load_model(model).overrides, model) == ((), "rating-severity")
     assert "is given, not learned" in why
     assert why.endswith("and most items have one judge")
@@ -53,7 +53,7 @@ def test_of_one_judge_an_item_nothing_is_learned(monkeypatch: pytest.MonkeyPatch
 def test_of_few_items_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     """A spread that few items tell roughly must not be taken for known."""
     monkeypatch.setattr(halo, "MAX_SCORES", 40)
-    model, why = KINDS["scores"].default_model(read_scores(table(1.2, 4, items=12)[0]), Request())
+    model, why = find_kind("scores").default_model(read_scores(table(1.2, 4, items=12)[0]), Request())
     assert model == "rating-severity"
     assert why.endswith("48 scores of 12 items would take minutes, and 12 items do not tell it")
 

@@ -22,6 +22,7 @@ from voirdire.kinds.labels.class_probabilities import claimed_classes, describe_
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.families import families_by_answers, find_families
+from voirdire.kinds.labels.over_time import label_series
 from voirdire.kinds.labels.predict import predict_labels, predict_target
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.response_probabilities import (
@@ -33,7 +34,6 @@ from voirdire.kinds.labels.response_probabilities import (
 from voirdire.kinds.labels.results import judge_values
 from voirdire.kinds.labels.success import success_class, unknown_success_error
 from voirdire.kinds.labels.success import success_note as taken_for_success
-from voirdire.kinds.over_time import label_series
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.request import Request

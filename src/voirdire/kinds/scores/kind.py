@@ -15,7 +15,6 @@ from voirdire.kinds.columns import to_records
 from voirdire.kinds.further_terms import ONE_FAMILY_REASON, attach_terms, reason_families_unknown
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Packed, Results, TableChange
-from voirdire.kinds.over_time import score_series
 from voirdire.kinds.packing import pack_people, pack_rated, pack_votes, unpack_people, unpack_rated
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
@@ -34,6 +33,7 @@ from voirdire.kinds.scores.halo import (
     reason_without_shared_errors,
 )
 from voirdire.kinds.scores.human import items_scored_by_people, scored_by_people
+from voirdire.kinds.scores.over_time import score_series
 from voirdire.kinds.scores.predict import claimed_scores, item_score_questions, predict_scores
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
 from voirdire.kinds.scores.random_judges import informative_judge_probability

@@ -12,7 +12,6 @@ from voirdire.kinds.answers import PredictionScores
 from voirdire.kinds.criteria_votes import read_votes_on_criteria
 from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.kind import Packed, Results, TableChange
-from voirdire.kinds.over_time import vote_series
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.people import Preference, people_reliability
 from voirdire.kinds.request import Request
@@ -24,6 +23,7 @@ from voirdire.kinds.votes.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.contexts import reason_for_fixed_spreads, reason_without_contexts
 from voirdire.kinds.votes.contrary_judges import symmetrise_posterior
 from voirdire.kinds.votes.draw import draw_votes, refit_resampled, vote_outcomes
+from voirdire.kinds.votes.over_time import vote_series
 from voirdire.kinds.votes.people import Anchors, compared_by_people, encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import claimed_preferences, predict_comparisons, predict_votes
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes, refuse_constant_terms, votes_per_judge_context

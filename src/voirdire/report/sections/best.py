@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.caveats import caveat_sentence
+from voirdire.report.caveats import caveat_sentence, winner_sentence
 from voirdire.report.figure_blocks import figure_blocks
-from voirdire.report.page import Block, Text, isolate_name
+from voirdire.report.page import Block, Text
 from voirdire.report.table import RANKS_NOTE, make_table, target_panel_headings
 
 if TYPE_CHECKING:
@@ -105,19 +105,3 @@ def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
         "lead",
     )
     yield make_table("unlinked", "Probability that the first item of a pair is better", pairs)
-
-
-def winner_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
-    """Return a sentence with the first item, and the data that would settle the ranking."""
-    if fit.kind.has_unlinked_pairs(fit.problem):
-        return (
-            "No item is first of all: each pair stands by itself, as no vote links it with another, and scores compare "
-            "the two items of a pair alone. Collect votes between the pairs, or give people's answers to some of them "
-            "(anchors)."
-        )
-    if fit.decision is None:
-        return (
-            f"{isolate_name(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is "
-            "remains open."
-        )
-    return f"{fit.decision.sentence(isolate_name)} {fit.decision.settle()}".strip()

@@ -152,6 +152,8 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
         return "table", ()
     try:
         with open_source(path) as source:
+            if source.head.shape == "table" and _is_our_table(source, path):
+                return None
             tool = tool_from_first_record(source.head)
             if tool is None and source.head.shape == "object":
                 unfold_table(source, FormatOptions())
@@ -160,7 +162,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             if source.head.shape not in ("records", "table"):
                 return None if tool is None else (tool.name, ())
             names = source.columns()
-            if _needs_no_conversion(source, path) and table_kind([name for name in names if name in ALIASES]):
+            if _is_our_table(source, path):
                 return None
             tool = tool_of_file(source)
             if tool is not None:
@@ -182,6 +184,13 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
         ):  # a spreadsheet under another name, of which sheets are to be said
             raise
     return None
+
+
+def _is_our_table(source: Source, path: str) -> bool:
+    """True if a file needs no conversion and has the columns of one kind of table under voirdire's names."""
+    return _needs_no_conversion(source, path) and bool(
+        table_kind([name for name in source.columns() if name in ALIASES])
+    )
 
 
 def _needs_no_conversion(source: Source, path: str) -> bool:

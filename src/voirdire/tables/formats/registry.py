@@ -3,40 +3,61 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import tables
-from voirdire.tables.formats.annotation_tools import LabelStudio, Potato
-from voirdire.tables.formats.argilla import Argilla
-from voirdire.tables.formats.crowd_platforms import MechanicalTurk, Toloka
-from voirdire.tables.formats.every_eval_ever import EveryEvalEver
 from voirdire.tables.formats.format import Format, FormatOptions
-from voirdire.tables.formats.inspect_ai import Inspect
-from voirdire.tables.formats.judgebench_people import JudgeBenchPeople
-from voirdire.tables.formats.labelled_texts import Doccano, Prodigy
-from voirdire.tables.formats.mlflow import MLflow
-from voirdire.tables.formats.mqm import MQM
-from voirdire.tables.formats.openai_evals import OpenAIEvals, OpenAIPlatform
-from voirdire.tables.formats.preferences import AlpacaEval, CrowdKit, LMArena, PandaLM
-from voirdire.tables.formats.promptfoo import Promptfoo
-from voirdire.tables.formats.scored_samples import CJE, BiGGenBench, DeepEval, LMEval, UltraFeedback
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.tables import PlainTable
-from voirdire.tables.formats.traced_feedback import Langfuse, LangSmith
-from voirdire.tables.formats.two_games import ArenaHard, JudgeBench, LLMBar, MTBench, MTBenchRepro
 from voirdire.tables.formats.unfolded import holds_objects, members_of_object, unfold_objects
 from voirdire.tables.label_sets import LISTS
 from voirdire.tables.problems import nearest_name
 
-TOOLS: tuple[type[Format], ...] = (
-    Inspect, Promptfoo, DeepEval, Langfuse, Potato, BiGGenBench, AlpacaEval, MTBench, MTBenchRepro, ArenaHard,
-    JudgeBench, PandaLM, LMEval, LangSmith, Argilla, LabelStudio, CJE, LMArena, CrowdKit, JudgeBenchPeople,
-    UltraFeedback, Prodigy, Doccano, MechanicalTurk, Toloka, MLflow, EveryEvalEver, OpenAIEvals, OpenAIPlatform, MQM,
-    LLMBar,
-)  # fmt: skip
-FORMATS = {tool.name: tool for tool in TOOLS} | {PlainTable.name: PlainTable}
+_READERS = [
+    "annotation_tools",
+    "argilla",
+    "crowd_platforms",
+    "every_eval_ever",
+    "inspect_ai",
+    "judgebench_people",
+    "labelled_texts",
+    "mlflow",
+    "mqm",
+    "openai_evals",
+    "preferences",
+    "promptfoo",
+    "scored_samples",
+    "traced_feedback",
+    "two_games",
+]  # modules with the formats of tools
 _MAX_CHECKED_RECORDS = 100  # records that are checked against the tool of --from
 _SINGLE_SCORE_KEYS = {"question_id", "model", "score"}
+
+
+@cache
+def list_tools() -> tuple[type[Format], ...]:
+    """List the formats of all tools; their modules are imported at the first call."""
+    modules = [import_module(f"voirdire.tables.formats.{name}") for name in _READERS]
+    return tuple(
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Format) and "name" in vars(value)
+    )
+
+
+@cache
+def formats_by_name() -> dict[str, type[Format]]:
+    """All formats by their names for ``--from``.
+
+    Examples
+    --------
+    >>> formats_by_name()["inspect"].title
+    'Inspect'
+    """
+    return {tool.name: tool for tool in list_tools()} | {PlainTable.name: PlainTable}
 
 
 def tool_of_file(source: Source) -> type[Format] | None:
@@ -63,9 +84,9 @@ def tool_from_first_record(head: Head) -> type[Format] | None:
     InputError
         Several do.
     """
-    matching = [tool for tool in TOOLS if tool.detect(head)]
+    matching = [tool for tool in list_tools() if tool.detect(head)]
     if not matching and head.lone:
-        matching = [tool for tool in TOOLS if tool.detect(head.as_single_record_list())]
+        matching = [tool for tool in list_tools() if tool.detect(head.as_single_record_list())]
     if len(matching) > 1:
         names = " or ".join(tool.name for tool in matching)
         raise InputError(f"the file may be one of {names}; say which with --from (tool=)")
@@ -81,9 +102,10 @@ def format_of(source: Source, options: FormatOptions, tool: str | None = None) -
         The format is unknown, or the file lacks necessary information.
     """
     if tool is not None:
-        if tool not in FORMATS:
-            raise InputError(f"format {tool!r} is none of {', '.join(FORMATS)}{nearest_name(tool, list(FORMATS))}")
-        chosen = FORMATS[tool]
+        known = formats_by_name()
+        if tool not in known:
+            raise InputError(f"format {tool!r} is none of {', '.join(known)}{nearest_name(tool, list(known))}")
+        chosen = known[tool]
         if chosen is not PlainTable and not chosen.detect(source.head):
             _wrap_single_object(source, chosen)
             _check_tool_matches(source, chosen)
@@ -178,7 +200,7 @@ def _closest_tool(head: Head) -> str:
     """Sentence about the most similar tool and the missing keys; empty if none is similar."""
     candidates = [
         (len(keys - head.keys), len(keys), tool.title, sorted(keys - head.keys))
-        for tool in TOOLS
+        for tool in list_tools()
         if head.shape in tool.shapes.split()
         for keys in tool.needs
         if 2 * len(keys & head.keys) > len(keys)

@@ -42,7 +42,7 @@ from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.position import position_check
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.kinds.votes_and_scores_density import VotesAndScoresDensity
+from voirdire.kinds.votes_and_scores.density import VotesAndScoresDensity
 from voirdire.model.problem import Check, Problem, list_names
 from voirdire.model.specs import Model, Section
 from voirdire.tables.votes import VoteRows

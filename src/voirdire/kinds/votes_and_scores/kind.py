@@ -27,7 +27,6 @@ from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities
-from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit, TermsFit
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import results as score_results
@@ -53,13 +52,13 @@ from voirdire.kinds.votes.kind import VOTES, unpack_people
 from voirdire.kinds.votes.people import encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import predict_comparisons
 from voirdire.kinds.votes.trust import vote_residuals
-from voirdire.kinds.votes_and_scores_problem import (
+from voirdire.kinds.votes_and_scores.problem import (
     VotesAndScoresProblem,
     all_checks,
     encode_votes_and_scores,
     reason_too_large,
 )
-from voirdire.kinds.votes_and_scores_terms import attach_terms_to_both, model_from_terms, model_with_families
+from voirdire.kinds.votes_and_scores.terms import attach_terms_to_both, model_from_terms, model_with_families
 from voirdire.model.density import Data
 from voirdire.model.problem import Check
 from voirdire.model.specs import Model, load_model
@@ -359,13 +358,6 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
 
 
 JOINT = VotesAndScoresKind()
-
-
-class VotesAndScoresFit(ComparedFit, ScoredFit, TermsFit):
-    """Fit of votes and scores of the same items."""
-
-    problem: VotesAndScoresProblem
-    kind: ClassVar[TermsKind[Any, Any]] = JOINT
 
 
 def _families_of(model: Model, table: VotesAndScores, request: Request) -> dict[str, str] | None:

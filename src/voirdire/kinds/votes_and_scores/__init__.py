@@ -1,0 +1,1 @@
+"""Votes and scores of the same items: two families of answers with one set of terms."""

@@ -16,9 +16,9 @@ from voirdire.infer.kernel.fused import FusedAnswers
 from voirdire.infer.kernel.library import (
     Structure,
     array_address,
+    call_by_blocks,
     kernel_library,
     pack_points,
-    run_blocks_threaded,
     unpack_points,
 )
 from voirdire.infer.kernel.priors import Priors
@@ -92,32 +92,19 @@ class MappedEnergy:
         normal : array, shape (points, size)
             L'^-1 z_x.
         """
-        kernel, model = kernel_library(), self.search.model
-        assert kernel is not None  # callers check this
-        points, size = len(white), self.search.model.size
+        model, points, size = self.search.model, len(white), self.search.model.size
         structures = self.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
-        mode_changes, hyper, x, rounded = (np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f"))
+        mode_changes, hyper, x, rounded = np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f")
         scaled = np.empty((len(z), len(model.groups), NUMBERS_PER_GROUP, z.shape[2]))
-
-        def go_forward(first: int, blocks: int) -> None:
-            addresses = [array_address(array, first) for array in (r, z, mode_changes, hyper, scaled, x, rounded)]
-            kernel.voirdire_forward(*structures, blocks, *addresses)
-
-        run_blocks_threaded(go_forward, len(z), size)
+        results = (r, z, mode_changes, hyper, scaled, x, rounded)
+        call_by_blocks("voirdire_forward", structures, (), results, size)
         likelihood, by_answers, by_hyper = self._value_and_gradients(x, rounded, hyper, points)
         by_white, by_normal, value = np.empty_like(r), np.empty_like(z), np.empty((len(z), z.shape[2]))
-
-        def go_backward(first: int, blocks: int) -> None:
-            arrays = (mode_changes, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
-            kernel.voirdire_backward(*structures, blocks, *(array_address(array, first) for array in arrays))
-
-        run_blocks_threaded(go_backward, len(z), size)
-        return (
-            -(likelihood + value.ravel()[:points]),
-            -unpack_points(by_white, points),
-            -unpack_points(by_normal, points),
-        )
+        gradients = (mode_changes, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
+        call_by_blocks("voirdire_backward", structures, (), gradients, size)
+        energy = -(likelihood + value.ravel()[:points])
+        return energy, -unpack_points(by_white, points), -unpack_points(by_normal, points)
 
     def _value_and_gradients(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
         """Compute the log likelihood, (points,), its gradient by packed latent values, and that by the spreads."""
@@ -210,19 +197,13 @@ class KernelPaths:
 
     def _run_kernel(self, ends: list[Any], steps: int, step: float) -> Floats:
         """Compute energies at the ends of paths, shape (points,); positions, momentum and gradients are overwritten."""
-        kernel = kernel_library()
+        kernel, energy, length = kernel_library(), self._kernel_structure.address, np.array([step])
         assert kernel is not None  # callers check this
-        energy, length = self._kernel_structure.address, np.array([step])
         value = np.empty((len(ends[0]), ends[0].shape[2]))
-        room = kernel.voirdire_room(energy)
-
-        def follow_blocks(first: int, blocks: int) -> None:
-            memory = np.empty(room)  # kept until the kernel has finished
-            addresses = [array_address(array, first) for array in (*ends, value)]
-            kernel.voirdire_path(blocks, steps, energy, array_address(length), *addresses, array_address(memory))
-
-        numbers = sum(matrix.nnz for matrix in self.products)
-        run_blocks_threaded(follow_blocks, len(value), (steps + 1) * (self.mapped.size + numbers))
+        memory = np.empty((len(value), kernel.voirdire_room(energy)))
+        size = (steps + 1) * (self.mapped.size + sum(matrix.nnz for matrix in self.products))
+        after = (steps, energy, array_address(length))
+        call_by_blocks("voirdire_path", (), after, (*ends, value, memory), size)
         return value.ravel()
 
 

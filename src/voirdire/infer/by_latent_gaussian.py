@@ -20,9 +20,7 @@ from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Check, Problem
 
-FIRST_ANSWER_NOTE = (
-    ": a first answer; one that is given longer (--seconds) may rank items that are close in another order"
-)
+FIRST_ANSWER_NOTE = ": a first answer; one that is given longer (--seconds) may rank close items in another order"
 MAX_WHITENED_PARAMETERS = 400  # parameters above which draws do not determine a whitening matrix well enough
 STOPPED_EARLY_NOTE = "Ctrl-C ended the chains early: the draws made until then are shown."
 NO_DRAWS_NOTE = "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown instead."

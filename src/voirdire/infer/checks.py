@@ -126,43 +126,23 @@ def check_both_modes(share: float) -> Check:
 def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     """Check R-hat, bulk and tail effective sample size, divergences and E-BFMI of a NUTS run."""
     rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
-    worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
+    worst_rhat, worst_bulk, worst_tail = (diagnostics[f"{name}_of"] for name in ("rhat", "ess_bulk", "ess_tail"))
     divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])
-    remedy = "draw more (draws=, warmup=; --draws, --warmup)"
-    checks = [
-        _threshold_check(
-            "rhat", rhat, rhat <= MAX_RHAT, f"Largest R-hat {rhat:.4f} ({worst_rhat})", f"chains disagree; {remedy}"
-        ),
-        _threshold_check(
-            "ess_bulk",
-            bulk,
-            bulk >= MIN_ESS,
-            f"Smallest bulk effective sample size {bulk:.0f} ({worst_bulk})",
-            f"means are noisy; {remedy}",
-        ),
-        _threshold_check(
+    size, more = "effective sample size", "draw more (draws=, warmup=; --draws, --warmup)"
+    missed = "the sampler missed a narrow region; use tighter priors"
+    rows = (
+        ("rhat", rhat <= MAX_RHAT, f"Largest R-hat {rhat:.4f} ({worst_rhat})", f"chains disagree; {more}"),
+        ("ess_bulk", bulk >= MIN_ESS, f"Smallest bulk {size} {bulk:.0f} ({worst_bulk})", f"means are noisy; {more}"),
+        (
             "ess_tail",
-            tail,
             tail >= MIN_ESS,
-            f"Smallest tail effective sample size {tail:.0f} ({diagnostics['ess_tail_of']})",
-            f"interval ends are noisy; {remedy}",
+            f"Smallest tail {size} {tail:.0f} ({worst_tail})",
+            f"interval ends are noisy; {more}",
         ),
-        _threshold_check(
-            "divergences",
-            divergences,
-            divergences == 0,
-            f"{divergences:.0f} divergent transitions",
-            "the sampler missed a narrow region; use tighter priors",
-        ),
-        _threshold_check(
-            "ebfmi",
-            ebfmi,
-            ebfmi >= MIN_EBFMI,
-            f"Smallest E-BFMI {ebfmi:.2f}",
-            f"the energy is explored slowly; {remedy}",
-        ),
-    ]
-    return checks
+        ("divergences", divergences == 0, f"{divergences:.0f} divergent transitions", missed),
+        ("ebfmi", ebfmi >= MIN_EBFMI, f"Smallest E-BFMI {ebfmi:.2f}", f"the energy is explored slowly; {more}"),
+    )
+    return [_threshold_check(row[0], float(diagnostics[row[0]]), *row[1:]) for row in rows]
 
 
 def _threshold_check(name: str, value: float, fine: bool, fact: str, otherwise: str) -> Check:

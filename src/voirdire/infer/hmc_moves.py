@@ -42,9 +42,8 @@ BLOCK_MOVES = 8  # moves between two checks of the chains
 MAX_BLOCKS = 5  # blocks of moves, at most
 DRAW_SPACING = 4  # moves between two draws of a chain if it keeps few; else every move is a draw
 MAX_SPACED_ROUNDS = 4
-MAX_ORIGIN_CORRELATION = (
-    0.3  # of starts and ends; for 1,000 independent chains the largest of 100 correlations is about 0.1
-)
+# of starts and ends; for 1,000 independent chains the largest of 100 correlations is about 0.1
+MAX_ORIGIN_CORRELATION = 0.3
 
 
 @dataclass(frozen=True, eq=False)

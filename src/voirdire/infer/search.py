@@ -32,9 +32,8 @@ MIN_RELATIVE_CURVATURE = 1e-2  # smallest curvature of a coordinate, relative to
 ARMIJO = 1e-4
 MIN_STEP = 2.0**-40
 ROUNDING_GAIN = 1e-12  # relative gain in the objective below which a gain may be rounding
-MAX_STALLED_EVALUATIONS = (
-    500  # evaluations without a gain in the objective, or a halved gradient, after which a search ends
-)
+# evaluations without a gain in the objective, or a halved gradient, after which a search ends
+MAX_STALLED_EVALUATIONS = 500
 
 
 class SearchResult(NamedTuple):

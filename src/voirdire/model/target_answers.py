@@ -21,10 +21,8 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-SHARPNESS_PRIOR = (
-    np.log(1.5),
-    0.7,
-)  # mean and sd of log c: a person distinguishes two random items in about 75% of cases
+# mean and sd of log c: a person distinguishes two random items in about 75% of cases
+SHARPNESS_PRIOR = np.log(1.5), 0.7
 GRID_NODES = np.linspace(-2.25, 2.25, 7)  # standard deviations
 VARIANCE_SHARES = np.linspace(0.06, 0.98, 9)  # share of people's item values in the variance of single scores
 MEAN_SD = 10.0  # sd of m, relative to that of the scores

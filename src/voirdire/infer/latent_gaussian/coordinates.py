@@ -332,10 +332,13 @@ def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
     follow = (answer_part * (moves - prior_part)).sum(axis=0) / np.maximum((answer_part**2).sum(axis=0), TINY)
     follow = np.clip(follow, 0.0, 1.0)
     residual_moves = moves - prior_part - follow * answer_part - means * (prior / total_precision * mean)[:, None]
-    size = len(prior) + len(mode.hyper)
-    no_stretch = np.ones(size), np.zeros((size, 0)), np.zeros(0)
-    root = cholesky_root(covariance)
-    return Coordinates(search, root, residual_moves, prior, total_precision - prior, follow, *no_stretch, no_skewness())
+    root, stretch = cholesky_root(covariance), no_stretch(len(prior) + len(mode.hyper))
+    return Coordinates(search, root, residual_moves, prior, total_precision - prior, follow, *stretch, no_skewness())
+
+
+def no_stretch(size: int) -> tuple[Floats, Floats, Floats]:
+    """Build ``scale``, ``along`` and ``gain`` of coordinates of which none is scaled or stretched."""
+    return np.ones(size), np.zeros((size, 0)), np.zeros(0)
 
 
 def cholesky_root(covariance: Floats) -> Floats:

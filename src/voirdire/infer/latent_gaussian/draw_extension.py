@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
@@ -136,25 +137,13 @@ def _match_rows(old: Floats, new: Floats) -> Ints | None:
     if old.shape[1] != new.shape[1]:
         return None
     code = np.unique(np.concatenate([new, old]), axis=0, return_inverse=True)[1].ravel()
-    new_codes, old_codes = (_number_repeats(part) for part in (code[: len(new)], code[len(new) :]))
-    order = np.lexsort(new_codes[::-1])
-    base = len(code) + 1
-    available = new_codes[0][order] * base + new_codes[1][order]
-    requested = old_codes[0] * base + old_codes[1]
-    position = np.searchsorted(available, requested)
-    if (position >= len(available)).any() or (available[position] != requested).any():
-        return None
-    return np.asarray(order[position])
-
-
-def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
-    """Return the codes, and for each the number of equal codes before it."""
-    order = np.argsort(code, kind="stable")
-    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
-    count = np.arange(len(code)) - np.repeat(starts, np.diff(np.append(starts, len(code))))
-    repeats = np.empty(len(code), dtype=np.int64)
-    repeats[order] = count
-    return code, repeats
+    # equal rows are numbered, so that no two have the same key
+    new_keys, old_keys = (
+        pd.MultiIndex.from_arrays([part, pd.Series(part).groupby(part).cumcount()])
+        for part in (code[: len(new)], code[len(new) :])
+    )
+    positions = np.asarray(new_keys.get_indexer(old_keys))
+    return None if (positions < 0).any() else positions
 
 
 def _draw_means(

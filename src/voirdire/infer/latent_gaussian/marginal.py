@@ -30,9 +30,8 @@ from voirdire.typing import Floats
 
 MAX_STEPS_PER_ROUND = 20  # steps before coordinates are renewed
 MAX_STEP_ROUNDS = 5  # rounds of steps, at most
-GRADIENT_TOLERANCE = (
-    1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
-)
+# length of the gradient in standard deviations at which a search ends: the same on any machine
+GRADIENT_TOLERANCE = 1e-5
 INFINITE_ENERGY = 1e300  # replaces values that are not finite
 MAX_REFINEMENTS = 6  # refinements of the kept values, at most
 LOG_DET_TOLERANCE = 1e-4  # largest move of the kept values at convergence, in squared standard deviations

@@ -64,7 +64,7 @@ class LatentGaussianModel(LatentPriors):
     @cached_property
     def kept(self) -> Bools:
         """Mask of the latent values that are kept when the others are integrated out, shape (size,)."""
-        return np.repeat([group.kept for group in self.groups], [group.size for group in self.groups])
+        return np.repeat([group.kept for group in self.groups], self.sizes)
 
     @cached_property
     def integrated(self) -> Pattern:

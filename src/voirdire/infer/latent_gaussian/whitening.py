@@ -18,10 +18,8 @@ from voirdire.typing import Floats, Ints
 
 MAX_DENSE_VALUES = 300  # latent values up to which L'^-1 is a dense matrix
 MAX_MATRIX_NUMBERS = 2e7  # numbers of the matrix of blocks by common values, at most
-MIN_BLOCK_ENTRY, MIN_COMMON_ENTRY = (
-    0.01,
-    0.003,
-)  # negligible entries, in standard deviations, of blocks and of common values
+# negligible entries, in standard deviations, of blocks and of common values
+MIN_BLOCK_ENTRY, MIN_COMMON_ENTRY = 0.01, 0.003
 
 
 class Whitening(NamedTuple):

@@ -35,10 +35,8 @@ from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.typing import Floats
 
-MIN_LOG_GAP, MAX_LOG_GAP = (
-    -80.0,
-    100.0,
-)  # bounds on the logarithm of a gap, so that its exponential and the complement of that are representable
+# bounds on the logarithm of a gap, so that its exponential and the complement of that are representable
+MIN_LOG_GAP, MAX_LOG_GAP = -80.0, 100.0
 MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE = -15.0, 40.0
 
 

@@ -144,7 +144,7 @@ def mean_slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: No
     assert answers.closed_form is not None
     parts = []
     for chunk, placed in _placed_chunks(answers, wide, fixed, cavity, node_normals):
-        slopes = answers.closed_form.slopes(placed.sums, chunk.counts)
+        slopes = answers.closed_form.value_slopes(placed.sums, chunk.counts, np)[1]
         parts.append(np.stack([placed.weighted_mean(slope) for slope in slopes]))
     return np.concatenate(parts, axis=-1)
 

@@ -208,8 +208,8 @@ def _find_better_draws(
         moves_note = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
         if run.has_converged:
             note = f"{reason}: {moves_note}, until they no longer depended on their start ({seconds_since(start)})."
-            inferred = oriented_posterior(problem, run.draws.mean(axis=0), run.draws[None], checks, rng, alike=True)
-            return replace(inferred, method="hmc", notes=(note,))
+            centre, moved = run.draws.mean(axis=0), run.draws[None]
+            return oriented_posterior(problem, centre, moved, checks, rng, alike=True, method="hmc", notes=(note,))
         reason += f", and {moves_note} without converging"
     if not nuts.is_affordable(problem, method.chains * (method.warmup + method.draws), steps):
         return None

@@ -20,13 +20,11 @@ def check_convergence(gradient: float, converged: bool) -> Check:
     """Check whether the search for the mode converged."""
     if converged:
         return Check("convergence", "ok", gradient, f"The mode was found (largest gradient component {gradient:.1e}).")
-    return Check(
-        "convergence",
-        "fail",
-        gradient,
-        f"The search for the mode stopped with a gradient of {gradient:.1e}; the numbers below are not the "
-        "mode's. Use tighter priors or report the table.",
+    message = (
+        f"The search for the mode stopped with a gradient of {gradient:.1e}; the numbers below are not the mode's. Use "
+        "tighter priors or report the table."
     )
+    return Check("convergence", "fail", gradient, message)
 
 
 def check_adam_convergence(largest_change: float) -> Check:
@@ -34,27 +32,23 @@ def check_adam_convergence(largest_change: float) -> Check:
     if largest_change <= MAX_LAST_CHANGE:
         message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {largest_change:.1e}."
         return Check("convergence", "ok", largest_change, message)
-    return Check(
-        "convergence",
-        "warn",
-        largest_change,
+    message = (
         f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {largest_change:.2g}: the likelihood has no "
         "highest point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. "
-        "Use method='map', whose priors keep them finite.",
+        "Use method='map', whose priors keep them finite."
     )
+    return Check("convergence", "warn", largest_change, message)
 
 
 def check_curvature(smallest: float) -> Check:
     """Check whether the posterior is curved in every direction at the mode."""
     if smallest > 0:
         return Check("curvature", "ok", smallest, "The posterior falls off in every direction around the mode.")
-    return Check(
-        "curvature",
-        "fail",
-        smallest,
+    message = (
         "The mode is no proper maximum (a direction of the posterior is flat or rises), so Laplace intervals are "
-        "not to be trusted; use method='nuts' or tighter priors.",
+        "not to be trusted; use method='nuts' or tighter priors."
     )
+    return Check("curvature", "fail", smallest, message)
 
 
 def check_importance_weights(k: float | None) -> list[Check]:

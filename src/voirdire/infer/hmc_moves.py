@@ -110,7 +110,7 @@ def rejuvenate_draws(
             state, x = advance(state, jax.random.fold_in(key, block), *arguments)
             block, previous, current = block + 1, current, fold_positions(x[-1])
             memory = _origin_correlation(origin, current)
-            stays = central_interval_share(problem, previous, current, chains)[1]
+            stays = central_interval_share(problem, previous, current, chains).holds
             converged = memory <= MAX_ORIGIN_CORRELATION and stays
         gap = DRAW_SPACING if rounds <= MAX_SPACED_ROUNDS else 1
         # all moves of a block in which chains were stationary may be kept

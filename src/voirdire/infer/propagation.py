@@ -129,17 +129,8 @@ def propagate_expectations(features: Floats, answers: Floats, start: Floats, fac
     for _ in range(MAX_SWEEPS):
         if not sites.update_sites():
             break
-    mean, covariance = sites.posterior()
-    return Regressions(
-        sites.log_evidence,
-        np.exp(sites.log_left_out),
-        sites.change < SITE_TOLERANCE,
-        start,
-        factor,
-        basis,
-        mean,
-        covariance,
-    )
+    left_out, converged = np.exp(sites.log_left_out), sites.change < SITE_TOLERANCE
+    return Regressions(sites.log_evidence, left_out, converged, start, factor, basis, *sites.posterior())
 
 
 class _Sites:

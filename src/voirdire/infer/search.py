@@ -46,6 +46,7 @@ class SearchResult(NamedTuple):
     evaluations: int
 
 
+@np.errstate(all="ignore")  # a trial point too far away has a value that is not finite
 def search_minimum(
     objective: Callable[[Floats], tuple[float, Floats]],
     start: Floats,
@@ -80,17 +81,7 @@ def search_minimum(
     >>> found.x.round(4).tolist()
     [3.0, 3.0]
     """
-    with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
-        return _quasi_newton_search(objective, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
-
-
-def _quasi_newton_search(
-    objective: Callable[[Floats], tuple[float, Floats]],
-    x: Floats,
-    tolerance: float,
-    max_iterations: int,
-    metric: Metric | None,
-) -> SearchResult:
+    x = np.asarray(start, dtype=float)
     value, gradient = objective(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)

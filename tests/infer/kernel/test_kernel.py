@@ -133,7 +133,7 @@ def test_energies_are_those_without_the_kernel(kind: str) -> None:
     np.testing.assert_allclose(slope, its_slope, rtol=1e-4, atol=1e-3)
     assert where.fused is not None
     assert (where.scale != 1.0).any()
-    assert (len(where._factor_whitening.products) > 1) == (kind == MANY)
+    assert (len(where.factor_whitening.products) > 1) == (kind == MANY)
 
 
 @needs_kernel

@@ -38,6 +38,8 @@ class FusedAnswers:
     @cached_property
     def _cell_arrays(self) -> tuple[Any, Any, Any, Any]:
         """Starts of the values of each predictor of each cell, their positions and coefficients, and the counts."""
+        from scipy.sparse import csr_array
+
         pattern, kinds = self.pattern, self.pattern.kinds
         counts = np.vstack([np.asarray(question) for question in self.answers.counts])
         # two cells are computed together, and alternatives without counts in both are skipped
@@ -45,12 +47,11 @@ class FusedAnswers:
         index, coefficients = pattern.index[cell_order], pattern.coefficients[cell_order]
         used = (coefficients != 0) & (index < pattern.size)
         row = (np.arange(len(index))[:, None] * kinds + pattern.predictor)[used]
-        order = np.argsort(row, kind="stable")
-        start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(index) * kinds))])
+        sums = csr_array((coefficients[used], (row, index[used])), (len(index) * kinds, pattern.size))
         return (
-            start.astype(np.int32),
-            index[used][order].astype(np.int32),
-            coefficients[used][order].astype(np.float32),
+            sums.indptr.astype(np.int32),
+            sums.indices.astype(np.int32),
+            sums.data.astype(np.float32),
             np.ascontiguousarray(counts.T[cell_order], dtype=np.float32),
         )
 

@@ -59,9 +59,8 @@ def extend_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Gener
     """
     old_model, new_model = old.density.latent_model(old.data), new.density.latent_model(new.data)
     positions = _latent_places(old, new)
-    if positions is None or [spread.name for spread in old_model.hypers] != [
-        spread.name for spread in new_model.hypers
-    ]:
+    old_names, new_names = ([spread.name for spread in model.hypers] for model in (old_model, new_model))
+    if positions is None or old_names != new_names:
         return None
     old_answers_model = _embed_answers(old_model, new_model, positions)
     if old_answers_model is None:

@@ -166,12 +166,8 @@ class LatentPriors:
         """Compute spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
         spread_at, log_spread, mean_at, mean = self._numbers
         padded = _pad_last(hyper, xp)
-        return GroupPriors(
-            spread_at,
-            mean_at,
-            xp.where(spread_at >= 0, padded[..., spread_at], log_spread),
-            xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean),
-        )
+        log_spread = xp.where(spread_at >= 0, padded[..., spread_at], log_spread)
+        return GroupPriors(spread_at, mean_at, log_spread, xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean))
 
     def rescaled(self, x: Array, hyper: Array, new_hyper: Array, xp: Any = np) -> tuple[Array, Array]:
         """Rescale values as logarithms go from ``hyper`` to ``new_hyper``; return them and the log volume."""

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from voirdire.infer.engine import MIN_STEP, Minimum, double_precision, minimise_lbfgs
+from voirdire.infer.engine import MIN_STEP, double_precision, minimise_lbfgs
+from voirdire.infer.search import SearchResult
 
 RNG = np.random.default_rng(0)
 DESIGN = RNG.normal(size=(60, 8))
@@ -50,14 +51,14 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], int]] = {
 
 
 @lru_cache
-def compiled(function: Callable[[Any], Any], **options: Any) -> Callable[[Any], Minimum]:
+def compiled(function: Callable[[Any], Any], **options: Any) -> Callable[[Any], SearchResult]:
     return jax.jit(lambda x: minimise_lbfgs(function, x, **options))
 
 
-def run(function: Callable[[Any], Any], start: np.ndarray, **options: Any) -> Minimum:
+def run(function: Callable[[Any], Any], start: np.ndarray, **options: Any) -> SearchResult:
     with double_precision():
         found = compiled(function, **options)(jnp.asarray(start))
-        return Minimum(*(np.asarray(part) for part in found))
+        return SearchResult(*(np.asarray(part) for part in found))
 
 
 def reference(

@@ -232,10 +232,10 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     assert (favour >= 0).all()
     np.testing.assert_allclose(np.log(ratio), -favour, atol=1e-9)
     both = np.logaddexp(here, there)
-    np.testing.assert_allclose(mirror.symmetric_log_prior(density, draws, {}, np), both, rtol=1e-12)
+    np.testing.assert_allclose(density.symmetric_log_prior(draws, {}, np), both, rtol=1e-12)
 
 
 def test_without_a_mirror_the_prior_stays() -> None:
     density = VotesDensity(load_model("bt-sigma-position"), judges=3, criteria=1, items=4, ties=True)
     x = np.random.default_rng(0).normal(size=density.size)
-    assert mirror.symmetric_log_prior(density, x, {}, np) == density.log_prior(x, np)
+    assert density.symmetric_log_prior(x, {}, np) == density.log_prior(x, np)

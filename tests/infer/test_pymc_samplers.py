@@ -8,11 +8,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from value_points import value_point
 
 from voirdire import fit
 from voirdire.errors import InputError
 from voirdire.infer import pymc_samplers
-from voirdire.infer.pymc_model import free_draws, pymc_model, value_point, variable_draws
+from voirdire.infer.pymc_model import free_draws, pymc_model, variable_draws
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
 from voirdire.tables import read_votes

@@ -89,7 +89,7 @@ def test_another_program_keeps_its_own_ctrl_c() -> None:
     try:
         with listen_for_interrupt() as stop:
             signal.raise_signal(signal.SIGINT)
-            assert not stop()
+            assert not stop.asked
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == [signal.SIGINT]
@@ -102,7 +102,7 @@ def test_at_the_command_line_the_second_signal_ends_the_process(number: str, cod
         "from voirdire.cli import signals\n"
         "from voirdire.infer.stopping import listen_for_interrupt\n"
         "with signals.handle_signals(), signals.keep_draws_at_stop(), listen_for_interrupt() as stop:\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.3)\n    print(stop(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.3)\n    print(stop.asked, flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n    time.sleep(20)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)

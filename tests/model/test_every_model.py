@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from value_points import value_point
 
 from voirdire.infer import Derivatives, autodiff, engine
 from voirdire.infer.hessian import hessian_matrix
-from voirdire.infer.pymc_model import pymc_model, value_point
+from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds import Request, kind_of
 from voirdire.kinds.further_terms import resolve_terms
 from voirdire.kinds.votes.contexts import cell_contexts, split_by_context, split_by_terms

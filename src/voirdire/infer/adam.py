@@ -53,14 +53,9 @@ def find_mode_by_adam(problem: Problem, seed: int) -> Mode:
         name: {key: np.asarray(column)[None] for key, column in part.items()} for name, part in problem.data.items()
     }
     x, earlier = _run_epochs(problem.density, stacked, 1, [seed])
-    return Mode(
-        x[0],
-        float(problem.density.log_likelihood(problem.density.values(x[0], np), problem.data, np)),
-        float(np.abs(x[0] - earlier[0]).max(initial=0.0)),
-        EPOCHS,
-        EPOCHS,
-        (),
-    )
+    log_likelihood = problem.density.log_likelihood(problem.density.values(x[0], np), problem.data, np)
+    last_change = float(np.abs(x[0] - earlier[0]).max(initial=0.0))
+    return Mode(x[0], float(log_likelihood), last_change, EPOCHS, EPOCHS, ())
 
 
 def adam_modes(density: LogDensity, padded: Data, count: int, seed: list[int]) -> list[Floats]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -72,12 +73,10 @@ def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method)
                 method.progress(done, total, "")
 
     if isinstance(start, LatentMode):
-        return nested_nuts.sample_nuts(
-            start.search, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=report_progress
-        )
-    return nuts.sample_nuts(
-        problem, start, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=report_progress
-    )
+        sample = partial(nested_nuts.sample_nuts, start.search)
+    else:
+        sample = partial(nuts.sample_nuts, problem, start)
+    return sample(seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=report_progress)
 
 
 MAX_DIRECTIONS = 4  # directions in which modes are searched for, both ways
@@ -86,29 +85,9 @@ MIN_MODE_DISTANCE = 0.1  # largest difference of coordinates below which two mod
 MIN_MODE_SHARE = 1e-4  # share of the mass below which a mode gets no draws
 
 
-class ModeDraws(NamedTuple):
-    """Draws about several modes.
-
-    Attributes
-    ----------
-    best : Laplace
-        Approximation at the mode with most draws.
-    draws : array, shape (draws, size)
-    k : float or None
-        Largest tail shape of the weights at any mode; see :func:`.laplace_draws`.
-    modes : int
-        Number of modes with draws.
-    """
-
-    best: Laplace
-    draws: Floats
-    k: float | None
-    modes: int
-
-
 def draw_about_modes(
     problem: Problem, saddle: Laplace, count: int, rng: np.random.Generator, rounds: int
-) -> ModeDraws | None:
+) -> tuple[Laplace, Floats, float | None, int] | None:
     """Draw about the modes near a saddle; None if no mode is found or there are too many parameters.
 
     Parameters
@@ -117,6 +96,16 @@ def draw_about_modes(
         Approximation at the end of a search that is not a proper maximum.
     rounds : int
         See :func:`.laplace_draws`.
+
+    Returns
+    -------
+    Laplace
+        Approximation at the mode with most draws.
+    array, shape (draws, size)
+    float or None
+        Largest tail shape of the weights at any mode; see :func:`.laplace_draws`.
+    int
+        Number of modes with draws.
     """
     if len(saddle.mean) > MAX_PARAMETERS:
         return None
@@ -134,7 +123,7 @@ def draw_about_modes(
     ]
     tails = [k for _, k in samples if k is not None]
     draws = rng.permutation(np.concatenate([part for part, _ in samples]))
-    return ModeDraws(modes[int(counts.argmax())][0], draws, max(tails, default=None), len(samples))
+    return modes[int(counts.argmax())][0], draws, max(tails, default=None), len(samples)
 
 
 def modes_near_saddle(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
@@ -158,9 +147,7 @@ def modes_near_saddle(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, 
 
 
 MAX_REFINED_NUMBERS = 5_000  # numbers of a table up to which moments are matched before draws are moved
-SEVERAL_MODES_NOTE = (
-    "The answers fit {} different explanations; the draws include each in proportion to its probability."
-)
+SEVERAL_MODES_NOTE = "The answers fit {} different explanations; draws include each in proportion to its probability."
 TYPICAL_SDS = 1.0  # largest distance of a mode that is shown from the mean of the draws, in standard deviations
 
 
@@ -221,8 +208,8 @@ def _find_better_draws(
         moves_note = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
         if run.has_converged:
             note = f"{reason}: {moves_note}, until they no longer depended on their start ({seconds_since(start)})."
-            inferred = oriented_posterior(problem, run.draws.mean(axis=0), run.draws[None], checks, rng, alike=True)
-            return replace(inferred, method="hmc", notes=(note,))
+            centre, moved = run.draws.mean(axis=0), run.draws[None]
+            return oriented_posterior(problem, centre, moved, checks, rng, alike=True, method="hmc", notes=(note,))
         reason += f", and {moves_note} without converging"
     if not nuts.is_affordable(problem, method.chains * (method.warmup + method.draws), steps):
         return None

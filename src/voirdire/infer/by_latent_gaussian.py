@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Check, Problem
 
-FIRST_ANSWER_NOTE = (
-    ": a first answer; one that is given longer (--seconds) may rank items that are close in another order"
-)
+FIRST_ANSWER_NOTE = ": a first answer; one that is given longer (--seconds) may rank close items in another order"
 MAX_WHITENED_PARAMETERS = 400  # parameters above which draws do not determine a whitening matrix well enough
 STOPPED_EARLY_NOTE = "Ctrl-C ended the chains early: the draws made until then are shown."
 NO_DRAWS_NOTE = "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown instead."
@@ -52,7 +50,7 @@ def infer_by_latent_gaussian(problem: Problem, mode: LatentMode, method: Method,
         remedy = "give chains more time with seconds= (--seconds)" if method.name == "auto" else "leave out the method"
         warning_checks = warning_checks or check.check_approximation(validation, remedy)
     notes = (*notes, *mode.search.notes)
-    return replace(oriented_posterior(problem, mode.x, draws[None], [*checks, *warning_checks], rng), notes=notes)
+    return oriented_posterior(problem, mode.x, draws[None], [*checks, *warning_checks], rng, notes=notes)
 
 
 def _infer_by_chains(
@@ -66,18 +64,14 @@ def _infer_by_chains(
     except Stopped:
         draws = draw_about_mode(mode, rng)
         all_checks = [*checks, *check.check_propagation(mode.search.amiss)]
-        return replace(
-            oriented_posterior(problem, mode.x, draws[None], all_checks, rng), notes=(NO_DRAWS_NOTE, *mode.search.notes)
-        )
+        notes = (NO_DRAWS_NOTE, *mode.search.notes)
+        return oriented_posterior(problem, mode.x, draws[None], all_checks, rng, notes=notes)
     chains, length = run.draws.shape[:2]
     device_note = f" on {run.device} by JAX" if run.device else ""
     chain_checks = check.check_chains(run.rhat, run.worst_parameter, run.ess)
-    first_note = "" if run.rhat <= check.MAX_RHAT and run.ess >= check.MIN_ESS else FIRST_ANSWER_NOTE
+    first_note = "" if run.has_converged else FIRST_ANSWER_NOTE
     note = f"Sampled with {chains} chains x {length} draws{device_note} ({seconds_since(start)}){first_note}."
-    inferred = oriented_posterior(problem, run.draws.mean(axis=(0, 1)), run.draws, chain_checks, rng)
-    notes = (
-        note,
-        *[STOPPED_EARLY_NOTE] * run.stopped,
-        *[NO_KERNEL_NOTE] * (kernel_library() is None and not run.device),
-    )
-    return replace(inferred, method="hmc", notes=notes, device=run.device)
+    lacks_kernel = kernel_library() is None and not run.device
+    notes = (note, *[STOPPED_EARLY_NOTE] * run.stopped, *[NO_KERNEL_NOTE] * lacks_kernel)
+    fields: dict[str, Any] = {"method": "hmc", "notes": notes, "device": run.device}
+    return oriented_posterior(problem, run.draws.mean(axis=(0, 1)), run.draws, chain_checks, rng, **fields)

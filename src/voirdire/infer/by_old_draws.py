@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -45,9 +44,8 @@ def infer_from_old_draws(old: Problem, draws: Floats, new: Problem, method: Meth
         return TOO_INFORMATIVE_NOTE
     flat = carried.new.flat(transported.x, transported.hyper)
     run = chains_of_draws(new, flat.reshape(chains, -1, flat.shape[1]))
-    inferred = oriented_posterior(
-        new, run.draws.mean(axis=(0, 1)), run.draws, check.check_chains(run.rhat, run.worst_parameter, run.ess), rng
-    )
+    checks = check.check_chains(run.rhat, run.worst_parameter, run.ess)
     times = "once" if transported.moves == 1 else f"{transported.moves} times"
     note = f"{UPDATED_PREFIX} by {len(flat)} draws of the fit before, each moved {times} ({seconds_since(start)})."
-    return replace(inferred, method="hmc", notes=(note,))
+    centre = run.draws.mean(axis=(0, 1))
+    return oriented_posterior(new, centre, run.draws, checks, rng, method="hmc", notes=(note,))

@@ -20,13 +20,11 @@ def check_convergence(gradient: float, converged: bool) -> Check:
     """Check whether the search for the mode converged."""
     if converged:
         return Check("convergence", "ok", gradient, f"The mode was found (largest gradient component {gradient:.1e}).")
-    return Check(
-        "convergence",
-        "fail",
-        gradient,
-        f"The search for the mode stopped with a gradient of {gradient:.1e}; the numbers below are not the "
-        "mode's. Use tighter priors or report the table.",
+    message = (
+        f"The search for the mode stopped with a gradient of {gradient:.1e}; the numbers below are not the mode's. Use "
+        "tighter priors or report the table."
     )
+    return Check("convergence", "fail", gradient, message)
 
 
 def check_adam_convergence(largest_change: float) -> Check:
@@ -34,27 +32,23 @@ def check_adam_convergence(largest_change: float) -> Check:
     if largest_change <= MAX_LAST_CHANGE:
         message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {largest_change:.1e}."
         return Check("convergence", "ok", largest_change, message)
-    return Check(
-        "convergence",
-        "warn",
-        largest_change,
+    message = (
         f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {largest_change:.2g}: the likelihood has no "
         "highest point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. "
-        "Use method='map', whose priors keep them finite.",
+        "Use method='map', whose priors keep them finite."
     )
+    return Check("convergence", "warn", largest_change, message)
 
 
 def check_curvature(smallest: float) -> Check:
     """Check whether the posterior is curved in every direction at the mode."""
     if smallest > 0:
         return Check("curvature", "ok", smallest, "The posterior falls off in every direction around the mode.")
-    return Check(
-        "curvature",
-        "fail",
-        smallest,
+    message = (
         "The mode is no proper maximum (a direction of the posterior is flat or rises), so Laplace intervals are "
-        "not to be trusted; use method='nuts' or tighter priors.",
+        "not to be trusted; use method='nuts' or tighter priors."
     )
+    return Check("curvature", "fail", smallest, message)
 
 
 def check_importance_weights(k: float | None) -> list[Check]:
@@ -126,43 +120,23 @@ def check_both_modes(share: float) -> Check:
 def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     """Check R-hat, bulk and tail effective sample size, divergences and E-BFMI of a NUTS run."""
     rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
-    worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
+    worst_rhat, worst_bulk, worst_tail = (diagnostics[f"{name}_of"] for name in ("rhat", "ess_bulk", "ess_tail"))
     divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])
-    remedy = "draw more (draws=, warmup=; --draws, --warmup)"
-    checks = [
-        _threshold_check(
-            "rhat", rhat, rhat <= MAX_RHAT, f"Largest R-hat {rhat:.4f} ({worst_rhat})", f"chains disagree; {remedy}"
-        ),
-        _threshold_check(
-            "ess_bulk",
-            bulk,
-            bulk >= MIN_ESS,
-            f"Smallest bulk effective sample size {bulk:.0f} ({worst_bulk})",
-            f"means are noisy; {remedy}",
-        ),
-        _threshold_check(
+    size, more = "effective sample size", "draw more (draws=, warmup=; --draws, --warmup)"
+    missed = "the sampler missed a narrow region; use tighter priors"
+    rows = (
+        ("rhat", rhat <= MAX_RHAT, f"Largest R-hat {rhat:.4f} ({worst_rhat})", f"chains disagree; {more}"),
+        ("ess_bulk", bulk >= MIN_ESS, f"Smallest bulk {size} {bulk:.0f} ({worst_bulk})", f"means are noisy; {more}"),
+        (
             "ess_tail",
-            tail,
             tail >= MIN_ESS,
-            f"Smallest tail effective sample size {tail:.0f} ({diagnostics['ess_tail_of']})",
-            f"interval ends are noisy; {remedy}",
+            f"Smallest tail {size} {tail:.0f} ({worst_tail})",
+            f"interval ends are noisy; {more}",
         ),
-        _threshold_check(
-            "divergences",
-            divergences,
-            divergences == 0,
-            f"{divergences:.0f} divergent transitions",
-            "the sampler missed a narrow region; use tighter priors",
-        ),
-        _threshold_check(
-            "ebfmi",
-            ebfmi,
-            ebfmi >= MIN_EBFMI,
-            f"Smallest E-BFMI {ebfmi:.2f}",
-            f"the energy is explored slowly; {remedy}",
-        ),
-    ]
-    return checks
+        ("divergences", divergences == 0, f"{divergences:.0f} divergent transitions", missed),
+        ("ebfmi", ebfmi >= MIN_EBFMI, f"Smallest E-BFMI {ebfmi:.2f}", f"the energy is explored slowly; {more}"),
+    )
+    return [_threshold_check(row[0], float(diagnostics[row[0]]), *row[1:]) for row in rows]
 
 
 def _threshold_check(name: str, value: float, fine: bool, fact: str, otherwise: str) -> Check:

@@ -19,9 +19,8 @@ from voirdire.typing import Floats
 
 MAX_UNCOMPILED_NUMBERS = 200_000  # numbers in a table up to which gradients are not compiled
 BATCH_SIZE = 300_000  # numbers times points that are computed together: bounds the memory
-MAX_UNCOMPILED_HESSIAN_WORK = (
-    3e8  # numbers times parameters up to which the Hessian is not compiled: it then takes some two seconds
-)
+# numbers times parameters up to which the Hessian is not compiled: it then takes some two seconds
+MAX_UNCOMPILED_HESSIAN_WORK = 3e8
 COLUMN_OVERHEAD = 50_000  # fixed cost of a column of the Hessian, in numbers
 HESSIAN_BATCH_ROWS = 32  # rows of a compiled Hessian that are computed together: bounds its memory
 

@@ -20,22 +20,13 @@ import jax
 import jax.numpy as jnp
 
 from voirdire.infer.compilation_cache import keep_compiled
+from voirdire.infer.search import SearchResult
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 
 MEMORY = 12
 ARMIJO = 1e-4
 MIN_STEP = 2.0**-40
-
-
-class Minimum(NamedTuple):
-    """End of a search: position, objective, gradient, iterations and evaluations used."""
-
-    x: jax.Array
-    value: jax.Array
-    gradient: jax.Array
-    iterations: jax.Array
-    evaluations: jax.Array
 
 
 class _State(NamedTuple):
@@ -59,7 +50,7 @@ def minimise_lbfgs(
     *,
     tolerance: float = 1e-6,
     max_iterations: int = 2000,
-) -> Minimum:
+) -> SearchResult:
     """Minimise a smooth function of one vector.
 
     Each turn of the loop evaluates the objective at one trial point, whether it becomes the next iterate or is halved.
@@ -76,8 +67,8 @@ def minimise_lbfgs(
 
     Returns
     -------
-    Minimum
-        The caller judges convergence by ``gradient``: a search that cannot get further stops, too.
+    SearchResult
+        Of JAX arrays. The caller judges convergence by ``gradient``: a search that cannot get further stops, too.
 
     Examples
     --------
@@ -141,7 +132,8 @@ def minimise_lbfgs(
         )
 
     end = jax.lax.while_loop(is_unfinished, next_state, state)
-    return Minimum(end.x, end.value, end.gradient, end.iterations, end.evaluations)
+    results: Any = (end.x, end.value, end.gradient, end.iterations, end.evaluations)
+    return SearchResult(*results)
 
 
 def _is_acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Array:
@@ -220,10 +212,10 @@ def log_densities(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
 
 
 @lru_cache(maxsize=256)
-def compiled_minimiser(density: LogDensity, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
+def compiled_minimiser(density: LogDensity, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Any]:
     """Compile the search for the mode, as a function of (starts, data), both with a leading axis of tables."""
 
-    def minimise_one(start: jax.Array, data: Data) -> Minimum:
+    def minimise_one(start: jax.Array, data: Data) -> SearchResult:
         return minimise_lbfgs(
             lambda x: negative_log_density(density, x, data), start, tolerance=tolerance, max_iterations=max_iterations
         )

@@ -42,9 +42,8 @@ BLOCK_MOVES = 8  # moves between two checks of the chains
 MAX_BLOCKS = 5  # blocks of moves, at most
 DRAW_SPACING = 4  # moves between two draws of a chain if it keeps few; else every move is a draw
 MAX_SPACED_ROUNDS = 4
-MAX_ORIGIN_CORRELATION = (
-    0.3  # of starts and ends; for 1,000 independent chains the largest of 100 correlations is about 0.1
-)
+# of starts and ends; for 1,000 independent chains the largest of 100 correlations is about 0.1
+MAX_ORIGIN_CORRELATION = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +110,7 @@ def rejuvenate_draws(
             state, x = advance(state, jax.random.fold_in(key, block), *arguments)
             block, previous, current = block + 1, current, fold_positions(x[-1])
             memory = _origin_correlation(origin, current)
-            stays = central_interval_share(problem, previous, current, chains)[1]
+            stays = central_interval_share(problem, previous, current, chains).holds
             converged = memory <= MAX_ORIGIN_CORRELATION and stays
         gap = DRAW_SPACING if rounds <= MAX_SPACED_ROUNDS else 1
         # all moves of a block in which chains were stationary may be kept

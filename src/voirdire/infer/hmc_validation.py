@@ -50,14 +50,11 @@ class HmcValidation:
         Share of the moved chains within the central 90% of the draws, for the parameter with the smallest share.
     parameter : str
         Name of that parameter.
-    step : float
-        Adapted step.
     """
 
     holds: bool
     share: float
     parameter: str
-    step: float
 
 
 def validate_by_hmc(problem: Problem, approximation: Laplace, draws: Floats, rng: np.random.Generator) -> HmcValidation:
@@ -90,29 +87,18 @@ def validate_by_hmc(problem: Problem, approximation: Laplace, draws: Floats, rng
     )
     chosen = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
     with np.errstate(all="ignore"):  # a diverging path is not accepted
-        ends, step = _move_chains(derivatives, approximation, chosen, rng)
-
-    share, holds, parameter = central_interval_share(problem, draws, ends.reshape(-1, density.size), chains)
-    return HmcValidation(holds, share, parameter, step)
+        ends = _move_chains(derivatives, approximation, chosen, rng)
+    return central_interval_share(problem, draws, ends.reshape(-1, density.size), chains)
 
 
-def central_interval_share(problem: Problem, reference: Floats, moved: Floats, chains: int) -> tuple[float, bool, str]:
-    """Compute the share of moved draws within the central 90% of the draws before.
+def central_interval_share(problem: Problem, reference: Floats, moved: Floats, chains: int) -> HmcValidation:
+    """Compute the share of moved draws within the central 90% of the draws before; it holds up to noise.
 
     Parameters
     ----------
     reference : array, shape (draws, size)
     moved : array, shape (moves * chains, size)
         Positions of all chains after one move, then after the next ...
-
-    Returns
-    -------
-    float
-        Share of the values of one parameter, for the parameter with the smallest share.
-    bool
-        True if the share of every parameter is as large as for draws of the same distribution, up to noise.
-    str
-        Name of the parameter with the smallest share.
     """
     density = problem.density
 
@@ -129,13 +115,11 @@ def central_interval_share(problem: Problem, reference: Floats, moved: Floats, c
         holds &= bool(mean + 2.0 * error >= MIN_CENTRAL_SHARE)
         if mean < share:
             share, parameter = float(mean), name
-    return share, holds, parameter
+    return HmcValidation(holds, share, parameter)
 
 
-def _move_chains(
-    derivatives: Derivatives, approximation: Laplace, start: Floats, rng: np.random.Generator
-) -> tuple[Floats, float]:
-    """Move chains; return their positions after the last moves, shape (moves, chains, size), and the adapted step."""
+def _move_chains(derivatives: Derivatives, approximation: Laplace, start: Floats, rng: np.random.Generator) -> Floats:
+    """Move chains; return their positions after the last moves, shape (moves, chains, size)."""
     mean, root = approximation.mean, approximation.root
 
     def energies_and_slopes(z: Floats) -> tuple[Floats, Floats]:
@@ -159,4 +143,4 @@ def _move_chains(
         point = path.end
         log_step += path.chance - TARGET_ACCEPTANCE
         ends.append(mean + point.z @ root.T)
-    return np.stack(ends[-COUNTED_MOVES:]), math.exp(log_step)
+    return np.stack(ends[-COUNTED_MOVES:])

@@ -32,10 +32,6 @@ def scatter_gradient(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
     >>> scatter_gradient(np.array([1.0, 2.0, 4.0]), (3,), np.array([0, 2, 0])).tolist()
     [5.0, 0.0, 2.0]
     """
-    if isinstance(index, slice | int):
-        out = np.zeros(shape)
-        out[index] = g
-        return out
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(part, np.ndarray | list) for part in parts):
         size = math.prod(shape)

@@ -17,9 +17,8 @@ SEARCH_TOLERANCE = 1e-10  # gradient at which the search for the mode ends, befo
 MAX_SEARCH_ITERATIONS = 200  # iterations of that search, at most
 SYMMETRY_BLOCK_ROWS = 256  # rows of the Hessian that are symmetrised together
 NEGLIGIBLE_DISTANCE = 1e-9  # distance in standard deviations over which the Hessian does not change
-MAX_HESSIAN_BYTES = (
-    4 * 2**30
-)  # bytes of the Hessian, at most: 23,170 parameters; factor, root and draws take several times as much
+# bytes of the Hessian, at most: 23,170 parameters; factor, root and draws take several times as much
+MAX_HESSIAN_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True, eq=False)

@@ -184,14 +184,18 @@ def oriented_posterior(
     rng: np.random.Generator,
     *,
     alike: bool = False,
+    **fields: Any,
 ) -> Inferred:
-    """Build the posterior from draws, (chains, draws, size), of one orientation, or if ``alike`` of all of them."""
+    """Build the posterior from draws, (chains, draws, size), of one orientation, or if ``alike`` of all of them.
+
+    ``fields`` are further fields of :class:`Inferred`.
+    """
     density = problem.density
     if density.has_mirror:
         orientations = mirror.weigh_orientations(density, draws, problem.data, alike, rng)
         checks.append(problem.orientation_check(orientations.mass))
         draws = orientations.all_draws
-    return Inferred(Posterior(density, centre, draws), tuple(checks))
+    return Inferred(Posterior(density, centre, draws), tuple(checks), **fields)
 
 
 def seconds_since(start: float) -> str:

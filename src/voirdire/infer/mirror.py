@@ -23,20 +23,14 @@ maps, with A where prior(x) is the largest among the twins, and prior(Mx) the su
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.importance import systematic_resample
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
-
-
-def symmetric_log_prior(density: LogDensity, x: Array, data: Data, xp: Any) -> Array:
-    """Compute the log of prior(x) + prior(Mx), a density over all orientations; without a mirror that of the prior."""
-    return density.symmetric_log_prior(x, data, xp)
 
 
 def fold_draws(density: LogDensity, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:

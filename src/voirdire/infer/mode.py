@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -139,14 +140,9 @@ def stack_tables(tables: Sequence[Data], *, roomy: bool = False) -> Data:
 
 def _best_mode(modes: list[Mode]) -> Mode:
     best = max(modes, key=lambda mode: mode.log_density)
-    return Mode(
-        best.x,
-        best.log_density,
-        best.gradient,
-        sum(mode.iterations for mode in modes),
-        sum(mode.evaluations for mode in modes),
-        tuple(mode.log_density for mode in modes),
-    )
+    iterations, evaluations = (sum(mode.iterations for mode in modes), sum(mode.evaluations for mode in modes))
+    starts = tuple(mode.log_density for mode in modes)
+    return replace(best, iterations=iterations, evaluations=evaluations, starts=starts)
 
 
 def _search_one_table(density: LogDensity, data: Data, tolerance: float, max_iterations: int) -> _Search:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.model.density import LogDensity
+from voirdire.model.terms.person import softmax_shares
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -204,9 +205,7 @@ def normalised_weights(density: LogDensity, values: Values) -> Floats:
         if density.given_weights is not None:
             return np.broadcast_to(np.array(density.given_weights), (*lead, density.criteria))
         return np.full((*lead, density.criteria), 1.0 / density.criteria)
-    log = values["weight"] - values["weight"].max(axis=-1, keepdims=True)
-    raw = np.exp(log)
-    return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+    return np.asarray(softmax_shares(values["weight"], -1, np))
 
 
 def integrated_scores(density: LogDensity, values: Values) -> Floats:

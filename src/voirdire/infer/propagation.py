@@ -44,9 +44,8 @@ def _logistic_mixture() -> tuple[Floats, Floats]:
     large_k = 8.0 * k * ((-1.0) ** (j + 1) * j**2 * np.exp(-2.0 * j**2 * k**2)).sum(axis=0)
     c = (2 * j - 1) ** 2 * np.pi**2 / 8.0
     small_k = np.sqrt(2.0 * np.pi) * ((2.0 * c / k**4 - 1.0 / k**2) * np.exp(-c / k**2)).sum(axis=0)
-    weight = (
-        np.where(k < 0.8, small_k, large_k) * k * gap
-    )  # both series are K's density; each converges fast on its side
+    # both series are K's density; each converges fast on its side
+    weight = np.where(k < 0.8, small_k, large_k) * k * gap
     return 2.0 * k, np.log(weight / weight.sum())
 
 
@@ -130,17 +129,8 @@ def propagate_expectations(features: Floats, answers: Floats, start: Floats, fac
     for _ in range(MAX_SWEEPS):
         if not sites.update_sites():
             break
-    mean, covariance = sites.posterior()
-    return Regressions(
-        sites.log_evidence,
-        np.exp(sites.log_left_out),
-        sites.change < SITE_TOLERANCE,
-        start,
-        factor,
-        basis,
-        mean,
-        covariance,
-    )
+    left_out, converged = np.exp(sites.log_left_out), sites.change < SITE_TOLERANCE
+    return Regressions(sites.log_evidence, left_out, converged, start, factor, basis, *sites.posterior())
 
 
 class _Sites:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,6 @@ from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
-
-_COORDINATE_SUFFIXES = {LogitBeta: "_logodds__", LogExponential: "_log__"}  # names of PyMC's coordinates
 
 
 def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
@@ -144,7 +143,7 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
         if isinstance(prior, Population):
             # one term of the log density, a sum that may not have more than thirty-one terms
             learned = [values[entry] for entry in (prior.log_sd_name, prior.level)]
-            methods = {"logp": _skewed_log_density(prior, pt), "random": _skewed_sampler(prior)}
+            methods = {"logp": partial(_skewed_log_density, prior, pt), "random": partial(_draw_skewed, prior)}
             free = pm.CustomDist(name, log_ratio, *learned, **methods, shape=shape)
         else:
             free = pm.Normal(name, 0.0, sd, shape=shape)
@@ -152,19 +151,15 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
         return pm.Deterministic(variable, value, dims=dimension_names(parameter.dims))
     if isinstance(prior, LogDivided):
         count = density.count_scale_parts(prior)
-        methods = {"logp": _divided_log_density(prior, count, pt), "random": _last_part_sampler(prior, count)}
+        methods = {"logp": partial(_divided_log_density, prior, count, pt), "random": partial(_draw_last, prior, count)}
         return pm.CustomDist(variable, values[prior.others], **methods, signature="(n)->()")
     if isinstance(prior, LogExponential):
         divided = [p.prior for p in density.parameters if isinstance(p.prior, LogDivided)]
         if any(entry.others == parameter.name for entry in divided):
-            methods = {
-                "logp": _exponential_log_density(prior),
-                "random": _other_parts_sampler(divided[0], density.count_scale_parts(divided[0])),
-            }
-            transform = pm.distributions.transforms.log
-            shape = parameter.free_shape(density.sizes)
-            spread = pm.CustomDist(variable, np.float64(prior.rate), **methods, shape=shape, transform=transform)
-            return pt.log(spread)
+            draw = partial(_draw_others, divided[0], density.count_scale_parts(divided[0]))
+            methods = {"logp": partial(_exponential_log_density, prior), "random": draw}
+            options = {"shape": parameter.free_shape(density.sizes), "transform": pm.distributions.transforms.log}
+            return pt.log(pm.CustomDist(variable, np.float64(prior.rate), **methods, **options))
         # a plain float would be rounded to single precision
         return pt.log(pm.Exponential(variable, np.float64(prior.rate), dims=dimension_names(parameter.dims)))
     if isinstance(prior, LogitBeta):
@@ -185,63 +180,33 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
     return pm.Deterministic(variable, parameter.value(free, density.sizes, pt), dims=dimension_names(parameter.dims))
 
 
-def _exponential_log_density(prior: LogExponential) -> Callable[..., Any]:
-    def log_density(x: Any, rate: Any) -> Any:
-        return np.log(prior.rate) - prior.rate * x + 0.0 * rate
-
-    return log_density
+def _exponential_log_density(prior: LogExponential, x: Any, rate: Any) -> Any:
+    return np.log(prior.rate) - prior.rate * x + 0.0 * rate
 
 
-def _other_parts_sampler(prior: LogDivided, parts: int) -> Callable[..., Any]:
-    def draw_random(rate: Any, rng: np.random.Generator, size: Any) -> Any:
-        return draw_other_parts(prior, parts, tuple(size), rng)
-
-    return draw_random
+def _draw_others(prior: LogDivided, parts: int, rate: Any, rng: np.random.Generator, size: Any) -> Any:
+    return draw_other_parts(prior, parts, tuple(size), rng)
 
 
-def _last_part_sampler(prior: LogDivided, parts: int) -> Callable[..., Any]:
-    def draw_random(others: Any, rng: np.random.Generator, size: Any) -> Any:
-        return np.asarray(draw_last_part(prior, parts, float(np.exp(others).sum()), rng))
-
-    return draw_random
+def _draw_last(prior: LogDivided, parts: int, others: Any, rng: np.random.Generator, size: Any) -> Any:
+    return np.asarray(draw_last_part(prior, parts, float(np.exp(others).sum()), rng))
 
 
-def _skewed_sampler(prior: Population) -> Callable[..., Any]:
-    def draw_random(log_ratio: Any, spread: Any, mean: Any, rng: np.random.Generator, size: Any) -> Any:
-        m, t = np.exp(np.ravel(mean)[0]), np.exp(np.ravel(spread)[0])
-        return np.exp(-log_ratio) * draw_skewed(prior, m, t, tuple(size), rng)
-
-    return draw_random
+def _draw_skewed(prior: Population, log_ratio: Any, spread: Any, mean: Any, rng: np.random.Generator, size: Any) -> Any:
+    m, t = np.exp(np.ravel(mean)[0]), np.exp(np.ravel(spread)[0])
+    return np.exp(-log_ratio) * draw_skewed(prior, m, t, tuple(size), rng)
 
 
-def _divided_log_density(prior: LogDivided, parts: int, pt: Any) -> Callable[..., Any]:
-    """Build the log density of the logarithm of the last part of a scale, with the joint prior of all parts."""
-
-    def log_density(x: Any, others: Any) -> Any:
-        logs = pt.join(0, others, x[None])
-        own_density = np.eye(parts)[-1] * prior.log_density(logs, pt)
-        return (own_density + prior.log_division(logs, parts, pt)).sum()  # one term: see _variable
-
-    return log_density
+def _divided_log_density(prior: LogDivided, parts: int, pt: Any, x: Any, others: Any) -> Any:
+    """Compute the log density of the logarithm of the last part of a scale, with the joint prior of all parts."""
+    logs = pt.join(0, others, x[None])
+    own_density = np.eye(parts)[-1] * prior.log_density(logs, pt)
+    return (own_density + prior.log_division(logs, parts, pt)).sum()  # one term: see _add_variable
 
 
-def _skewed_log_density(prior: Population, pt: Any) -> Callable[..., Any]:
-    """Build the log density of coordinates, given the log ratio of their unit and the logarithms of spread and mean."""
-
-    def log_density(psi: Any, log_ratio: Any, spread: Any, mean: Any) -> Any:
-        return prior.log_density(psi, log_ratio, {prior.log_sd_name: spread, prior.level: mean}, pt)
-
-    return log_density
-
-
-def value_point(density: LogDensity, x: Floats) -> dict[str, Floats]:
-    """Build the value-variable point of the PyMC model at a flat vector, for ``model.compile_logp()``."""
-    point = {}
-    for parameter in density.parameters:
-        value = x[density.parameter_slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
-        suffix = _COORDINATE_SUFFIXES.get(type(parameter.prior), "_free" if _has_free_variable(parameter) else "")
-        point[f"{_variable_name(parameter)}{suffix}"] = value
-    return point
+def _skewed_log_density(prior: Population, pt: Any, psi: Any, log_ratio: Any, spread: Any, mean: Any) -> Any:
+    """Compute the log density of coordinates, given the log ratio of their unit, and log spread and mean."""
+    return prior.log_density(psi, log_ratio, {prior.log_sd_name: spread, prior.level: mean}, pt)
 
 
 def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...], Floats]]:

@@ -37,12 +37,7 @@ def sample_pymc(problem: Problem, sampler: str, seed: int, chains: int, warmup: 
             progressbar=False,
             compute_convergence_checks=False,
         )
-    stats = trace["sample_stats"] if hasattr(trace, "children") else trace.sample_stats
-    posterior = trace["posterior"] if hasattr(trace, "children") else trace.posterior
+    stats, posterior = trace["sample_stats"], trace["posterior"]
     steps = stats["n_steps"] if "n_steps" in stats else stats["tree_size"]
-    return Draws(
-        free_draws(problem.density, posterior),
-        np.asarray(stats["diverging"], dtype=bool),
-        np.asarray(stats["energy"], dtype=float),
-        np.asarray(steps, dtype=np.int64),
-    )
+    diverging, energy = np.asarray(stats["diverging"], dtype=bool), np.asarray(stats["energy"], dtype=float)
+    return Draws(free_draws(problem.density, posterior), diverging, energy, np.asarray(steps, dtype=np.int64))

@@ -52,7 +52,7 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hmc_cost import moves_affordable
 from voirdire.infer.importance import pareto_smoothed, systematic_resample
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.mirror import fold_draws, symmetric_log_prior
+from voirdire.infer.mirror import fold_draws
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -151,14 +151,9 @@ def skewed_approximation(problem: Problem, approximation: Laplace) -> SkewedLapl
     # random signs on the columns of the root: their outer products average to the covariance
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (SHIFT_PROBES, size))
     pull = third_derivatives(signs @ root.T).mean(axis=0)
-    shift = -0.5 * (root @ (root.T @ pull)) / scale
-    return SkewedLaplace(
-        approximation,
-        scale,
-        np.clip(np.nan_to_num(shift), -MAX_SHIFT, MAX_SHIFT),
-        np.clip(np.nan_to_num(skewness), -MAX_SKEWNESS, MAX_SKEWNESS),
-        np.ones(size),
-    )
+    shift = np.clip(np.nan_to_num(-0.5 * (root @ (root.T @ pull)) / scale), -MAX_SHIFT, MAX_SHIFT)
+    skewness = np.clip(np.nan_to_num(skewness), -MAX_SKEWNESS, MAX_SKEWNESS)
+    return SkewedLaplace(approximation, scale, shift, skewness, np.ones(size))
 
 
 MAX_RESAMPLED_PARAMETERS = 100  # parameters up to which weights are used; with more they degenerate
@@ -252,9 +247,7 @@ def _weigh_draws(
     log_target = Derivatives(density, data, symmetric=symmetric).log_densities(draws)
     log_proposal = proposal.log_density(draws, freedom)
     if density.has_mirror and not symmetric:
-        log_target = (
-            log_target - density.log_orientation(draws, data, np) + symmetric_log_prior(density, draws, data, np)
-        )
+        log_target = log_target + density.log_turned(draws, data, np)
     for twin in twins:
         log_proposal = np.logaddexp(log_proposal, proposal.log_density(twin, freedom))
     log_ratio = np.full(count, -np.inf)

@@ -32,9 +32,8 @@ MIN_RELATIVE_CURVATURE = 1e-2  # smallest curvature of a coordinate, relative to
 ARMIJO = 1e-4
 MIN_STEP = 2.0**-40
 ROUNDING_GAIN = 1e-12  # relative gain in the objective below which a gain may be rounding
-MAX_STALLED_EVALUATIONS = (
-    500  # evaluations without a gain in the objective, or a halved gradient, after which a search ends
-)
+# evaluations without a gain in the objective, or a halved gradient, after which a search ends
+MAX_STALLED_EVALUATIONS = 500
 
 
 class SearchResult(NamedTuple):
@@ -47,6 +46,7 @@ class SearchResult(NamedTuple):
     evaluations: int
 
 
+@np.errstate(all="ignore")  # a trial point too far away has a value that is not finite
 def search_minimum(
     objective: Callable[[Floats], tuple[float, Floats]],
     start: Floats,
@@ -81,17 +81,7 @@ def search_minimum(
     >>> found.x.round(4).tolist()
     [3.0, 3.0]
     """
-    with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
-        return _quasi_newton_search(objective, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
-
-
-def _quasi_newton_search(
-    objective: Callable[[Floats], tuple[float, Floats]],
-    x: Floats,
-    tolerance: float,
-    max_iterations: int,
-    metric: Metric | None,
-) -> SearchResult:
+    x = np.asarray(start, dtype=float)
     value, gradient = objective(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)

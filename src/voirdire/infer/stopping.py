@@ -23,22 +23,16 @@ class Stopped(Exception):
 
 
 class Stop:
-    """Request to end early; a call returns True if it was made.
+    """Request to end early.
 
-    Examples
-    --------
-    >>> stop = Stop()
-    >>> stop.asked = True
-    >>> stop()
-    True
+    Attributes
+    ----------
+    asked : bool
+        True if the request was made.
     """
 
     def __init__(self) -> None:
         self.asked = False
-
-    def __call__(self) -> bool:
-        """True if the request was made."""
-        return self.asked
 
     def check(self) -> None:
         """Raise :class:`Stopped` if the request was made."""

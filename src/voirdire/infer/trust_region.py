@@ -39,6 +39,7 @@ class _Step(NamedTuple):
     at_border: bool
 
 
+@np.errstate(all="ignore")  # a trial point too far away has a value that is not finite
 def minimise_trust_region(
     objective: Callable[[Floats], tuple[float, Floats]],
     curvature: Callable[[Floats], Curvature],
@@ -78,20 +79,7 @@ def minimise_trust_region(
     >>> minimise_trust_region(saddle, bend, np.array([0.1, -0.1])).x.round(6).tolist()
     [0.707107, -0.707107]
     """
-    with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
-        return _trust_region_search(
-            objective, curvature, np.asarray(start, dtype=float), tolerance, gain, max_iterations
-        )
-
-
-def _trust_region_search(
-    objective: Callable[[Floats], tuple[float, Floats]],
-    curvature: Callable[[Floats], Curvature],
-    x: Floats,
-    tolerance: float,
-    gain: float,
-    max_iterations: int,
-) -> SearchResult:
+    x = np.asarray(start, dtype=float)
     value, gradient = objective(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)

@@ -10,38 +10,10 @@ from typing import Any
 
 from voirdire.model.specs import SECTIONS, Model, load_model, model_names
 from voirdire.model.terms.parameters import Parameter
+from voirdire.settings import read_toml
 
-_JUDGE_WORDS = {
-    "absent": "all alike",
-    "fixed": "all alike",
-    "one-coin": "one coin",
-    "pooled-one-coin": "one coin, of a learned population",
-    "one-coin-by-criterion": "one coin per criterion",
-    "two-coin": "two coins",
-    "pooled-two-coin": "two coins, of a learned population",
-    "discrimination": "sharpness",
-    "discrimination-position": "sharpness and shift",
-    "pooled-discrimination": "sharpness, of a learned population",
-    "pooled-discrimination-position": "sharpness and shift, of learned populations",
-    "alike": "all alike",
-    "confusion": "confusion matrix, partially pooled",
-    "confusion-separate": "confusion matrix",
-    "confusion-shared": "confusion matrix, with errors that its family shares",
-    "confusion-family": "confusion matrix, and labels that its family has in common",
-    "judge-cutpoints": "sharpness and cutpoints, with errors that its family shares",
-    "confusion-pooled": "one matrix for all",
-    "one-coin-label": "one coin",
-    "alike-raters": "severity",
-    "rater-noise": "severity and noise",
-    "rater-noise-by-criterion": "severity and noise by criterion",
-    "rater-discrimination": "discrimination, severity and cutpoints",
-    "linked": "severity",
-    "linked-discrimination": "sharpness and severity",
-    "linked-position": "sharpness, shift and severity",
-    "learned-linked-position": "sharpness, shift and severity",
-}
-_CRITERIA_WORDS = {"collapse": "collapsed", "separate": "separate"}
-_WEIGHT_WORDS = {"votes": "weights from votes", "uniform": "equal weights"}
+#: Words of the table of models, by section and kind.
+_WORDS = read_toml(Path(__file__).with_name("catalogue.toml"))
 
 
 def models() -> dict[str, Model]:
@@ -74,14 +46,9 @@ def model_card(model: Model) -> dict[str, Any]:
     >>> model_card(load_model("bradley-terry"))["prior"]["reliability"]
     {'kind': 'fixed'}
     """
+    fields = ("name", "title", "data", "criteria", "pool", "position_aware", "equation")
     return {
-        "name": model.name,
-        "title": model.title,
-        "data": model.data,
-        "criteria": model.criteria,
-        "pool": model.pool,
-        "position_aware": model.position_aware,
-        "equation": model.equation,
+        **{field: getattr(model, field) for field in fields},
         "prior": {name: {"kind": term.kind} | term.numbers for name, term in model.sections.items()},
         "parameters": list_parameters(model),
         "mode": [MODE_NOTE, *prior_densities(model)],
@@ -92,12 +59,9 @@ def model_card(model: Model) -> dict[str, Any]:
 
 
 MODE_NOTE = (
-    "The mode is that of the log likelihood (every answer counts once, without binomial factors) "
-    "plus these log "
-    "densities, in these coordinates x. Where n values sum to zero, they are H y of n - 1 "
-    "coordinates y, of which each has "
-    "the prior; H is orthonormal: |H y| = |y|, so that the density is that on the hyperplane, with n "
-    "- 1 factors."
+    "The mode is that of the log likelihood (every answer counts once, without binomial factors) plus these log "
+    "densities, in these coordinates x. Where n values sum to zero, they are H y of n - 1 coordinates y, of which each "
+    "has the prior; H is orthonormal: |H y| = |y|, so that the density is that on the hyperplane, with n - 1 factors."
 )
 
 
@@ -184,8 +148,8 @@ def criteria_in_words(model: Model) -> str:
     >>> criteria_in_words(load_model("maple"))
     'separate, weights from votes'
     """
-    word = _CRITERIA_WORDS[model.criteria]
-    return word if model.weights is None else f"{word}, {_WEIGHT_WORDS[model.weights.kind]}"
+    word = str(_WORDS["criteria"][model.criteria])
+    return word if model.weights is None else f"{word}, {_WORDS['weights'][model.weights.kind]}"
 
 
 def models_table(folder: str) -> str:
@@ -194,7 +158,7 @@ def models_table(folder: str) -> str:
     order = list(SECTIONS)
     for name, model in sorted(models().items(), key=lambda entry: order.index(entry[1].data)):
         simpler = ", ".join(f"`{reduction.model}`" for reduction in model.reduces_to) or "–"
-        judge = _JUDGE_WORDS[model.reliability.kind] if model.pool == "none" else f"pooled by {model.pool}"
+        judge = _WORDS["judges"][model.reliability.kind] if model.pool == "none" else f"pooled by {model.pool}"
         if model.cutpoints is not None and model.cutpoints.kind == "by-judge" and "cutpoints" not in judge:
             judge += " and cutpoints"
         link = f"[`{name}`]({folder}{name}.toml)"
@@ -206,12 +170,9 @@ def models_readme() -> str:
     """Write the text of models/README.md."""
     parts = [
         "# Models",
-        "Written by `make models-table` from the TOML files in this folder: change those. A file "
-        "holds a model's\n"
-        "equation and every number of its prior; its terms (`kind`) are functions in "
-        "`src/voirdire/model/terms/`.\n"
-        "`voirdire models NAME` shows a card, `voirdire fit --prior section.key=value` changes a "
-        "number for one fit,\n"
+        "Written by `make models-table` from the TOML files in this folder: change those. A file holds a model's\n"
+        "equation and every number of its prior; its terms (`kind`) are functions in `src/voirdire/model/terms/`.\n"
+        "`voirdire models NAME` shows a card, `voirdire fit --prior section.key=value` changes a number for one fit,\n"
         "and `--model FILE.toml` fits a model file of your own.",
         f"{MODE_NOTE} `voirdire models NAME` writes out the densities that a card names.",
         models_table(""),

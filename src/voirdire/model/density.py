@@ -228,10 +228,7 @@ class LogDensity(ABC):
 
     def log_prior(self, x: Array, xp: Any) -> Array:
         """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
-        return self._log_prior(x, *self._values_in_units(x, xp), xp)
-
-    def _log_prior(self, x: Array, values: Values, ratios: dict[str, Array], xp: Any) -> Array:
-        return sum(self._log_priors(x, values, ratios, xp).values())
+        return sum(self.log_priors(x, xp).values())
 
     def log_priors(self, x: Array, xp: Any) -> dict[str, Array]:
         """Log prior density by parameter, whose sum is :meth:`log_prior`, shape (...) each."""
@@ -273,7 +270,7 @@ class LogDensity(ABC):
     def log_orientation(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the factors that distinguish a panel's two orientations: prior and human answers, shape (...)."""
         values, ratios = self._values_in_units(x, xp)
-        return self._log_prior(x, values, ratios, xp) + self.log_people_likelihood(values, data, xp)
+        return sum(self._log_priors(x, values, ratios, xp).values()) + self.log_people_likelihood(values, data, xp)
 
     def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """As :meth:`log_probabilities_and_counts`, for human answers with a coin of their own."""
@@ -297,7 +294,7 @@ class LogDensity(ABC):
 
     def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
         values, ratios = self._values_in_units(x, xp)
-        return self._log_prior(x, values, ratios, xp) + self.log_likelihood(values, data, xp)
+        return sum(self._log_priors(x, values, ratios, xp).values()) + self.log_likelihood(values, data, xp)
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the sum of :meth:`log_orientation`'s exponential over x and all its twins."""

@@ -84,8 +84,7 @@ class PanelDensity(LogDensity):
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters of the terms, in their order, each once."""
-        by_name = {parameter.name: parameter for term in self.terms for parameter in term_parameters(term)}
-        return tuple(by_name.values())
+        return added_parameters(self.terms)
 
     @property
     def uses_marginal_likelihood(self) -> bool:

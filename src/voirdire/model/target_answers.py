@@ -15,16 +15,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-SHARPNESS_PRIOR = (
-    np.log(1.5),
-    0.7,
-)  # mean and sd of log c: a person distinguishes two random items in about 75% of cases
+# mean and sd of log c: a person distinguishes two random items in about 75% of cases
+SHARPNESS_PRIOR = np.log(1.5), 0.7
 GRID_NODES = np.linspace(-2.25, 2.25, 7)  # standard deviations
 VARIANCE_SHARES = np.linspace(0.06, 0.98, 9)  # share of people's item values in the variance of single scores
 MEAN_SD = 10.0  # sd of m, relative to that of the scores
@@ -90,9 +88,11 @@ class TargetAnswers(ABC):
             An entry of :meth:`grid`.
         """
 
-    @abstractmethod
-    def select_items(self, items: frozenset[str]) -> TargetAnswers:
+    def select_items(self, items: frozenset[str]) -> Self:
         """Select the answers that are only about the given items."""
+        names, columns = zip(*((name, column) for name, column in vars(self).items() if name != "people"), strict=True)
+        rows = [row for row in zip(*columns, strict=True) if {cell for cell in row if isinstance(cell, str)} <= items]
+        return replace(self, **dict(zip(names, zip(*rows, strict=True), strict=True)))
 
     @abstractmethod
     def answers_per_item(self) -> Counter[str]:
@@ -123,12 +123,6 @@ class ComparedByPeople(TargetAnswers):
     def answers(self) -> int:
         """As in :class:`TargetAnswers`."""
         return round(sum(self.for_first) + sum(self.for_second))
-
-    def select_items(self, items: frozenset[str]) -> ComparedByPeople:
-        """As in :class:`TargetAnswers`."""
-        rows = zip(self.first, self.second, self.for_first, self.for_second, strict=True)
-        kept = zip(*[row for row in rows if {row[0], row[1]} <= items], strict=True)
-        return replace(self, **dict(zip(("first", "second", "for_first", "for_second"), kept, strict=True)))
 
     def answers_per_item(self) -> Counter[str]:
         """As in :class:`TargetAnswers`."""
@@ -198,12 +192,6 @@ class ScoredByPeople(TargetAnswers):
     def answers(self) -> int:
         """As in :class:`TargetAnswers`."""
         return len(self.score)
-
-    def select_items(self, items: frozenset[str]) -> ScoredByPeople:
-        """As in :class:`TargetAnswers`."""
-        rows = zip(self.item, self.score, strict=True)
-        kept = zip(*[row for row in rows if row[0] in items], strict=True)
-        return replace(self, **dict(zip(("item", "score"), kept, strict=True)))
 
     def answers_per_item(self) -> Counter[str]:
         """As in :class:`TargetAnswers`."""

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, log_expit
+from value_points import value_point
 
 import voirdire
 from voirdire.agreement import concordance_index
 from voirdire.errors import InputError
 from voirdire.fit.human import Losses, _best_method, _loss_if_wrong
 from voirdire.infer import engine
-from voirdire.infer.pymc_model import pymc_model, value_point
+from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds import encode_votes, read_anchors
 from voirdire.kinds.human import PEOPLE_ALONE
 from voirdire.kinds.votes.human import HumanVotes

@@ -11,18 +11,12 @@ from voirdire.infer.latent_gaussian.cost import CHAINS, WARM_UP_MOVES, moves_sec
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.search import SpreadSearch
 
-GPU_PLUGINS = (
-    "jax_cuda12_plugin",
-    "jax_cuda13_plugin",
-    "jax_rocm7_plugin",
-    "jax_rocm60_plugin",
-)  # plugins of JAX for GPUs
+# plugins of JAX for GPUs
+GPU_PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm7_plugin", "jax_rocm60_plugin")
 MIN_WARM_UP_SECONDS = 10.0  # seconds of a warm-up by the processor from which "auto" uses a GPU
 GPU_CHAINS = 128  # chains on a graphics processor
-SPEEDUPS, DEFAULT_SPEEDUP = (
-    {"cpu": 0.25},
-    20.0,
-)  # approximate speed over that of the kernel: JAX on a processor, and on other devices
+# approximate speed over that of the kernel: JAX on a processor, and on other devices
+SPEEDUPS, DEFAULT_SPEEDUP = {"cpu": 0.25}, 20.0
 NO_GPU = (
     "device 'gpu': JAX finds no graphics processor here. Install voirdire[cuda] on a machine that has one, or leave "
     "the device out."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -69,9 +69,9 @@ class Device:
         return arrays_of(coordinates, dense=self._whole)
 
     def padded(self, steps: Steps) -> Steps:
-        """Convert steps to single precision, padded to the most normal numbers of any parent-child move."""
+        """Pad steps to the most normal numbers of any parent-child move."""
         padding = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
-        return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, padding))))
+        return steps._replace(normal=np.pad(steps.normal, padding))
 
     def _energy_gradient(self, arrays: Arrays, z: Any) -> tuple[Any, Any]:
         """Compute minus the log density, (points,), up to a constant, and its gradient, (points, size of z)."""
@@ -116,41 +116,32 @@ class OnDevice:
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """See :class:`.Executor`."""
-        with self._on.device_context():
-            value, slope = self._on.energy_gradient(self._there, _as_single(z))
-        return _as_double(value), _as_double(slope)
+        value, slope = self._call(self._on.energy_gradient, z)
+        return value, slope
 
     def follow_path(self, start: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
         """See :class:`.Executor`."""
-        with self._on.device_context():
-            single_start = PathPoint(*map(_as_single, start))
-            end, momentum = self._on.follow_path(
-                self._there, single_start, _as_single(momentum), steps, np.float32(step)
-            )
-        return PathPoint(*map(_as_double, end)), _as_double(momentum)
+        end, end_momentum = self._call(self._on.follow_path, start, momentum, steps, step)
+        return end, end_momentum
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """See :class:`.Executor`."""
-        with self._on.device_context():
-            x, hyper = self._on.to_values(self._there, _as_single(z))
-        return _as_double(x), _as_double(hyper)
+        x, hyper = self._call(self._on.to_values, z)
+        return x, hyper
 
     def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
         """See :class:`.Executor`; the number of chains must be even."""
         if not len(self._where.root):
             return z
         steps = draw_steps(self._where, len(z), tries, rng, exchanging=exchanging)
+        return np.asarray(self._call(self._on.rescale, z, self._on.padded(steps)))
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a compiled function with the coordinates and arguments in single precision; results are in double."""
         with self._on.device_context():
-            return _as_double(self._on.rescale(self._there, _as_single(z), self._on.padded(steps)))
+            results = function(self._there, *jax.tree.map(_as_single, arguments))
+        return jax.tree.map(lambda numbers: np.array(numbers, dtype=np.float64), results)
 
 
-def _as_single(numbers: Floats) -> Any:
-    return np.asarray(numbers, dtype=np.float32)
-
-
-def _single_if_real(numbers: Any) -> Any:
-    return numbers.astype(np.float32 if numbers.dtype.kind == "f" else np.int32)
-
-
-def _as_double(numbers: Any) -> Floats:
-    return np.array(numbers, dtype=np.float64)
+def _as_single(numbers: Any) -> Any:
+    return np.asarray(numbers, np.float32 if np.asarray(numbers).dtype.kind == "f" else np.int32)

@@ -12,14 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import (
-    POINTS_PER_BLOCK,
-    array_address,
-    kernel_library,
-    pack_points,
-    run_blocks_threaded,
-    unpack_points,
-)
+from voirdire.infer.kernel.library import POINTS_PER_BLOCK, array_address, call_by_blocks, kernel_library, pack_points
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
@@ -45,6 +38,8 @@ class FusedAnswers:
     @cached_property
     def _cell_arrays(self) -> tuple[Any, Any, Any, Any]:
         """Starts of the values of each predictor of each cell, their positions and coefficients, and the counts."""
+        from scipy.sparse import csr_array
+
         pattern, kinds = self.pattern, self.pattern.kinds
         counts = np.vstack([np.asarray(question) for question in self.answers.counts])
         # two cells are computed together, and alternatives without counts in both are skipped
@@ -52,12 +47,11 @@ class FusedAnswers:
         index, coefficients = pattern.index[cell_order], pattern.coefficients[cell_order]
         used = (coefficients != 0) & (index < pattern.size)
         row = (np.arange(len(index))[:, None] * kinds + pattern.predictor)[used]
-        order = np.argsort(row, kind="stable")
-        start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(index) * kinds))])
+        sums = csr_array((coefficients[used], (row, index[used])), (len(index) * kinds, pattern.size))
         return (
-            start.astype(np.int32),
-            index[used][order].astype(np.int32),
-            coefficients[used][order].astype(np.float32),
+            sums.indptr.astype(np.int32),
+            sums.indices.astype(np.int32),
+            sums.data.astype(np.float32),
             np.ascontiguousarray(counts.T[cell_order], dtype=np.float32),
         )
 
@@ -87,33 +81,14 @@ class FusedAnswers:
         """Compute the log likelihood, shape (points,), of latent values, shape (points, size)."""
         return self._run_kernel(pack_points(x, np.float32), None).ravel()[: len(x)]
 
-    def gradient(self, x: Floats) -> tuple[Floats, Floats]:
-        """Compute the log likelihood, shape (points,), and gradient, shape (points, size)."""
-        value, slope = self.value_gradient(pack_points(x, np.float32))
-        return value.ravel()[: len(x)], unpack_points(slope, len(x))
-
     def _run_kernel(self, blocks: Any, slope: Any) -> Floats:
-        kernel = kernel_library()
-        assert kernel is not None  # see fused_answers
         if blocks.shape[1:] != (self.pattern.size, POINTS_PER_BLOCK) or blocks.dtype != np.float32:
             raise ValueError(f"latent values of shape {blocks.shape} and type {blocks.dtype} do not fit this pattern")
         numbers, arrays = self.kernel_arguments
         value = np.empty((len(blocks), POINTS_PER_BLOCK))
-        cells = [array_address(array) for array in arrays.values()]
-
-        def compute_blocks(first: int, number: int) -> None:
-            failed = kernel.voirdire_answers(
-                *numbers.values(),
-                self.pattern.size,
-                number,
-                *cells,
-                array_address(blocks, first),
-                array_address(slope, first),
-                array_address(value, first),
-            )
-            assert not failed
-
-        run_blocks_threaded(compute_blocks, len(blocks), numbers["cells"] + self.pattern.size)
+        before, cells = (*numbers.values(), self.pattern.size), [array_address(array) for array in arrays.values()]
+        size = numbers["cells"] + self.pattern.size
+        call_by_blocks("voirdire_answers", before, cells, (blocks, slope, value), size)
         return value
 
 

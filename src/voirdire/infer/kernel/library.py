@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -115,6 +115,29 @@ def run_blocks_threaded(compute: Callable[[int, int], None], blocks: int, size: 
 @lru_cache(maxsize=1)
 def _thread_pool(process: int) -> ThreadPoolExecutor:  # a forked process has no threads of its parent
     return ThreadPoolExecutor(THREADS)
+
+
+def call_by_blocks(
+    function: str, before: Sequence[int], after: Sequence[int | None], arrays: Sequence[Any], size: int
+) -> None:
+    """Call a function of the kernel, which must have been built, for the blocks of arrays.
+
+    Parameters
+    ----------
+    before, after : sequence of int
+        Numbers and addresses, before and after the number of blocks.
+    arrays : sequence of array, shape (blocks, ...), or None
+        Arrays whose addresses follow; the last one is not None.
+    size : int
+        As in :func:`run_blocks_threaded`.
+    """
+    kernel_function = getattr(kernel_library(), function)
+
+    def compute_blocks(first: int, blocks: int) -> None:
+        failed = kernel_function(*before, blocks, *after, *(array_address(array, first) for array in arrays))
+        assert not failed
+
+    run_blocks_threaded(compute_blocks, len(arrays[-1]), size)
 
 
 def array_address(array: Any, first: int = 0) -> int | None:

@@ -5,25 +5,21 @@ Also paths of Hamiltonian Monte Carlo, if the kernel supports all parts of the e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.fused import FusedAnswers
 from voirdire.infer.kernel.library import (
     Structure,
     array_address,
+    call_by_blocks,
     kernel_library,
     pack_points,
-    run_blocks_threaded,
     unpack_points,
 )
-from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.latent_gaussian.search import SpreadSearch
-from voirdire.infer.latent_gaussian.skewness import Skewness
 from voirdire.typing import Floats
 
 NUMBERS_PER_GROUP = 5  # numbers that the kernel stores for a group at a point
@@ -35,50 +31,35 @@ class MappedEnergy:
 
     Attributes
     ----------
-    search : SpreadSearch
-    priors : Priors
-        Priors of its model.
-    root, prior, observation_precision, observation_share, moves, follow : array
-        R, p at the end of the search, w, b, M' and kappa.
-    fused : FusedAnswers or None
-        Answers for the kernel, if supported.
-    answers : callable
-        Otherwise: function of predictors of points that returns their log likelihood and its gradient.
+    coordinates : Coordinates
     """
 
-    search: SpreadSearch
-    priors: Priors
-    root: Floats
-    prior: Floats
-    observation_precision: Floats
-    observation_share: Floats
-    moves: Floats
-    follow: Floats
-    fused: FusedAnswers | None
-    answers: Callable[[Floats], tuple[Floats, Floats]]
+    coordinates: Any
 
     @cached_property
     def structure(self) -> Structure:
         """End of the search in the format of the kernel."""
-        model, mode = self.search.model, self.search.mode
+        where = self.coordinates
+        model, mode = where.search.model, where.search.mode
         priors = model.group_priors(mode.hyper)
         arrays = {
-            "root": self.root,
+            "root": where.root,
             "hyper": mode.hyper,
             "first": priors.mean,
-            "follow": np.append(self.follow, 0.0)[priors.spread_at],
-            "prior": self.prior,
-            "observation_precision": self.observation_precision,
+            "follow": np.append(where.follow, 0.0)[priors.spread_at],
+            "prior": where.prior,
+            "observation_precision": where.observation_precision,
             "away": mode.x - model.expand_group_values(priors.mean),
-            "observation_share": self.observation_share,
-            "moves": self.moves,
+            "observation_share": where.observation_share,
+            "moves": where.moves,
         }
         return Structure(**{name: np.ascontiguousarray(array, np.float64) for name, array in arrays.items()})
 
     @property
     def size(self) -> int:
         """Number of latent values and cells."""
-        return self.search.model.size + int(self.search.model.answers.size)
+        model = self.coordinates.search.model
+        return int(model.size + int(model.answers.size))
 
     def energy(self, white: Floats, normal: Floats) -> tuple[Floats, Floats, Floats]:
         """Compute minus the log density of points, shape (points,), and its gradients.
@@ -92,43 +73,30 @@ class MappedEnergy:
         normal : array, shape (points, size)
             L'^-1 z_x.
         """
-        kernel, model = kernel_library(), self.search.model
-        assert kernel is not None  # callers check this
-        points, size = len(white), self.search.model.size
-        structures = self.priors.structure.address, self.structure.address
+        model, points = self.coordinates.search.model, len(white)
+        structures = self.coordinates.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
-        mode_changes, hyper, x, rounded = (np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f"))
+        mode_changes, hyper, x, rounded = np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f")
         scaled = np.empty((len(z), len(model.groups), NUMBERS_PER_GROUP, z.shape[2]))
-
-        def go_forward(first: int, blocks: int) -> None:
-            addresses = [array_address(array, first) for array in (r, z, mode_changes, hyper, scaled, x, rounded)]
-            kernel.voirdire_forward(*structures, blocks, *addresses)
-
-        run_blocks_threaded(go_forward, len(z), size)
+        results = (r, z, mode_changes, hyper, scaled, x, rounded)
+        call_by_blocks("voirdire_forward", structures, (), results, model.size)
         likelihood, by_answers, by_hyper = self._value_and_gradients(x, rounded, hyper, points)
         by_white, by_normal, value = np.empty_like(r), np.empty_like(z), np.empty((len(z), z.shape[2]))
-
-        def go_backward(first: int, blocks: int) -> None:
-            arrays = (mode_changes, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
-            kernel.voirdire_backward(*structures, blocks, *(array_address(array, first) for array in arrays))
-
-        run_blocks_threaded(go_backward, len(z), size)
-        return (
-            -(likelihood + value.ravel()[:points]),
-            -unpack_points(by_white, points),
-            -unpack_points(by_normal, points),
-        )
+        gradients = (mode_changes, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
+        call_by_blocks("voirdire_backward", structures, (), gradients, model.size)
+        energy = -(likelihood + value.ravel()[:points])
+        return energy, -unpack_points(by_white, points), -unpack_points(by_normal, points)
 
     def _value_and_gradients(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
         """Compute the log likelihood, (points,), its gradient by packed latent values, and that by the spreads."""
-        model = self.search.model
+        model, fused = self.coordinates.search.model, self.coordinates.fused
         by_hyper = np.zeros_like(hyper)
-        if self.fused is not None:
-            value, slope = self.fused.value_gradient(rounded)
+        if fused is not None:
+            value, slope = fused.value_gradient(rounded)
             likelihood = value.ravel()[:points]
         else:
             rows, logs = unpack_points(x, points), unpack_points(hyper, points)
-            likelihood, by_predictors = self.answers(model.predictors(rows, logs))
+            likelihood, by_predictors = self.coordinates.answers(model.predictors(rows, logs))
             slope = pack_points(model.pattern.gather_gradient(by_predictors), np.float32)
             if model.scales is not None:
                 by_hyper = pack_points((model.scales.T @ by_predictors.reshape(points, -1).T).T)
@@ -149,38 +117,30 @@ class KernelPaths:
         Energy whose answers the kernel supports.
     products : tuple of sparse array, shape (size, size) each
         Factors of L'^-1 in single precision, in the order of their application.
-    scale, along, gain : array, shape (size of z,), (size of z, directions) and (directions,)
-        Scales of coordinates, V, and stretch along V.
-    skewness : Skewness
     """
 
     mapped: MappedEnergy
     products: tuple[Any, ...]
-    scale: Floats
-    along: Floats
-    gain: Floats
-    skewness: Skewness
 
     @cached_property
     def _kernel_structure(self) -> Structure:
         """All parts of an energy in the format of the kernel."""
-        fused = self.mapped.fused
-        assert fused is not None  # callers check this
-        numbers, cells = fused.kernel_arguments
-        stretched = {"scale": self.scale, "along": self.along, "gain": self.gain}
+        where = self.mapped.coordinates
+        numbers, cells = where.fused.kernel_arguments
+        stretched = {"scale": where.scale, "along": where.along, "gain": where.gain}
         transposed = [matrix.T.tocsr() for matrix in reversed(self.products)]
         products = {
             f"{prefix}_{part}": array
             for prefix, matrices in (("normal", self.products), ("white", transposed))
             for part, array in zip(SPARSE_PARTS, _concatenate_matrices(matrices), strict=True)
         }
-        arrays = stretched | products | self.skewness._asdict()
+        arrays = stretched | products | where.skewness._asdict()
         return Structure(
-            field=self.mapped.priors.structure,
+            field=where.priors.structure,
             ended=self.mapped.structure,
             **numbers,
-            directions=len(self.gain),
-            bent=len(self.skewness.places),
+            directions=len(where.gain),
+            bent=len(where.skewness.places),
             products=len(self.products),
             **cells,
             **{name: np.ascontiguousarray(array, ARRAY_TYPES.get(name)) for name, array in arrays.items()},
@@ -210,28 +170,19 @@ class KernelPaths:
 
     def _run_kernel(self, ends: list[Any], steps: int, step: float) -> Floats:
         """Compute energies at the ends of paths, shape (points,); positions, momentum and gradients are overwritten."""
-        kernel = kernel_library()
+        kernel, energy, length = kernel_library(), self._kernel_structure.address, np.array([step])
         assert kernel is not None  # callers check this
-        energy, length = self._kernel_structure.address, np.array([step])
         value = np.empty((len(ends[0]), ends[0].shape[2]))
-        room = kernel.voirdire_room(energy)
-
-        def follow_blocks(first: int, blocks: int) -> None:
-            memory = np.empty(room)  # kept until the kernel has finished
-            addresses = [array_address(array, first) for array in (*ends, value)]
-            kernel.voirdire_path(blocks, steps, energy, array_address(length), *addresses, array_address(memory))
-
-        numbers = sum(matrix.nnz for matrix in self.products)
-        run_blocks_threaded(follow_blocks, len(value), (steps + 1) * (self.mapped.size + numbers))
+        memory = np.empty((len(value), kernel.voirdire_room(energy)))
+        size = (steps + 1) * (self.mapped.size + sum(matrix.nnz for matrix in self.products))
+        after = (steps, energy, array_address(length))
+        call_by_blocks("voirdire_path", (), after, (*ends, value, memory), size)
         return value.ravel()
 
 
 def _concatenate_matrices(matrices: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Concatenate starts of rows, positions and coefficients of sparse matrices."""
-    offsets = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
-    starts = [matrix.indptr[:-1] + offset for matrix, offset in zip(matrices, offsets[:-1], strict=True)]
-    return (
-        np.concatenate([*starts, offsets[-1:]]).astype(np.int32),
-        np.concatenate([matrix.indices for matrix in matrices]).astype(np.int32),
-        np.concatenate([matrix.data for matrix in matrices]).astype(np.float32),
-    )
+    from scipy.sparse import vstack
+
+    stacked = vstack(matrices, format="csr")
+    return stacked.indptr.astype(np.int32), stacked.indices.astype(np.int32), stacked.data.astype(np.float32)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from voirdire.infer.kernel.library import Structure, array_address, kernel_library, pack_points, run_blocks_threaded
+from voirdire.infer.kernel.library import Structure, call_by_blocks, pack_points
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
@@ -58,19 +58,8 @@ class Priors:
 
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Compute the log density, (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
-        kernel = kernel_library()
-        assert kernel is not None  # callers check this
         packed, packed_hyper = pack_points(x), pack_points(hyper)
         value = np.empty((len(packed), packed.shape[2]))
-
-        def compute_blocks(first: int, blocks: int) -> None:
-            kernel.voirdire_log_prior(
-                self.structure.address,
-                blocks,
-                array_address(packed_hyper, first),
-                array_address(packed, first),
-                array_address(value, first),
-            )
-
-        run_blocks_threaded(compute_blocks, len(packed), self.model.size)
+        arrays = (packed_hyper, packed, value)
+        call_by_blocks("voirdire_log_prior", (self.structure.address,), (), arrays, self.model.size)
         return value.ravel()[: len(x)]

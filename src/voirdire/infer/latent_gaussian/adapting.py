@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.coordinates import Coordinates, cholesky_root
+from voirdire.infer.latent_gaussian.coordinates import Coordinates, cholesky_root, no_stretch
 from voirdire.infer.latent_gaussian.skewness import ONE_SD_QUANTILES, fit_skewness
 from voirdire.typing import Floats
 
@@ -14,9 +14,8 @@ MAX_DIRECTIONS = 5  # largest number of directions that are stretched
 MIN_DIRECTION_VARIANCE = 2.0  # variance of draws from which a direction is stretched
 MAX_MODE_SDS = 4.0  # standard deviations from the median beyond which a draw is in another mode
 SDS_PER_MAD = 1.4826  # standard deviation of normal draws over their median absolute deviation
-MAX_MEAN_VARIANCE_SHARE = (
-    1 / 3
-)  # largest variance of the chains' means over that of all draws, where chains have forgotten their start
+# largest variance of the chains' means over that of all draws, where chains have forgotten their start
+MAX_MEAN_VARIANCE_SHARE = 1 / 3
 KEPT_COVARIANCE_SHARE = 1e-3  # share of the old covariance of spreads that is kept
 MIN_STRETCHED_SD = 1.25  # standard deviation of draws from which a coordinate is stretched
 TINY = 1e-12
@@ -31,18 +30,10 @@ def adapt_coordinates(coordinates: Coordinates, points: Floats) -> Coordinates:
     """
     x, hyper = coordinates.to_values(points.reshape(-1, coordinates.size))
     # a small share of the old covariance helps where chains hardly move
-    covariance = (
-        np.cov(_clip_draws(hyper).T).reshape(coordinates.root.shape)
-        + KEPT_COVARIANCE_SHARE * coordinates.root @ coordinates.root.T
-    )
-    no_directions = np.zeros((coordinates.size, 0)), np.zeros(0)
-    adapted = replace(
-        coordinates,
-        root=cholesky_root(covariance),
-        scale=np.ones(coordinates.size),
-        along=no_directions[0],
-        gain=no_directions[1],
-    )
+    covariance = np.cov(_clip_draws(hyper).T).reshape(coordinates.root.shape)
+    root = cholesky_root(covariance + KEPT_COVARIANCE_SHARE * coordinates.root @ coordinates.root.T)
+    scale, along, gain = no_stretch(coordinates.size)
+    adapted = replace(coordinates, root=root, scale=scale, along=along, gain=gain)
     adapted = _adapt_skewness(adapted, x, hyper, points.shape[1])
     if points.shape[1] < 2:
         return adapted
@@ -70,27 +61,21 @@ def _adapt_skewness(coordinates: Coordinates, x: Floats, hyper: Floats, chains: 
     Rows of ``x`` and ``hyper`` are ordered by draw, then by chain (``chains`` of them). Values are left as they are
     where chains have not forgotten their start.
     """
-    skewed, prior, observation_precision = (
-        coordinates.search.model.skewed_values,
-        coordinates.prior,
-        coordinates.observation_precision.copy(),
-    )
+    skewed, prior = coordinates.search.model.skewed_values, coordinates.prior
+    observation_precision = coordinates.observation_precision.copy()
     draws = x[:, skewed].reshape(len(x) // chains, chains, len(skewed))
     has_mixed = draws.mean(axis=0).var(axis=0) < MAX_MEAN_VARIANCE_SHARE * draws.var(axis=(0, 1))
     if not has_mixed.any():
         return coordinates
     skewed, draws = skewed[has_mixed], draws[..., has_mixed]
     low, _, high = np.quantile(draws, ONE_SD_QUANTILES, axis=(0, 1))
-    observation_precision[skewed] = np.maximum(
-        4.0 / np.maximum(high - low, TINY) ** 2 - prior[skewed], TINY * prior[skewed]
-    )
+    of_answers = 4.0 / np.maximum(high - low, TINY) ** 2 - prior[skewed]
+    observation_precision[skewed] = np.maximum(of_answers, TINY * prior[skewed])
     adapted = replace(coordinates, observation_precision=observation_precision)
     centre = adapted.values_from_white(coordinates.whiten_spreads(hyper), np.zeros_like(x))
     normal = ((x - centre.x) / centre.width)[:, skewed].reshape(draws.shape)
-    return replace(
-        adapted,
-        skewness=fit_skewness(skewed, 1.0 / np.sqrt(prior[skewed] + coordinates.observation_precision[skewed]), normal),
-    )
+    sd = 1.0 / np.sqrt(prior[skewed] + coordinates.observation_precision[skewed])
+    return replace(adapted, skewness=fit_skewness(skewed, sd, normal))
 
 
 def _clip_draws(z: Floats) -> Floats:

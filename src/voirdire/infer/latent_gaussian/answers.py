@@ -162,7 +162,7 @@ class Answers(CompiledAnswers):
             return super().traced_gradient(predictors)
         import jax.numpy as jnp
 
-        return self.closed_form.value_gradient(predictors, np.asarray(self.counts, dtype=np.float32), jnp)
+        return _stacked_gradient(self.closed_form, predictors, np.asarray(self.counts, dtype=np.float32), jnp)
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Compute the log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
@@ -179,7 +179,7 @@ class Answers(CompiledAnswers):
     def _block_gradient(self, points: Floats) -> tuple[Any, Floats]:
         with np.errstate(all="ignore"):
             if self.closed_form is not None:
-                value, slope = self.closed_form.value_gradient(points, self.counts, np)
+                value, slope = _stacked_gradient(self.closed_form, points, self.counts, np)
                 return value.sum(axis=-1), slope
             return autodiff.value_and_gradient(lambda x: self.log_likelihood(x, autodiff.TAPE_NUMPY), points)
 
@@ -255,6 +255,12 @@ class Answers(CompiledAnswers):
         with np.errstate(all="ignore"):
             slope = autodiff.value_and_gradient(log_probability_sum, predictors)[1]
         return np.where(np.isfinite(slope), slope, 0.0)
+
+
+def _stacked_gradient(closed_form: ClosedForm, predictors: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
+    """Compute the log likelihood of each cell, and its gradient by the predictors, (..., predictors, cells)."""
+    value, slopes = closed_form.value_slopes([predictors[..., p, :] for p in range(predictors.shape[-2])], counts, xp)
+    return value, xp.stack(slopes, axis=-2)
 
 
 def _apply_hessian(second: PairDerivatives, change: Floats) -> Floats:

@@ -69,9 +69,9 @@ class Factor:
         """Turn standard normal vectors, shape (size, draws), into vectors whose covariance is the matrix's inverse."""
         columns = normal.reshape(len(normal), -1)
         out = np.empty_like(columns)
-        plan, common = self.pattern.plan, self.pattern.common
+        alone, common = self.pattern.members.unobserved, self.pattern.common
         out[common] = common_values = _solve_triangular(self.common_root, columns[common], 1)
-        out[plan.unobserved] = self.unobserved_sd[:, None] * columns[plan.unobserved]
+        out[alone] = self.unobserved_sd[:, None] * columns[alone]
         for stack, inverse, border in self._stack_parts():
             remainder = columns[stack.own_values] - border @ common_values[stack.shared]
             out[stack.own_values] = inverse.transpose(0, 2, 1) @ remainder
@@ -80,10 +80,10 @@ class Factor:
     def from_draws(self, drawn: Floats) -> Floats:
         """Invert :meth:`to_draws`: return the standard normal vectors, shape (size, draws)."""
         out = np.empty_like(drawn)
-        plan, common = self.pattern.plan, self.pattern.common
+        alone, common = self.pattern.members.unobserved, self.pattern.common
         common_values = drawn[common]
         out[common] = self.common_root.T @ common_values
-        out[plan.unobserved] = drawn[plan.unobserved] / self.unobserved_sd[:, None]
+        out[alone] = drawn[alone] / self.unobserved_sd[:, None]
         for stack, inverse, border in self._stack_parts():
             own_values = np.linalg.solve(inverse.transpose(0, 2, 1), drawn[stack.own_values])
             out[stack.own_values] = own_values + border @ common_values[stack.shared]
@@ -93,9 +93,9 @@ class Factor:
         """Turn gradients by the vectors of :meth:`to_draws` into those by the normal ones, shape (size, draws)."""
         columns = np.asarray(slopes, dtype=float).reshape(len(slopes), -1)
         out = np.empty_like(columns)
-        plan, common = self.pattern.plan, self.pattern.common
+        alone, common = self.pattern.members.unobserved, self.pattern.common
         common_values = columns[common]
-        out[plan.unobserved] = self.unobserved_sd[:, None] * columns[plan.unobserved]
+        out[alone] = self.unobserved_sd[:, None] * columns[alone]
         for stack, inverse, border in self._stack_parts():
             part = inverse @ columns[stack.own_values]
             out[stack.own_values] = part
@@ -134,7 +134,7 @@ class Factor:
         by_kind = (pattern.predictor == kinds[:, None]).astype(float)
         variances = self._common_variances()
         out = np.empty((len(pattern.index), pattern.kinds, pattern.kinds))
-        positions = np.where(pattern.coefficients[plan.bare] != 0, plan.place[pattern.index[plan.bare]], 0)
+        positions = np.where(pattern.coefficients[plan.bare] != 0, pattern.members.place[pattern.index[plan.bare]], 0)
         gathered = self._common_covariance[positions[:, :, None], positions[:, None, :]]
         out[plan.bare] = _predictor_covariances(gathered, pattern.coefficients[plan.bare], by_kind)
 
@@ -160,7 +160,7 @@ class Factor:
         """Compute the variances of common and of unobserved values; the other entries are not set."""
         variances = np.empty(self.pattern.size)
         variances[self.pattern.common] = self._common_covariance.diagonal()
-        variances[self.pattern.plan.unobserved] = self.unobserved_sd**2
+        variances[self.pattern.members.unobserved] = self.unobserved_sd**2
         return variances
 
     def _joint_covariances(self, stack: Stack, inverse: Floats, border: Floats) -> Iterator[tuple[slice, Floats]]:
@@ -254,7 +254,7 @@ def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Fact
                 common_matrix[np.ix_(positions, positions)] -= block_border.T @ block_border
     _subtract_products(common_matrix, pending_rows)
     common_factor = _cholesky_factor(common_matrix)
-    alone = diagonal[plan.unobserved]
+    alone = diagonal[pattern.members.unobserved]
     if alone.size and not alone.min() > 0:
         raise np.linalg.LinAlgError("not positive definite")
     total += 2.0 * float(np.log(common_factor.diagonal()).sum()) + float(np.log(alone).sum())

@@ -247,10 +247,7 @@ def validate_draws(
         return None
     run = Moves(mode.search, rng, FEW_CHAINS, warm=(VALIDATION_MOVES - 2, 0))
     ends = mode.search.model.flat(*run.next_draws(2))
-    share, holds, parameter = central_interval_share(
-        problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS
-    )
-    return HmcValidation(holds, share, parameter, run.step)
+    return central_interval_share(problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS)
 
 
 def _with_diagnostics(

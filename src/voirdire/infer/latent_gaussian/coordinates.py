@@ -115,15 +115,14 @@ class Coordinates:
         white = self.whiten_spreads(hyper)
         centre = self.values_from_white(white, 0.0 * x)
         normal = self.skewness.straighten_values((x - centre.x) / centre.width, self.xp)
-        z = self.xp.concatenate([white, self._factor_whitening.back(normal)], axis=1)
+        z = self.xp.concatenate([white, self.factor_whitening.back(normal)], axis=1)
         return self._stretch_along(z, 1.0 / (1.0 + self.gain) - 1.0) / self.scale
 
     @property
     def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
         """Function of predictors of points that returns their log likelihood and its gradient."""
-        return (
-            self.search.model.answers.compiled_gradient if self.compiled else self.search.model.answers.value_gradient
-        )
+        answers = self.search.model.answers
+        return answers.compiled_gradient if self.compiled else answers.value_gradient
 
     def log_density(self, x: Floats, hyper: Floats) -> Floats:
         """Compute the log density of answers, latent values and logarithms of spreads and means, shape (points,)."""
@@ -150,10 +149,10 @@ class Coordinates:
             return self._kernel_paths.energy_gradient(z)
         z = self._stretch_along(z * self.scale, self.gain)
         hypers = len(self.root)
-        skewed = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
+        skewed = self.skewness.bend_values(self.factor_whitening.normal(z[:, hypers:]))
         value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], skewed.values)
         by_normal = self.skewness.gradient_by_normal(by_values, skewed)
-        slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
+        slope = np.concatenate([by_white, self.factor_whitening.white(by_normal)], axis=1)
         return value - skewed.log, self._stretch_along(slope, self.gain) * self.scale
 
     def follow_path(self, start: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
@@ -189,15 +188,12 @@ class Coordinates:
 
     @cached_property
     def _kernel_paths(self) -> KernelPaths | None:
-        products = self._factor_whitening.products
-        if self.fused is None or not products:
-            return None
-        return KernelPaths(self._mapped_density, products, self.scale, self.along, self.gain, self.skewness)
+        products = self.factor_whitening.products
+        return KernelPaths(self._mapped_density, products) if self.fused is not None and products else None
 
     @cached_property
     def _mapped_density(self) -> MappedEnergy:
-        arrays = (self.root, self.prior, self.observation_precision, self.observation_share, self.moves, self.follow)
-        return MappedEnergy(self.search, self.priors, *arrays, self.fused, self.answers)
+        return MappedEnergy(self)
 
     @cached_property
     def priors(self) -> Priors:
@@ -223,7 +219,7 @@ class Coordinates:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - mode.hyper, 0.0))
         value = likelihood + log_prior + log_hyper_prior + np.log(width).sum(axis=-1) + skewed.log
-        by_white = self._factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, skewed))
+        by_white = self.factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, skewed))
         slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
         return -value, self._stretch_along(slope, self.gain) * self.scale
 
@@ -243,7 +239,8 @@ class Coordinates:
         return kernel_move_input(self.search.model, self.parent_child_moves)
 
     @property
-    def _factor_whitening(self) -> Whitening:
+    def factor_whitening(self) -> Whitening:
+        """L'^-1, of the search if there is no other."""
         return self.whitening or self.search.factor_whitening
 
     def _stretch_along(self, z: Array, gain: Array) -> Array:
@@ -251,7 +248,7 @@ class Coordinates:
 
     def _value_parts(self, z: Array) -> tuple[SkewedValues, ValueParts]:
         z = self._stretch_along(z * self.scale, self.gain)
-        skewed = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
+        skewed = self.skewness.bend_values(self.factor_whitening.normal(z[:, len(self.root) :]), self.xp)
         return skewed, self.values_from_white(z[:, : len(self.root)], skewed.values)
 
     def whiten_spreads(self, hyper: Array) -> Array:
@@ -275,17 +272,8 @@ class Coordinates:
         pulled = mode.x - start_mean - self.observation_share * (mean - start_mean)
         mode_shift = xp.where(change < 0, xp.expm1(xp.minimum(change, 0.0)), change) @ self.moves.T
         x = mean + pulled * reach + normal * width + mode_shift
-        return ValueParts(
-            x,
-            hyper,
-            mean,
-            width,
-            normal,
-            pulled,
-            reach,
-            (follow * observation_precision + prior) / (observation_precision + prior),
-            follow,
-        )
+        share = (follow * observation_precision + prior) / (observation_precision + prior)
+        return ValueParts(x, hyper, mean, width, normal, pulled, reach, share, follow)
 
 
 class ValueParts(NamedTuple):
@@ -332,10 +320,13 @@ def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
     follow = (answer_part * (moves - prior_part)).sum(axis=0) / np.maximum((answer_part**2).sum(axis=0), TINY)
     follow = np.clip(follow, 0.0, 1.0)
     residual_moves = moves - prior_part - follow * answer_part - means * (prior / total_precision * mean)[:, None]
-    size = len(prior) + len(mode.hyper)
-    no_stretch = np.ones(size), np.zeros((size, 0)), np.zeros(0)
-    root = cholesky_root(covariance)
-    return Coordinates(search, root, residual_moves, prior, total_precision - prior, follow, *no_stretch, no_skewness())
+    root, stretch = cholesky_root(covariance), no_stretch(len(prior) + len(mode.hyper))
+    return Coordinates(search, root, residual_moves, prior, total_precision - prior, follow, *stretch, no_skewness())
+
+
+def no_stretch(size: int) -> tuple[Floats, Floats, Floats]:
+    """Build ``scale``, ``along`` and ``gain`` of coordinates of which none is scaled or stretched."""
+    return np.ones(size), np.zeros((size, 0)), np.zeros(0)
 
 
 def cholesky_root(covariance: Floats) -> Floats:

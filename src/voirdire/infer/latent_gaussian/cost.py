@@ -12,32 +12,24 @@ FEW_CHAINS = 8  # number of chains of a validation, and of large tables
 WARM_UP_MOVES = (25, 15)  # moves before and after coordinates are adapted to the chains
 MIN_MOVES = 50  # moves of a chain, at least; more until chains converge or time runs out
 MAX_OVERTIME = 2.0  # few chains of votes, whose approximation is poor, may take so many times the seconds allowed
-MIN_PATH_LENGTH, MAX_PATH_LENGTH = (
-    1.0,
-    5.0,
-)  # range of a trajectory's length; a quarter turn is 1.57, and more in wider directions
+# range of a trajectory's length; a quarter turn is 1.57, and more in wider directions
+MIN_PATH_LENGTH, MAX_PATH_LENGTH = 1.0, 5.0
 FIRST_STEP = 3.5  # times dimensions^-1/4 (Beskos et al. 2013); adapted steps are .25 to 1.4 times that
 MAX_PATH_STEPS = 50  # steps of a trajectory, at most
 GRADIENTS_PER_STEP = 2  # gradients of one step
-TRIES, FEW_TRIES = (
-    16,
-    6,
-)  # steps of spreads after a move, of half of the chains at a time; of few chains, after every other move
+# steps of spreads after a move, of half of the chains at a time; of few chains, after every other move
+TRIES, FEW_TRIES = 16, 6
 MOVE_SECONDS = 1e-3  # seconds of a move of all chains, however small the table
 CALL_SECONDS = 1.5e-4  # without the kernel: fixed seconds of a gradient, or of a try of half of the chains
 NUMPY_CELL_SECONDS = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a chain's gradient
 KERNEL_CELL_SECONDS, KERNEL_VALUE_SECONDS = 6e-9, 8e-9  # the same by the kernel, for a cell and for a value
-KERNEL_PAIR_SECONDS, NUMPY_PAIR_SECONDS = (
-    1.4e-11,
-    8e-11,
-)  # seconds that a pair of a latent and a common value adds, with and without the kernel
+# seconds that a pair of a latent and a common value adds, with and without the kernel
+KERNEL_PAIR_SECONDS, NUMPY_PAIR_SECONDS = 1.4e-11, 8e-11
 NORMAL_WARM_UP_MOVES = (50, 25)  # WARM_UP_MOVES of chains of spreads alone (latent values integrated out)
 NORMAL_PATH_LENGTHS = (0.7, 2.3)  # their MIN_PATH_LENGTH and MAX_PATH_LENGTH
 NORMAL_CALL_SECONDS = 7e-4  # fixed seconds of their gradient, however small the table
-MATRIX_SECONDS, ROW_SECONDS = (
-    1e-5,
-    1e-8,
-)  # seconds that a matrix of answers or common values adds per chain, and per cube of its rows
+# seconds that a matrix of answers or common values adds per chain, and per cube of its rows
+MATRIX_SECONDS, ROW_SECONDS = 1e-5, 1e-8
 DRAW_SECONDS = 1.2e-7  # seconds to draw an answer or a latent value
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
@@ -58,9 +59,8 @@ def extend_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Gener
     """
     old_model, new_model = old.density.latent_model(old.data), new.density.latent_model(new.data)
     positions = _latent_places(old, new)
-    if positions is None or [spread.name for spread in old_model.hypers] != [
-        spread.name for spread in new_model.hypers
-    ]:
+    old_names, new_names = ([spread.name for spread in model.hypers] for model in (old_model, new_model))
+    if positions is None or old_names != new_names:
         return None
     old_answers_model = _embed_answers(old_model, new_model, positions)
     if old_answers_model is None:
@@ -136,25 +136,13 @@ def _match_rows(old: Floats, new: Floats) -> Ints | None:
     if old.shape[1] != new.shape[1]:
         return None
     code = np.unique(np.concatenate([new, old]), axis=0, return_inverse=True)[1].ravel()
-    new_codes, old_codes = (_number_repeats(part) for part in (code[: len(new)], code[len(new) :]))
-    order = np.lexsort(new_codes[::-1])
-    base = len(code) + 1
-    available = new_codes[0][order] * base + new_codes[1][order]
-    requested = old_codes[0] * base + old_codes[1]
-    position = np.searchsorted(available, requested)
-    if (position >= len(available)).any() or (available[position] != requested).any():
-        return None
-    return np.asarray(order[position])
-
-
-def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
-    """Return the codes, and for each the number of equal codes before it."""
-    order = np.argsort(code, kind="stable")
-    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
-    count = np.arange(len(code)) - np.repeat(starts, np.diff(np.append(starts, len(code))))
-    repeats = np.empty(len(code), dtype=np.int64)
-    repeats[order] = count
-    return code, repeats
+    # equal rows are numbered, so that no two have the same key
+    new_keys, old_keys = (
+        pd.MultiIndex.from_arrays([part, pd.Series(part).groupby(part).cumcount()])
+        for part in (code[: len(new)], code[len(new) :])
+    )
+    positions = np.asarray(new_keys.get_indexer(old_keys))
+    return None if (positions < 0).any() else positions
 
 
 def _draw_means(

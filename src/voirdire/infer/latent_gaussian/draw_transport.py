@@ -114,13 +114,8 @@ def _move_all(coordinates: Coordinates, z: Floats, log_step: float, rng: np.rand
     parts = max(len(z) // BATCH_SIZE, 1)
     for turn in range(parts):
         batch = slice(turn, None, parts)
-        path = sample_path(
-            coordinates.follow_path,
-            PathPoint(z[batch], *coordinates.energy_gradient(z[batch])),
-            log_step,
-            rng,
-            PATH_LENGTHS,
-        )
+        start = PathPoint(z[batch], *coordinates.energy_gradient(z[batch]))
+        path = sample_path(coordinates.follow_path, start, log_step, rng, PATH_LENGTHS)
         log_step = adapt_step(log_step, path.chance, turn)
         out[batch] = coordinates.rescale_chains(path.end.z, rng)
     return out, log_step

@@ -41,13 +41,10 @@ class Evidence(Marginal):
 
     def find_latent(self, hyper: Floats) -> ConditionalMode:
         """Find the latent values given spreads, starting from the last point."""
-        start, sites = self.last.x, None
-        if isinstance(self.last, Propagated):
-            sites = self.last.sites
-        if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
-            shifted = start + self.moves @ (hyper - self.last.hyper)
-            start = np.where(self.model.kept & np.isfinite(shifted), shifted, start)
         self.evaluations += 1
+        sites = self.last.sites if isinstance(self.last, Propagated) else None
+        shifted = self.predicted_latent(hyper)
+        start = np.where(self.model.kept & np.isfinite(shifted), shifted, self.last.x)
         return propagate_answers(self.model, hyper, start, sites, self.sweeps)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:

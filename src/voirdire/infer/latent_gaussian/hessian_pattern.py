@@ -66,20 +66,14 @@ class MatrixPlan:
     Attributes
     ----------
     stacks : list of Stack
-    unobserved : int array
-        Values of blocks that no answer depends on.
     bare : int array
         Cells that have common values alone.
-    place : int array, shape (size + 1,)
-        Position of each value within its block, or among the common values.
     commons : list of (slice, int array, int array)
         Chunks of cells, positions of the sums of products of two common values, and indices of the products.
     """
 
     stacks: list[Stack]
-    unobserved: Ints
     bare: Ints
-    place: Ints
     commons: list[tuple[slice, Ints, Ints]]
 
 
@@ -162,10 +156,7 @@ def matrix_plan(pattern: Pattern) -> MatrixPlan:
         stack_size = max(1, MAX_STACK_NUMBERS // int(shape.sum()) ** 2)
         for first in range(0, len(same_shape), stack_size):
             stacks.append(_stack_blocks(pattern, same_shape[first : first + stack_size], order, bounds))
-    bare = order[: bounds[0]]
-    return MatrixPlan(
-        stacks, members.unobserved, bare, members.place, _shared_value_positions(pattern, block, members.place)
-    )
+    return MatrixPlan(stacks, order[: bounds[0]], _shared_value_positions(pattern, block, members.place))
 
 
 def _stack_blocks(pattern: Pattern, block_numbers: Ints, order: Ints, bounds: Ints) -> Stack:

@@ -84,16 +84,12 @@ def _numbers_before(numbers: Iterable[int]) -> list[int]:
 
 def _side_by_side(designs: Sequence[Design], predictors: Sequence[int], nothing: int) -> Design:
     """Join the cells of designs in order, each with its own columns and predictors."""
-    rows = [len(design.index) for design in designs]
-    padding = [
-        ((offset, sum(rows) - offset - count), (0, 0))
-        for offset, count in zip(_numbers_before(rows), rows, strict=True)
-    ]
-    index = [np.pad(d.index, pad, constant_values=nothing) for d, pad in zip(designs, padding, strict=True)]
-    coefficients = [np.pad(d.coefficients, pad) for d, pad in zip(designs, padding, strict=True)]
+    from scipy.linalg import block_diag
+
+    index = block_diag(*(design.index - nothing for design in designs)) + nothing
+    coefficients = block_diag(*(design.coefficients for design in designs))
     predictor = [offset + design.predictor for design, offset in zip(designs, _numbers_before(predictors), strict=True)]
-    columns = np.concatenate(index, axis=1), np.concatenate(coefficients, axis=1)
-    return Design(*columns, np.concatenate(predictor))
+    return Design(index, coefficients, np.concatenate(predictor))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +131,11 @@ class SeveralAnswers:
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Compute the log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
-        return self._sum_kinds(predictors, lambda answers, part: answers.value_gradient(part))
+        return self._sum_kinds(predictors, "value_gradient")
 
     def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
         """Compute :meth:`value_gradient` by compiled code."""
-        return self._sum_kinds(predictors, lambda answers, part: answers.compiled_gradient(part))
+        return self._sum_kinds(predictors, "compiled_gradient")
 
     def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
         """Compute :meth:`value_gradient` by JAX operations; the log likelihood in parts, shape (points, parts)."""
@@ -153,12 +149,12 @@ class SeveralAnswers:
             slope = slope.at[index].set(part_slope)
         return jnp.concatenate(values, axis=1), slope
 
-    def _sum_kinds(
-        self, predictors: Floats, function: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
-    ) -> tuple[Any, Floats]:
+    def _sum_kinds(self, predictors: Floats, method: str) -> tuple[Any, Floats]:
+        """Call a method of the answers of every kind with its predictors; add values, and place gradients."""
         total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
         for cells, numbers, answers in self._kind_places:
-            value, slope[..., numbers, cells] = function(answers, np.ascontiguousarray(predictors[..., numbers, cells]))
+            part = np.ascontiguousarray(predictors[..., numbers, cells])
+            value, slope[..., numbers, cells] = getattr(answers, method)(part)
             total = total + value
         return total, slope
 

@@ -97,15 +97,20 @@ class LatentPriors:
 
     def prior(self, x: Floats, hyper: Floats) -> Prior:
         """Compute the prior of latent values, (..., size), given logarithms of spreads and means, (..., hypers)."""
+        return self._prior_and_slopes(x, hyper)[0]
+
+    def _prior_and_slopes(self, x: Floats, hyper: Floats) -> tuple[Prior, Floats, Floats]:
+        """Compute the prior of each value, and its slopes by log t and log m, shape (..., size)."""
         log_t, m = self._value_scales(hyper)
-        precision = np.exp(-2.0 * log_t)
-        z = (x - m) * np.exp(-log_t)
-        log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
+        inverse = np.exp(-log_t)
+        z = (x - m) * inverse
+        log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
+        of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
         if self.skewed_values.size:
             skew = self.skew_effect(x[..., self.skewed_values], hyper)
-            log[..., self.skewed_values] += skew.log
-            slope[..., self.skewed_values] += skew.of_x
-        return Prior(log, slope, np.broadcast_to(precision, log.shape))
+            for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
+                total[..., self.skewed_values] += part
+        return Prior(log, of_x, np.broadcast_to(inverse * inverse, log.shape)), of_spread, of_mean
 
     def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Compute minus the second derivatives of the log prior, shape (size,): the precision without skewness."""
@@ -121,20 +126,12 @@ class LatentPriors:
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Compute the log prior, shape (...), and its gradients by latent values and by logarithms, (..., hypers)."""
-        log_t, m = self._value_scales(hyper)
-        inverse = np.exp(-log_t)
-        z = (x - m) * inverse
-        log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
-        of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
-        if self.skewed_values.size:
-            skew = self.skew_effect(x[..., self.skewed_values], hyper)
-            for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
-                total[..., self.skewed_values] += part
+        prior, of_spread, of_mean = self._prior_and_slopes(x, hyper)
         spreads, means = self.levels
         by_hyper = of_spread @ spreads
         if means.any():
             by_hyper = by_hyper + of_mean @ means
-        return log.sum(axis=-1), of_x, np.asarray(by_hyper)
+        return prior.log.sum(axis=-1), prior.slope, np.asarray(by_hyper)
 
     @cached_property
     def skewed_values(self) -> Ints:
@@ -169,12 +166,8 @@ class LatentPriors:
         """Compute spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
         spread_at, log_spread, mean_at, mean = self._numbers
         padded = _pad_last(hyper, xp)
-        return GroupPriors(
-            spread_at,
-            mean_at,
-            xp.where(spread_at >= 0, padded[..., spread_at], log_spread),
-            xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean),
-        )
+        log_spread = xp.where(spread_at >= 0, padded[..., spread_at], log_spread)
+        return GroupPriors(spread_at, mean_at, log_spread, xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean))
 
     def rescaled(self, x: Array, hyper: Array, new_hyper: Array, xp: Any = np) -> tuple[Array, Array]:
         """Rescale values as logarithms go from ``hyper`` to ``new_hyper``; return them and the log volume."""

@@ -30,9 +30,8 @@ from voirdire.typing import Floats
 
 MAX_STEPS_PER_ROUND = 20  # steps before coordinates are renewed
 MAX_STEP_ROUNDS = 5  # rounds of steps, at most
-GRADIENT_TOLERANCE = (
-    1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
-)
+# length of the gradient in standard deviations at which a search ends: the same on any machine
+GRADIENT_TOLERANCE = 1e-5
 INFINITE_ENERGY = 1e300  # replaces values that are not finite
 MAX_REFINEMENTS = 6  # refinements of the kept values, at most
 LOG_DET_TOLERANCE = 1e-4  # largest move of the kept values at convergence, in squared standard deviations
@@ -241,12 +240,17 @@ class Marginal:
 
     def find_latent(self, hyper: Floats) -> ConditionalMode:
         """Find the latent values given spreads, starting from a linear prediction."""
-        start = self.last.x
-        if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
-            start = start + self.moves @ (hyper - self.last.hyper)
         self.evaluations += 1
+        start = self.predicted_latent(hyper)
         start = start if np.isfinite(start).all() else self.last.x
         return find_conditional_mode(self.model, hyper, start, self.last.kept_gradient, self.last.factor)
+
+    def predicted_latent(self, hyper: Floats) -> Floats:
+        """Predict latent values linearly from the last point, if that is near."""
+        change = hyper - self.last.hyper
+        if self.moves is None or np.abs(change).max(initial=0.0) >= 1.0:
+            return self.last.x
+        return self.last.x + self.moves @ change
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Compute minus the log density and its gradient."""

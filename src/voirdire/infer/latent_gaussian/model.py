@@ -64,7 +64,7 @@ class LatentGaussianModel(LatentPriors):
     @cached_property
     def kept(self) -> Bools:
         """Mask of the latent values that are kept when the others are integrated out, shape (size,)."""
-        return np.repeat([group.kept for group in self.groups], [group.size for group in self.groups])
+        return np.repeat([group.kept for group in self.groups], self.sizes)
 
     @cached_property
     def integrated(self) -> Pattern:
@@ -92,15 +92,10 @@ class LatentGaussianModel(LatentPriors):
             group._replace(size=int(in_blocks[a:b].sum()))
             for group, a, b in zip(self.groups, edges[:-1], edges[1:], strict=True)
         )
-        index = pattern.index[cells]
-        block = pattern.block[positions]
-        part_pattern = Pattern(
-            np.where(block >= 0, number[block], block),
-            np.where(index < self.size, new_index[index], len(positions)),
-            pattern.coefficients[cells],
-            pattern.predictor,
-            pattern.least,
-        )
+        block, index = pattern.block[positions], pattern.index[cells]
+        block = np.where(block >= 0, number[block], block)
+        index = np.where(index < self.size, new_index[index], len(positions))
+        part_pattern = Pattern(block, index, pattern.coefficients[cells], pattern.predictor, pattern.least)
         counts = np.asarray(self.counted.counts)[..., cells]
         return replace(self, groups=groups, pattern=part_pattern, answers=self.counted.with_counts(counts)), positions
 

@@ -47,14 +47,9 @@ def sample_nuts(
     coordinates = replace(moves.where, compiled=False)
     coordinates.energy_gradient(moves.z[:1])  # computes cached arrays before threads need them
     # no diagonal mass matrix: coordinates are adapted already, so that it would add noise only
-    programs = nuts_programs(
-        _potential_function(coordinates),
-        warmup,
-        turning=False,
-        step_size=moves.step / GRADIENTS_PER_STEP,
-        adapt_mass_matrix=False,
-        target_accept_prob=TARGET_ACCEPTANCE,
-    )
+    settings = {"adapt_mass_matrix": False, "target_accept_prob": TARGET_ACCEPTANCE}
+    step = moves.step / GRADIENTS_PER_STEP
+    programs = nuts_programs(_potential_function(coordinates), warmup, turning=False, step_size=step, **settings)
     run = run_nuts_chains(programs, moves.z[:chains], (), rng, warmup, draws, progress)
     flat = [search.model.flat(*coordinates.to_values(chain)) for chain in run.x]
     return replace(run, x=np.stack(flat))

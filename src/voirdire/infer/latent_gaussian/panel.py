@@ -8,8 +8,10 @@ Latent values and logarithms of spreads are the parameters of a density in their
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import COMMON, LEARNED_PRIORS, Design, LatentPositions
 from voirdire.model.family.family import OutcomeParts, refuse_alternatives
 from voirdire.model.panel_density import PanelDensity
-from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -65,21 +67,12 @@ def latent_groups(
 
 def latent_from_values(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
     """Gather latent values and logarithms of spreads from named values; leading axes (draws) are kept."""
-    return _gather_values(density, values, learned=False), _gather_values(density, values, learned=True)
-
-
-def _gather_values(density: LogDensity, values: dict[str, Any], learned: bool) -> Floats:
-    parts = [
-        np.reshape(values[p.name], (*_leading_shape(values[p.name], p), -1))
-        for p in density.parameters
-        if isinstance(p.prior, LEARNED_PRIORS) is learned
-    ]
-    return np.concatenate(parts, axis=-1)
-
-
-def _leading_shape(value: Any, parameter: Parameter) -> tuple[int, ...]:
-    shape: tuple[int, ...] = np.shape(value)
-    return shape[: len(shape) - len(parameter.dims)]
+    latent, learned = list[Floats](), list[Floats]()
+    for p in density.parameters:
+        value = np.asarray(values[p.name])
+        row = value.reshape((*value.shape[: value.ndim - len(p.dims)], -1))
+        (learned if isinstance(p.prior, LEARNED_PRIORS) else latent).append(row)
+    return np.concatenate(latent, axis=-1), np.concatenate(learned, axis=-1)
 
 
 def flat_vectors(density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]) -> Floats:
@@ -88,14 +81,11 @@ def flat_vectors(density: LogDensity, latent: Floats, hyper: Floats, centred: Ca
     ``centred`` turns named values into those of the density, where some sum to zero that do not among latent values.
     """
     values: Values = {}
-    offsets = {False: 0, True: 0}
-    for p in density.parameters:
-        learned = isinstance(p.prior, LEARNED_PRIORS)
-        shape = p.shape(density.sizes)
-        size = int(np.prod(shape))
-        row = (hyper if learned else latent)[..., offsets[learned] : offsets[learned] + size]
-        values[p.name] = row.reshape((*row.shape[:-1], *shape))
-        offsets[learned] += size
+    positions = LatentPositions(density)
+    for part, rows in ((positions, latent), (positions.of_learned, hyper)):
+        for name, shape in part.shapes.items():
+            row = rows[..., part.start[name] : part.start[name] + math.prod(shape)]
+            values[name] = row.reshape((*row.shape[:-1], *shape))
     return np.asarray(density.flat(centred(values), np))
 
 
@@ -155,18 +145,12 @@ def build_panel_model(
     answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
     if other_answers is not None:
         answered = join_answered_sums([answered, other_answers._replace(learned=None)], positions.size)
-    multi_level = {
-        factor for term in density.terms for factor, _ in term.fixed_levels
-    }  # a cell may have values of many levels
+    # a cell may have values of many levels
+    multi_level = {factor for term in density.terms for factor, _ in term.fixed_levels}
     multi_level |= {"item"} if density.sides > 1 else set()
     blocks = [positions.block(factor) for factor in density.sizes if factor not in multi_level]
-    return build_latent_model(
-        density,
-        answered,
-        [block for block in blocks if block.min(initial=0) == COMMON],
-        "name a model with fewer terms",
-        near_normal=True,
-    )
+    blocks = [block for block in blocks if block.min(initial=0) == COMMON]
+    return build_latent_model(density, answered, blocks, "name a model with fewer terms", near_normal=True)
 
 
 def build_latent_model(
@@ -218,15 +202,14 @@ def build_latent_model(
             f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
             f"would take {8 * pattern.numbers / 1e9:.2g} GB; {remedy}"
         )
+    centred = to_density or partial(centre_zero_sum, density)
     return LatentGaussianModel(
         groups,
         hypers,
         pattern,
         sums.answers,
         lambda x: latent_from_values(density, to_latent(density.values(x, np))),
-        lambda x, hyper: flat_vectors(
-            density, x, hyper, to_density or (lambda values: centre_zero_sum(density, values))
-        ),
+        lambda x, hyper: flat_vectors(density, x, hyper, centred),
         scales=scales,
         division=build_division(density, [hyper.name for hyper in hypers]),
         **fields,

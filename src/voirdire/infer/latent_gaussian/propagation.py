@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -63,9 +64,8 @@ from voirdire.infer.latent_gaussian.tilted import (
 from voirdire.typing import Floats
 
 MAX_SWEEPS = 60  # sweeps, at most
-CHANGE_TOLERANCE = (
-    2e-3  # relative change of the predictors' means and variances at convergence: root of the mean square
-)
+# relative change of the predictors' means and variances at convergence: root of the mean square
+CHANGE_TOLERANCE = 2e-3
 COMMON_CHANGE_SHARE = 0.05  # weight of the summed changes, in standard deviations of a sum of independent changes
 NEWTON_CHANGE = 0.1  # change of a sweep below which the kept values are moved
 NEWTON_TOLERANCE = 1e-4  # step of the kept values at convergence, in squared standard deviations
@@ -149,7 +149,7 @@ class _Propagation:
                 break
             self.step = max(0.7 * self.step, MIN_SITE_STEP) if change > previous else self.step
             state = self._mixing_state()
-            self._renew_sites(new)
+            self.sites = sites_between(self.sites, new, np.where(self.good, self.step, 0.0))
             if kept.any() and change < NEWTON_CHANGE:
                 self._take_step(step)
             if change < NEWTON_CHANGE:
@@ -157,7 +157,7 @@ class _Propagation:
             change = change if size < NEWTON_TOLERANCE else math.inf
         if sweeps == MAX_SWEEPS and not (change < CHANGE_TOLERANCE and is_settled):
             raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
-        return self._result_of(self._full_factor(self._derivative_means()), change)
+        return self._result_of(self._full_factor(derivative_means(*self.cells)), change)
 
     def _solve_sites(self) -> None:
         """Compute q from the sites: its mean in ``x``, and the predictors' means and covariances."""
@@ -198,6 +198,7 @@ class _Propagation:
         covariance, cavity_determinant = invert_matrices(cavity_precision)
         mean = multiply_vectors(covariance, np.where(self.good, shift - self.sites.shift, MIN_CAVITY_SHARE * shift))
         self.cavity = Normals(mean, covariance)
+        self.cells = self.model.counted, self.wide, self.sums, self.cavity, self.near
         self.log_sizes = 0.5 * (
             -np.log(cavity_determinant)
             - np.log(determinant)
@@ -208,7 +209,7 @@ class _Propagation:
     def _sweep_sites(self) -> tuple[float, Sites]:
         """Compute q from the sites, and updated sites; return the change of the means, in standard deviations, too."""
         self._solve_sites()
-        self.found = moments = tilted_moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+        self.found = moments = tilted_moments(*self.cells)
         index = np.arange(len(self.wide))
         if not moments.covariance[index, index].min() > 0:
             raise NotConverged("answers that leave a predictor no width")
@@ -216,21 +217,13 @@ class _Propagation:
         cavity_precision, _ = invert_matrices(self.cavity.covariance)
         shift = multiply_vectors(precision, moments.mean) - multiply_vectors(cavity_precision, self.cavity.mean)
         variance, new_variance = self.near.covariance[index, index], moments.covariance[index, index]
-        mean_change, variance_change = (
-            (moments.mean - self.near.mean) / np.sqrt(variance),
-            1.0 - new_variance / variance,
-        )
+        sd, variance_change = np.sqrt(variance), 1.0 - new_variance / variance
+        mean_change = (moments.mean - self.near.mean) / sd
         # a change that all cells have in common counts fully
-        common_change = abs(float(variance_change.sum())) + abs(
-            float((mean_change * self.near.mean / np.sqrt(variance)).sum())
-        )
+        common_change = abs(float(variance_change.sum())) + abs(float((mean_change * self.near.mean / sd).sum()))
         change = math.sqrt(float((mean_change**2 + variance_change**2).mean()))
-        return max(change, COMMON_CHANGE_SHARE * common_change / math.sqrt(variance_change.size)), Sites(
-            shift, precision - cavity_precision
-        )
-
-    def _renew_sites(self, new: Sites) -> None:
-        self.sites = sites_between(self.sites, new, np.where(self.good, self.step, 0.0))
+        change = max(change, COMMON_CHANGE_SHARE * common_change / math.sqrt(variance_change.size))
+        return change, Sites(shift, precision - cavity_precision)
 
     def _mixing_state(self) -> Floats:
         return np.concatenate([self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.kept]])
@@ -246,9 +239,6 @@ class _Propagation:
         self.sites = Sites(shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape))
         self.x = self.x.copy()
         self.x[self.model.kept] = kept
-
-    def _derivative_means(self) -> DerivativeMeans:
-        return derivative_means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
     def _full_factor(self, means: DerivativeMeans) -> Factor:
         pattern = self.model.pattern
@@ -266,10 +256,8 @@ class _Propagation:
         """Use products of slopes instead of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
-        for u in range(pattern.kinds):
-            for v in range(pattern.kinds):
-                if u not in self.wide and v not in self.wide:
-                    curvature[:, u, v] = means.slope[u] * means.slope[v]
+        for u, v in product(set(range(pattern.kinds)) - set(self.wide), repeat=2):
+            curvature[:, u, v] = means.slope[u] * means.slope[v]
         return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
     def _newton_step(self) -> tuple[Floats, float]:
@@ -279,9 +267,9 @@ class _Propagation:
         """
         kept = self.model.kept
         if self.newton is not None:
-            gradient, step = self._step_by(self.newton[0], self._mean_slopes())
+            gradient, step = self._step_by(self.newton[0], mean_slopes(*self.cells))
         if self.newton is None or gradient @ step > MAX_STALE_STEP:
-            means = self._derivative_means()
+            means = derivative_means(*self.cells)
             try:
                 full = self._full_factor(means)
             except NotConverged:  # far from the maximum
@@ -296,9 +284,6 @@ class _Propagation:
         gathered = self.model.pattern.gather_gradient(slope) + self.prior.slope
         gradient = np.where(self.model.kept, gathered, 0.0)
         return gradient, full.solve_system(gradient)
-
-    def _mean_slopes(self) -> Floats:
-        return mean_slopes(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
     def _take_step(self, step: Floats) -> None:
         """Move the kept values by the step, and update the sites to first order."""

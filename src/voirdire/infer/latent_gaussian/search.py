@@ -124,13 +124,8 @@ def search_spreads(
 
 def values_per_spread(model: LatentGaussianModel) -> Floats:
     """Count the latent values that inform each spread, shape (hypers,)."""
-    names = [hyper.name for hyper in model.hypers]
-    total = np.zeros(len(names))
-    for group in model.groups:
-        for name in (group.spread, group.mean):
-            if name in names:
-                total[names.index(name)] += group.size
-    return total if model.scales is None else total + abs(model.scales).sum(axis=0)
+    total = np.sum(model.levels, axis=(0, 1))
+    return np.asarray(total if model.scales is None else total + abs(model.scales).sum(axis=0))
 
 
 def bounded_inverse(curvature: Floats, max_sd: float) -> Floats:

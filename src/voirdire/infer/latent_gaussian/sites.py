@@ -98,7 +98,5 @@ def are_larger(matrices: Floats, lower: Floats) -> Bools:
 def embed_matrices(precision: Floats, wide: Sequence[int], kinds: int) -> Floats:
     """Embed matrices in those of all predictors, shape (cells, kinds, kinds), with zeros elsewhere."""
     out = np.zeros((precision.shape[-1], kinds, kinds))
-    for i, u in enumerate(wide):
-        for j, v in enumerate(wide):
-            out[:, u, v] = precision[i, j]
+    out[:, np.array(wide)[:, None], wide] = precision.transpose(2, 0, 1)
     return out

@@ -12,7 +12,7 @@ Gauss-Hermite nodes of another normal distribution N(m', C') near the product,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -119,26 +119,18 @@ def tilted_moments(
     cavity, node_normals : Normals
         Distributions of the ``wide`` predictors: the cavity, and the one that places the nodes.
     """
-    parts = [
-        _chunk_moments(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(node_normals, cells)
-        )
-        for cells, chunk in _cell_chunks(answers, len(wide))
-    ]
-    log_mass, mean, covariance = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
-    return TiltedMoments(log_mass, mean, covariance)
+    placed_chunks = _placed_chunks(answers, wide, fixed, cavity, node_normals)
+    parts = [(placed.log_mass, *_node_covariance(placed)) for _, placed in placed_chunks]
+    log_mass, shift, covariance = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    return TiltedMoments(log_mass, node_normals.mean + shift, covariance)
 
 
 def derivative_means(
     answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> DerivativeMeans:
     """Compute means of slopes and second derivatives by all predictors; arguments as in :func:`tilted_moments`."""
-    parts = [
-        _chunk_means(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(node_normals, cells)
-        )
-        for cells, chunk in _cell_chunks(answers, len(wide))
-    ]
+    placed_chunks = _placed_chunks(answers, wide, fixed, cavity, node_normals)
+    parts = [_chunk_means(chunk, wide, placed) for chunk, placed in placed_chunks]
     slope = np.concatenate([part.slope for part in parts], axis=-1)
     second, residual = (
         {pair: np.concatenate([getattr(part, name)[pair] for part in parts]) for pair in getattr(parts[0], name)}
@@ -149,26 +141,25 @@ def derivative_means(
 
 def mean_slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals) -> Floats:
     """Compute means of the slopes alone, shape (all predictors, cells)."""
+    assert answers.closed_form is not None
     parts = []
-    for cells, chunk in _cell_chunks(answers, len(wide)):
-        placed = _place_nodes(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(node_normals, cells)
-        )
-        assert answers.closed_form is not None
-        slopes = answers.closed_form.slopes(placed.sums, chunk.counts)
+    for chunk, placed in _placed_chunks(answers, wide, fixed, cavity, node_normals):
+        slopes = answers.closed_form.value_slopes(placed.sums, chunk.counts, np)[1]
         parts.append(np.stack([placed.weighted_mean(slope) for slope in slopes]))
     return np.concatenate(parts, axis=-1)
 
 
-def _cell_chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers]]:
+def _placed_chunks(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
+) -> Iterator[tuple[Answers, _PlacedNodes]]:
+    """Yield chunks of cells that fit in a cache, with their nodes."""
     counts = np.asarray(answers.counts)
-    step = max(1, BATCH_NODES // QUADRATURE_NODES[predictors - 1] ** predictors)
-    cuts = [slice(start, start + step) for start in range(0, counts.shape[-1], step)]
-    return [(cut, answers.with_counts(counts[..., cut])) for cut in cuts]
-
-
-def _normals_at_cells(normals: Normals, cells: slice) -> Normals:
-    return Normals(normals.mean[:, cells], normals.covariance[..., cells])
+    step = max(1, BATCH_NODES // QUADRATURE_NODES[len(wide) - 1] ** len(wide))
+    for start in range(0, counts.shape[-1], step):
+        cells = slice(start, start + step)
+        normals = (Normals(n.mean[:, cells], n.covariance[..., cells]) for n in (cavity, node_normals))
+        chunk = answers.with_counts(counts[..., cells])
+        yield chunk, _place_nodes(chunk, wide, fixed[:, cells], *normals)
 
 
 class _PlacedNodes(NamedTuple):
@@ -209,9 +200,8 @@ def _place_nodes(
     weight = np.exp(log, out=log)
     total = weight.sum(axis=nodes)
     weight /= total
-    return _PlacedNodes(
-        sums, weight, top + np.log(total) + 0.5 * np.log(near_determinant / cavity_determinant), offsets
-    )
+    log_mass = top + np.log(total) + 0.5 * np.log(near_determinant / cavity_determinant)
+    return _PlacedNodes(sums, weight, log_mass, offsets)
 
 
 def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
@@ -224,24 +214,13 @@ def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
     return [z[0] * first_sd, z[0] * cross + z[1] * second_sd]
 
 
-def _chunk_moments(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
-) -> TiltedMoments:
-    placed = _place_nodes(answers, wide, fixed, cavity, node_normals)
-    shift, covariance = _node_covariance(placed)
-    return TiltedMoments(placed.log_mass, node_normals.mean + shift, covariance)
-
-
 def _node_covariance(nodes: _PlacedNodes) -> tuple[Floats, Floats]:
     shift = np.stack([nodes.weighted_mean(offset) for offset in nodes.mean_shift])
     centred = [offset - mean_offset for offset, mean_offset in zip(nodes.mean_shift, shift, strict=True)]
     return shift, np.stack([[nodes.weighted_mean(left * right) for right in centred] for left in centred])
 
 
-def _chunk_means(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
-) -> DerivativeMeans:
-    placed = _place_nodes(answers, wide, fixed, cavity, node_normals)
+def _chunk_means(answers: Answers, wide: Sequence[int], placed: _PlacedNodes) -> DerivativeMeans:
     _, covariance = _node_covariance(placed)
     assert answers.closed_form is not None
     derivatives = answers.closed_form.curved(placed.sums, answers.counts)

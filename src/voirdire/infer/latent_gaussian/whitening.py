@@ -18,10 +18,8 @@ from voirdire.typing import Floats, Ints
 
 MAX_DENSE_VALUES = 300  # latent values up to which L'^-1 is a dense matrix
 MAX_MATRIX_NUMBERS = 2e7  # numbers of the matrix of blocks by common values, at most
-MIN_BLOCK_ENTRY, MIN_COMMON_ENTRY = (
-    0.01,
-    0.003,
-)  # negligible entries, in standard deviations, of blocks and of common values
+# negligible entries, in standard deviations, of blocks and of common values
+MIN_BLOCK_ENTRY, MIN_COMMON_ENTRY = 0.01, 0.003
 
 
 class Whitening(NamedTuple):
@@ -105,7 +103,7 @@ def _whiten_in_single(factor: Factor) -> Whitening:
     from scipy.sparse import block_diag, coo_array, csr_array, diags_array, eye_array
 
     pattern, stacks = factor.pattern, factor.pattern.plan.stacks
-    common, alone = pattern.common, pattern.plan.unobserved
+    common, alone = pattern.common, pattern.members.unobserved
     own_values = np.concatenate([stack.own_values.ravel() for stack in stacks])
     dense_border = np.zeros((len(own_values), len(common)), dtype=np.float32)
     blocks: list[Any] = []
@@ -135,18 +133,13 @@ def _whiten_in_single(factor: Factor) -> Whitening:
 
     identity, to_own = identity_block(np.arange(pattern.size)), place_matrix(own_values, common, to_own)
     rest_identity = identity_block(np.concatenate([common, alone]))
-    matrices = (
-        place_matrix(common, common, common_root.T)
-        + place_matrix(alone, alone, diags_array(factor.unobserved_sd))
-        + identity_block(own_values),
-        identity - to_own,
-        place_matrix(own_values, own_values, block_diag(blocks)) + rest_identity,
+
+    def matrix_products(of_common: Floats, of_alone: Floats, border: Any, of_blocks: list[Any]) -> tuple[Any, ...]:
+        diagonal_part = place_matrix(common, common, of_common) + place_matrix(alone, alone, diags_array(of_alone))
+        own_part = place_matrix(own_values, own_values, block_diag(of_blocks))
+        return diagonal_part + identity_block(own_values), identity + border, own_part + rest_identity
+
+    return _whiten_by_products(
+        matrix_products(common_root.T, factor.unobserved_sd, -to_own, blocks),
+        matrix_products(common_inverse, 1.0 / factor.unobserved_sd, to_own, inverse_blocks),
     )
-    inverses = (
-        place_matrix(common, common, common_inverse)
-        + place_matrix(alone, alone, diags_array(1.0 / factor.unobserved_sd))
-        + identity_block(own_values),
-        identity + to_own,
-        place_matrix(own_values, own_values, block_diag(inverse_blocks)) + rest_identity,
-    )
-    return _whiten_by_products(matrices, inverses)

@@ -39,13 +39,11 @@ class ClosedForm(NamedTuple):
 
     Attributes
     ----------
-    value_gradient : callable
-        Takes predictors, shape (..., predictors, cells), counts and the array namespace; gives the log likelihood of
-        each cell, shape (..., cells), and its gradient.
+    value_slopes : callable
+        Takes one array for each predictor (which broadcast), counts and the array namespace; gives the log likelihood
+        of each cell, shape (..., cells), and a list of its slopes by each predictor.
     log_likelihoods : callable
-        Takes one array for each predictor (which broadcast), and counts; gives the log likelihood of each cell.
-    slopes : callable
-        Takes the same arguments; gives the slopes by each predictor.
+        Takes the same arrays and counts; gives the log likelihood of each cell.
     curved : callable
         Takes the same arguments; gives :class:`CellDerivatives`.
     information : callable
@@ -56,9 +54,8 @@ class ClosedForm(NamedTuple):
         :meth:`voirdire.infer.latent_gaussian.answers.Answers.bend`.
     """
 
-    value_gradient: Callable[[Any, Any, Any], tuple[Any, Any]]
+    value_slopes: Callable[[Sequence[Any], Any, Any], tuple[Any, list[Any]]]
     log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
-    slopes: Callable[[Sequence[Floats], Any], list[Floats]]
     curved: Callable[[Sequence[Floats], Any], CellDerivatives]
     information: Callable[[Sequence[Floats], Any], PairDerivatives]
     bend: Callable[[Sequence[Floats], Any, Floats], Floats]

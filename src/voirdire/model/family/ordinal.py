@@ -35,10 +35,8 @@ from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.typing import Floats
 
-MIN_LOG_GAP, MAX_LOG_GAP = (
-    -80.0,
-    100.0,
-)  # bounds on the logarithm of a gap, so that its exponential and the complement of that are representable
+# bounds on the logarithm of a gap, so that its exponential and the complement of that are representable
+MIN_LOG_GAP, MAX_LOG_GAP = -80.0, 100.0
 MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE = -15.0, 40.0
 
 
@@ -97,26 +95,25 @@ def _gap_rate(gap: Array, xp: Any) -> Array:
     return gap * xp.exp(-gap) / -xp.expm1(-gap)
 
 
-def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Array]:
-    """Log likelihood of each cell, shape (..., cells), and its gradient by the predictors.
+def value_and_slopes(predictors: Sequence[Array], counts: Array, xp: Any = np) -> tuple[Array, list[Array]]:
+    """Log likelihood of each cell, shape (..., cells), and its slopes by the predictors.
 
     Parameters
     ----------
-    sums : array, shape (..., predictors, cells)
-        eta and the logarithms of the gaps.
+    predictors : sequence of array, shape (..., cells)
+        eta and the logarithms of the gaps, which broadcast.
     counts : array, shape (1, levels, cells)
     xp : module
         NumPy, or the namespace of a compiler.
 
     Examples
     --------
-    >>> value, slope = log_likelihood(np.zeros((1, 1)), np.array([[[2.0], [1.0]]]))
-    >>> round(float(value[0]), 4), slope.ravel().tolist()
+    >>> value, slopes = value_and_slopes(np.zeros((1, 1)), np.array([[[2.0], [1.0]]]))
+    >>> round(float(value[0]), 4), slopes[0].tolist()
     (-2.0794, [-0.5])
     """
-    predictors = [sums[..., predictor, :] for predictor in range(sums.shape[-2])]
     cuts, (level_counts,) = ordinal_cuts(predictors, xp), counts
-    return _cell_log_likelihood(cuts, level_counts, xp), xp.stack(_predictor_slopes(cuts, level_counts, xp), axis=-2)
+    return _cell_log_likelihood(cuts, level_counts, xp), _predictor_slopes(cuts, level_counts, xp)
 
 
 def _cell_log_likelihood(cuts: Cuts, level_counts: Any, xp: Any) -> Array:
@@ -153,12 +150,6 @@ def _predictor_range(cuts: Cuts) -> range:
 def log_likelihoods(predictors: Sequence[Floats], counts: Any) -> Floats:
     """Log likelihood of each cell."""
     return np.asarray(_cell_log_likelihood(ordinal_cuts(predictors), counts[0], np))
-
-
-def log_likelihood_slopes(predictors: Sequence[Floats], counts: Any) -> list[Floats]:
-    """Slopes of the log likelihood of each cell by each predictor."""
-    cuts = ordinal_cuts(predictors)
-    return [np.asarray(slope) for slope in _predictor_slopes(cuts, counts[0], np)]
 
 
 def value_and_derivatives(predictors: Sequence[Floats], counts: Any) -> CellDerivatives:
@@ -242,12 +233,7 @@ def information_gradient(predictors: Sequence[Floats], counts: Any, covariance: 
 
 
 CLOSED_FORM = ClosedForm(
-    log_likelihood,
-    log_likelihoods,
-    log_likelihood_slopes,
-    value_and_derivatives,
-    expected_information,
-    information_gradient,
+    value_and_slopes, log_likelihoods, value_and_derivatives, expected_information, information_gradient
 )
 
 

@@ -74,11 +74,8 @@ def ranking_family(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Famil
         parts=partial(log_probabilities_and_counts, tied),
         cost=1.0 + 0.5 * len(tied) * len(_quadrature_nodes(places)[0]),
         closed_form=ClosedForm(
-            partial(_value_and_gradient, tied),
-            lambda sums, answers: _value_and_gradient(tied, _stack_sums(sums), answers, np)[0],
-            lambda sums, answers: list(
-                np.moveaxis(_value_and_gradient(tied, _stack_sums(sums), answers, np)[1], -2, 0)
-            ),
+            partial(_value_and_slopes, tied),
+            lambda sums, answers: _value_and_slopes(tied, sums, answers, np)[0],
             partial(_value_and_derivatives, tied),
             lambda sums, answers: {
                 pair: -derivative for pair, derivative in _second_derivatives(tied, _stack_sums(sums), answers).items()
@@ -123,7 +120,7 @@ def _choice_stage(place: int, answers: Any, end: int = -1) -> _Stage:
     """The choice of a tied group that begins at a place."""
     group, begins = answers[place], _begins_choice(place, answers)
     has_ties = answers[place + 1] == group
-    return _Stage(begins & has_ties, answers == group, answers > group, place, end, _place_count(answers))
+    return _Stage(begins & has_ties, answers == group, answers > group, place, end, len(answers))
 
 
 def _begins_choice(place: int, answers: Any) -> Any:
@@ -136,8 +133,7 @@ def _begins_choice(place: int, answers: Any) -> Any:
 def _one_chosen(answers: Any) -> list[Any]:
     """True for cells where one item was chosen at a place, for each place except the last."""
     return [
-        _begins_choice(place, answers) & (answers[place + 1] != answers[place])
-        for place in range(_place_count(answers) - 1)
+        _begins_choice(place, answers) & (answers[place + 1] != answers[place]) for place in range(len(answers) - 1)
     ]
 
 
@@ -153,10 +149,6 @@ def _log_left(present: Sequence[Any], xp: Any) -> list[Any]:
         # with two absent items the difference is 0, so that exp is finite in compiled code
         sums.append(value + xp.logaddexp(sums[-1] - value, 0.0))
     return sums[::-1]
-
-
-def _place_count(answers: Any) -> int:
-    return int(answers.shape[0])
 
 
 def log_probabilities_and_counts(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
@@ -212,8 +204,9 @@ def _group_mask(stage: _Stage) -> Any:
     return stage.group[stage.place : stage.end][..., None]
 
 
-def _value_and_gradient(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
-    """Log likelihood of each cell, shape (..., cells), and its gradient, shape (..., places, cells)."""
+def _value_and_slopes(tied: TiedPlaces, sums: Sequence[Any], answers: Any, xp: Any) -> tuple[Any, list[Any]]:
+    """Log likelihood of each cell, shape (..., cells), and its slopes by the values at each place."""
+    eta = _stack_sums(sums, xp)
     present = _present_values(eta, answers, xp)
     value: Any = 0.0
     slopes = []
@@ -235,7 +228,7 @@ def _value_and_gradient(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> tu
         all_means = xp.concatenate([before, mean, after], axis=-2)
         shares = _choice_probabilities(eta, stage.others, xp)
         slope = slope + stage.weight * (all_means - mean.sum(axis=-2, keepdims=True) * shares)
-    return value, slope
+    return value, [slope[..., place, :] for place in range(len(sums))]
 
 
 def _choice_probabilities(eta: Any, available: Any, xp: Any) -> Any:
@@ -251,14 +244,13 @@ def _node_moments(log: Any, a: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, A
     return (g * weights[..., None, :, :]).sum(axis=-1), g, weights
 
 
-def _stack_sums(sums: Sequence[Floats]) -> Floats:
-    return np.stack(np.broadcast_arrays(*sums), axis=-2)
+def _stack_sums(sums: Sequence[Any], xp: Any = np) -> Any:
+    return xp.stack(xp.broadcast_arrays(*sums), axis=-2)
 
 
 def _value_and_derivatives(tied: TiedPlaces, sums: Sequence[Floats], answers: Any) -> CellDerivatives:
-    eta = _stack_sums(sums)
-    value, slope = _value_and_gradient(tied, eta, answers, np)
-    return CellDerivatives(value, list(np.moveaxis(slope, -2, 0)), _second_derivatives(tied, eta, answers))
+    second = _second_derivatives(tied, _stack_sums(sums), answers)
+    return CellDerivatives(*_value_and_slopes(tied, sums, answers, np), second)
 
 
 def _second_derivatives(tied: TiedPlaces, eta: Floats, answers: Any) -> PairDerivatives:

@@ -58,11 +58,6 @@ def _vote_terms(sums: Sequence[Array], counts: Any, xp: Any = np) -> _VoteTerms:
     return _VoteTerms(value + of_ties.value, of_ties.add_slopes([pull, pull]), spread, second - first, of_ties)
 
 
-def _value_and_gradient(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
-    terms = _vote_terms([sums[..., p, :] for p in range(sums.shape[-2])], counts, xp)
-    return terms.value, xp.stack(terms.slopes, axis=-2)
-
-
 def _cell_derivatives(sums: Sequence[Floats], counts: Any) -> CellDerivatives:
     terms = _vote_terms(sums, counts)
     second: PairDerivatives = dict.fromkeys(PREDICTOR_PAIRS, np.asarray(-terms.spread))
@@ -86,9 +81,8 @@ def _information_gradient(sums: Sequence[Floats], counts: Any, covariance: Float
 
 CLOSED_FORM = with_slope(
     ClosedForm(
-        _value_and_gradient,
+        lambda sums, counts, xp: _vote_terms(sums, counts, xp)[:2],
         lambda sums, counts: np.asarray(_vote_terms(sums, counts).value),
-        lambda sums, counts: _vote_terms(sums, counts).slopes,
         _cell_derivatives,
         _information,
         _information_gradient,

@@ -22,10 +22,10 @@ def with_slope(base: ClosedForm, slope_index: int) -> ClosedForm:
     --------
     >>> from voirdire.model.family.ordinal import CLOSED_FORM
     >>> sloped, counts = with_slope(CLOSED_FORM, 1), np.array([[[2.0], [1.0]]])
-    >>> value, slope = sloped.value_gradient(np.array([[1.0], [np.log(2.0)]]), counts, np)
-    >>> by_eta = CLOSED_FORM.value_gradient(np.array([[2.0]]), counts, np)[1][0, 0]
-    >>> (slope[:, 0] / by_eta).round(9).tolist()
-    [2.0, 2.0]
+    >>> slopes = sloped.value_slopes(np.array([[1.0], [np.log(2.0)]]), counts, np)[1]
+    >>> (by_eta,) = CLOSED_FORM.value_slopes(np.array([[2.0]]), counts, np)[1]
+    >>> [(slope / by_eta).round(9).tolist() for slope in slopes]
+    [[2.0], [2.0]]
     """
 
     def split(sums: Sequence[Any], xp: Any = np) -> tuple[Any, list[Any]]:
@@ -40,18 +40,13 @@ def with_slope(base: ClosedForm, slope_index: int) -> ClosedForm:
         result = [slopes[0] * e, *slopes[1:]]
         return [*result[:slope_index], slopes[0] * eta, *result[slope_index:]]
 
-    def both(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
-        e, inner = split([sums[..., p, :] for p in range(sums.shape[-2])], xp)
-        value, slope = base.value_gradient(xp.stack(inner, axis=-2), counts, xp)
-        slopes = [slope[..., p, :] for p in range(len(inner))]
-        return value, xp.stack(merge(e, inner[0], slopes), axis=-2)
+    def value_slopes(sums: Sequence[Any], counts: Any, xp: Any) -> tuple[Any, list[Any]]:
+        e, inner = split(sums, xp)
+        value, slopes = base.value_slopes(inner, counts, xp)
+        return value, merge(e, inner[0], slopes)
 
     def log_likelihoods(sums: Sequence[Floats], counts: Any) -> Floats:
         return base.log_likelihoods(split(sums)[1], counts)
-
-    def slopes(sums: Sequence[Floats], counts: Any) -> list[Floats]:
-        e, inner = split(sums)
-        return merge(e, inner[0], base.slopes(inner, counts))
 
     def pairs(e: Floats, eta: Floats, by_base: PairDerivatives) -> PairDerivatives:
         result: PairDerivatives = {}
@@ -90,4 +85,4 @@ def with_slope(base: ClosedForm, slope_index: int) -> ClosedForm:
                 )
         return np.asarray(np.broadcast_arrays(*result))
 
-    return ClosedForm(both, log_likelihoods, slopes, curved, information, bend)
+    return ClosedForm(value_slopes, log_likelihoods, curved, information, bend)

@@ -26,21 +26,15 @@ from voirdire.model.family.two_coin_gradient import (
     TIE_SCALE,
     expected_information,
     information_gradient,
-    log_likelihood,
-    log_likelihood_slopes,
     log_likelihoods,
     value_and_derivatives,
+    value_and_slopes,
 )
 from voirdire.model.terms.reliability import Observations, log_two_coin_probability
 from voirdire.model.terms.ties import log_tie_parts
 
 CLOSED_FORM = ClosedForm(
-    log_likelihood,
-    log_likelihoods,
-    log_likelihood_slopes,
-    value_and_derivatives,
-    expected_information,
-    information_gradient,
+    value_and_slopes, log_likelihoods, value_and_derivatives, expected_information, information_gradient
 )
 PREDICTORS = ("difference", "coin of the first", "coin of the second", "tie propensity", "log tie scale")
 

@@ -51,13 +51,13 @@ MAX_LOG_ODDS = 300.0  # bound on log-odds, so that products of two probabilities
 MAX_LOG_ODDS_SINGLE = 40.0  # the same in single precision
 
 
-def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Array]:
-    """Log likelihood of each cell, shape (..., cells), and its gradient by the sums.
+def value_and_slopes(sums: Sequence[Array], counts: Array, xp: Any = np) -> tuple[Array, list[Array]]:
+    """Log likelihood of each cell, shape (..., cells), and its slopes by the sums.
 
     Parameters
     ----------
-    sums : array, shape (..., 3 to 5, cells)
-        The difference, the log-odds of both coins and, with ties, log nu and possibly the log scale, of each cell.
+    sums : sequence of array, shape (..., cells)
+        The difference, the log-odds of both coins and, with ties, log nu and possibly the log scale, which broadcast.
     counts : array, shape (1 or 2, 2, cells)
         Votes for first and second; ties and votes without a tie.
     xp : module
@@ -65,13 +65,11 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
 
     Examples
     --------
-    >>> value, slope = log_likelihood(np.zeros((3, 1)), np.array([[[2.0], [1.0]]]))
-    >>> round(float(value[0]), 4), slope.ravel().tolist()
+    >>> value, slopes = value_and_slopes(np.zeros((3, 1)), np.array([[[2.0], [1.0]]]))
+    >>> round(float(value[0]), 4), [float(slope[0]) for slope in slopes]
     (-2.0794, [0.0, 0.25, -0.25])
     """
-    (s, not_s), (e1, not_e1), (e2, not_e2) = (
-        _logistic_pair(sums[..., predictor, :], xp) for predictor in (DIFFERENCE, FIRST, SECOND)
-    )
+    (s, not_s), (e1, not_e1), (e2, not_e2) = (_logistic_pair(sums[p], xp) for p in (DIFFERENCE, FIRST, SECOND))
     first = e1 * s + not_e2 * not_s
     second = not_e1 * s + e2 * not_s
     (for_first, for_second), *ties = counts
@@ -79,9 +77,9 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     pull = for_first / first - for_second / second
     slopes = [s * not_s * (e1 * e2 - not_e1 * not_e2) * pull, e1 * not_e1 * s * pull, -e2 * not_e2 * not_s * pull]
     if ties:
-        of_ties = tie_likelihood([sums[..., p, :] for p in range(sums.shape[-2])], TIE_PLACES, ties[0], xp)
+        of_ties = tie_likelihood(sums, TIE_PLACES, ties[0], xp)
         value, slopes = value + of_ties.value, of_ties.add_slopes(slopes)
-    return value, xp.stack(slopes, axis=-2)
+    return value, slopes
 
 
 def _logistic_pair(x: Array, xp: Any) -> tuple[Array, Array]:
@@ -102,9 +100,7 @@ class _FirstProbability(NamedTuple):
 
 
 def _first_probability(sums: Sequence[Floats], twice: bool = True) -> _FirstProbability:
-    s, not_s = _logistic_pair(sums[DIFFERENCE], np)
-    e1, not_e1 = _logistic_pair(sums[FIRST], np)
-    e2, not_e2 = _logistic_pair(sums[SECOND], np)
+    (s, not_s), (e1, not_e1), (e2, not_e2) = (_logistic_pair(sums[p], np) for p in (DIFFERENCE, FIRST, SECOND))
     variance, first_variance, second_variance = s * not_s, e1 * not_e1, e2 * not_e2
     slope = variance * (e1 * e2 - not_e1 * not_e2), first_variance * s, -second_variance * not_s
     second_derivatives = {}
@@ -120,14 +116,7 @@ def _first_probability(sums: Sequence[Floats], twice: bool = True) -> _FirstProb
 
 
 def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
-    """Log likelihood of each cell, shape (..., cells).
-
-    Parameters
-    ----------
-    sums : sequence of array, shape (..., cells)
-        The difference, the log-odds of both coins and, with ties, log nu and possibly the log scale, which broadcast.
-    counts : array, shape (1 or 2, 2, cells)
-        As in :func:`.two_coin_gradient.log_likelihood`.
+    """Log likelihood of each cell, shape (..., cells); arguments as in :func:`value_and_slopes`.
 
     Examples
     --------
@@ -136,9 +125,7 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     [-2.0794]
     """
     (for_first, for_second), *ties = counts
-    s, not_s = _logistic_pair(sums[DIFFERENCE], np)
-    e1, not_e1 = _logistic_pair(sums[FIRST], np)
-    e2, not_e2 = _logistic_pair(sums[SECOND], np)
+    (s, not_s), (e1, not_e1), (e2, not_e2) = (_logistic_pair(sums[p], np) for p in (DIFFERENCE, FIRST, SECOND))
     if ((for_first == 0) | (for_second == 0)).all():  # with votes on one side only, half of the logarithms
         is_first = for_first > 0
         probability = np.where(is_first, e1, not_e1) * s + np.where(is_first, not_e2, e2) * not_s
@@ -148,17 +135,8 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     return np.asarray(value + tie_likelihood(sums, TIE_PLACES, ties[0]).value if ties else value)
 
 
-def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
-    """Slopes of the log likelihood of each cell by each sum; arguments as in :func:`log_likelihoods`."""
-    probability = _first_probability(sums, twice=False)
-    (for_first, for_second), *ties = counts
-    pull = for_first / probability.first - for_second / probability.second
-    slope = [pull * derivative for derivative in probability.slope]
-    return tie_likelihood(sums, TIE_PLACES, ties[0]).add_slopes(slope) if ties else slope
-
-
 def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> CellDerivatives:
-    """Log likelihood of each cell with slopes and second derivatives; arguments as in :func:`log_likelihoods`."""
+    """Log likelihood of each cell with slopes and second derivatives; arguments as in :func:`value_and_slopes`."""
     probability = _first_probability(sums)
     (for_first, for_second), *ties = counts
     value = np.log(probability.first) * for_first + np.log(probability.second) * for_second
@@ -182,7 +160,7 @@ def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> CellDerivat
 
 
 def expected_information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int], Floats]:
-    """Expected information of each cell's answers by pairs u <= v of sums; arguments as in :func:`log_likelihoods`."""
+    """Expected information of each cell's answers by pairs u <= v of sums; arguments as in :func:`value_and_slopes`."""
     probability = _first_probability(sums, twice=False)
     (for_first, for_second), *ties = counts
     root = np.sqrt((for_first + for_second) / (probability.first * probability.second))

@@ -1,7 +1,6 @@
 """Probabilities of the levels of an ordered scale: the cumulative logit.
 
 With cutpoints kappa_1 < ... < kappa_(L-1) and the perceived quality eta, a score is above level l with probability
-With cutpoints kappa_1 < ... < kappa_(L-1) and the perceived quality eta, a score is above level l with probability
 sigmoid(eta - kappa_l) (McCullagh 1980, JRSS B 42, "proportional odds"). The probability of level l is a difference of
 two such probabilities, which factors into
 

@@ -125,6 +125,14 @@ class LogExponential:
         return math.log(self.rate) + x - self.rate * xp.exp(x)
 
 
+def _words_in_units(mean: str, taken: str) -> str:
+    """Write the log density of coordinates in data-dependent units, with a mean and what is ``taken`` off for it."""
+    return (
+        f"Normal({mean}, s) in units of u: the coordinate is psi = (x - {taken}) / u, u a function of the others "
+        "and the table: -(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
+    )
+
+
 @dataclass(frozen=True)
 class Spread:
     """Normal prior in data-dependent units: in row c its sd is exp(``log_sd_name``_c), its mean ``level``_c.
@@ -149,11 +157,7 @@ class Spread:
         Number of axes of x that the spread does not have.
     """
 
-    words: ClassVar[str] = (
-        "Normal(m, s) in units of u: the coordinate is psi = (x - m) / u, u a function of the others "
-        "and the table: "
-        "-(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
-    )
+    words: ClassVar[str] = _words_in_units("m", "m")
 
     log_sd_name: str
     level: str = ""
@@ -193,11 +197,7 @@ class Spread:
 class Around(Spread):
     """Normal prior of the columns of x about values shared by all rows: its mean in column i is ``level``_i."""
 
-    words: ClassVar[str] = (
-        "Normal(m_i, s) in units of u: the coordinate is psi = (x - m_i) / u, u a function of the others "
-        "and the table: "
-        "-(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
-    )
+    words: ClassVar[str] = _words_in_units("m_i", "m_i")
 
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
         """The mean, broadcasting with x."""
@@ -208,11 +208,7 @@ class Around(Spread):
 class AroundBoth(Around):
     """As :class:`Around`, with an additional mean for each row: in row c and column i ``level``_i + ``rows``_c."""
 
-    words: ClassVar[str] = (
-        "Normal(m_i + l_c, s) in units of u: the coordinate is psi = (x - m_i - l_c) / u, u a function of the others "
-        "and the table: "
-        "-(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
-    )
+    words: ClassVar[str] = _words_in_units("m_i + l_c", "m_i - l_c")
 
     rows: str = ""
 

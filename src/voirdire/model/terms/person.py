@@ -103,10 +103,9 @@ class Person(Term):
 
     kind: ClassVar[str] = "person"
     says: ClassVar[str] = (
-        "only in tables with human answers: P(first) = p sigmoid(d) + (1 - p) sigmoid(-d), p = "
-        "sigmoid(anchor), d of the "
-        "criterion asked about, else of the items' scores over all criteria; with ties P(tie) as of "
-        "judges with log nu = tie"
+        "only in tables with human answers: P(first) = p sigmoid(d) + (1 - p) sigmoid(-d), p = sigmoid(anchor), d of "
+        "the criterion asked about, else of the items' scores over all criteria; with ties P(tie) as of judges with "
+        "log nu = tie"
     )
     keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive"}
 

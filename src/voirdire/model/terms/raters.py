@@ -29,9 +29,8 @@ class JudgeItem(Term):
 
     kind: ClassVar[str] = "judge-item"
     says: ClassVar[str] = (
-        "only in tables where some judge scores an item twice under a criterion; strengths of a "
-        "given sd s then are in units "
-        f"of u, log u = log s - mean over all cells of log(1 + l s^2) / 2, {INFORMATION_NOTE}"
+        "only in tables where some judge scores an item twice under a criterion; strengths of a given sd s then are in "
+        f"units of u, log u = log s - mean over all cells of log(1 + l s^2) / 2, {INFORMATION_NOTE}"
     )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
 

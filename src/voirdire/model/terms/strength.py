@@ -36,12 +36,10 @@ class NormalStrength(Term):
 
 
 INFORMATION_NOTE = (
-    "l = n mean_k(a_k^2 / (pi^2 / (3 r) + exp(log_judge_item_k)^2)) of a cell (criterion and item), "
-    "n the judges per cell (of scores) "
-    "and r the scores per judge and cell, each rounded to 0.1; a_k = 1 where judges are alike, no "
-    "log_judge_item where no "
-    "judge scores an item twice; each human score adds 3 exp(log_people)^2 / pi^2 (3 / pi^2 without "
-    "log_people) to its cell; of votes and scores together l has v m^2 mean_k(a_k^2) 3 / pi^2 more, m = "
+    "l = n mean_k(a_k^2 / (pi^2 / (3 r) + exp(log_judge_item_k)^2)) of a cell (criterion and item), n the judges per "
+    "cell (of scores) and r the scores per judge and cell, each rounded to 0.1; a_k = 1 where judges are alike, no "
+    "log_judge_item where no judge scores an item twice; each human score adds 3 exp(log_people)^2 / pi^2 (3 / pi^2 "
+    "without log_people) to its cell; of votes and scores together l has v m^2 mean_k(a_k^2) 3 / pi^2 more, m = "
     "exp(log_vote_scale), v the votes on an item under a criterion on average, rounded to 0.1"
 )
 

@@ -28,10 +28,8 @@ class Davidson(Term):
 
     kind: ClassVar[str] = "davidson"
     says: ClassVar[str] = (
-        "only in tables that have ties; then every vote of a judge, on items or on criteria, has the "
-        "factor P(tie) or "
-        "P(no tie) = 1 - P(tie), of the difference d that the judge perceives (a_k d under a "
-        "sharpness, without shift)"
+        "only in tables that have ties; then every vote of a judge, on items or on criteria, has the factor P(tie) or "
+        "P(no tie) = 1 - P(tie), of the difference d that the judge perceives (a_k d under a sharpness, without shift)"
     )
     by_judge: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}

@@ -23,7 +23,6 @@ import numpy as np
 from voirdire.infer.krylov import inverse_root
 from voirdire.kinds.labels.curvature import Curvature
 from voirdire.kinds.labels.expected import ExpectedLabels
-from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats
 
 MAX_DRAW_NUMBERS = 1e7  # largest number of values in all draws
@@ -49,8 +48,7 @@ def laplace_draws(expected: ExpectedLabels, x: Floats, count: int, rng: np.rando
         The mode.
     """
     count = int(np.clip(MAX_DRAW_NUMBERS / len(x), min(MIN_DRAWS, count), count))
-    curvature, counts = Curvature(expected, x), expected.counts
-    assert isinstance(counts, SparseCounts)
+    curvature, counts = Curvature(expected, x), expected.counts.matrix
     if len(x) <= MAX_DENSE_PARAMETERS:
         return _dense_draws(curvature.multiply(np.eye(len(x))), x, count, rng)
     white = _WhiteCoordinates(curvature, expected, len(x))
@@ -75,10 +73,10 @@ def laplace_draws(expected: ExpectedLabels, x: Floats, count: int, rng: np.rando
             (count, len(x)),
             rng,
         )
-    work = counts.labels * expected.density.classes * max(terms, 1)
+    work = counts.nnz * expected.density.classes * max(terms, 1)
     count = int(np.clip(MAX_WORK / work, min(MIN_DRAWS, count), count)) if terms else count
     z = rng.standard_normal((count, len(x)))
-    batch_size = max(1, int(BATCH_SIZE / (expected.density.classes * counts.columns)))
+    batch_size = max(1, int(BATCH_SIZE / (expected.density.classes * counts.shape[1])))
     for start in range(0, count if terms else 0, batch_size):
         batch = slice(start, start + batch_size)
         term = z[batch].copy()

@@ -234,25 +234,10 @@ def fit(
         anchors = join_people_answers(anchors, answers)
         _check_anchor_request(anchors, anchor_mode)
         anchor_table = as_anchors(anchors)
-    request = Request(
-        criteria,
-        anchor_table,
-        anchor_mode,
-        families,
-        levels,
-        classes,
-        over,
-        covariates,
-        item_families,
-        without_own_family,
-        by,
-        order,
-        positive,
-        board,
-        about,
-        judges,
-        () if terms is None else parse_terms(terms),
-    )
+    rows = () if terms is None else parse_terms(terms)
+    answers_of = (criteria, anchor_table, anchor_mode, families, levels, classes, over)
+    effects = (covariates, item_families, without_own_family, by)
+    request = Request(*answers_of, *effects, order, positive, board, about, judges, rows)
     with listen_for_notes(notes.append):
         with_terms = request if model is None else replace(request, terms=load_model(model).terms)
         table = read_answers(votes, levels, keep=with_terms.columns)
@@ -266,7 +251,8 @@ def fit(
         request = replace(request, levels=scale)
         notes.append(f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores.")
     if board:
-        _check_draws(method_settings)
+        if not method_settings.size:
+            raise InputError(f"a board needs draws, and method {method!r} has none; take another")
         kind.check_board(table, request)
     if terms is not None:
         if model is not None:
@@ -315,22 +301,11 @@ def fit(
     if drawn and drawn < min_draws_for_interval(prob, _MIN_TAIL_DRAWS):
         tail_draws = f"{drawn * (1 - prob) / 2:.2g}"
         notes.append(f"About {tail_draws} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough.")
+    seconds_taken, versions = time.perf_counter() - start, _package_versions(inferred.method, sampler)
+    ways = (inferred.method, method_settings.sampler_of(inferred.method), seed, prob, seconds_taken, versions)
+    results: tuple[Any, ...] = (inferred.checks, tuple(notes), inferred.sample_stats, anchored, panel.families)
     return FITS[kind.name](
-        problem,
-        kind.evened(problem, inferred.posterior),
-        inferred.method,
-        method_settings.sampler_of(inferred.method),
-        seed,
-        prob,
-        time.perf_counter() - start,
-        _package_versions(inferred.method, sampler),
-        inferred.checks,
-        tuple(notes),
-        inferred.sample_stats,
-        anchored,
-        panel.families,
-        method,
-        library_of(votes),
+        problem, kind.evened(problem, inferred.posterior), *ways, *results, method, library_of(votes)
     )
 
 
@@ -359,11 +334,6 @@ def _check_request(method: Method, prob: float, over: str) -> None:
     raise_problems(problems)
     if method.device == "gpu":
         find_gpu()  # before a mode is searched for in vain
-
-
-def _check_draws(method: Method) -> None:
-    if not method.size:
-        raise InputError(f"a board needs draws, and method {method.name!r} has none; take another")
 
 
 def _check_anchor_request(anchors: object, mode: str | None) -> None:

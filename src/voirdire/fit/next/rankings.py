@@ -225,17 +225,11 @@ class _State:
         kept = np.argsort(-matters * np.exp(-0.5 * (gaps.mean(axis=0) / sd) ** 2), kind="stable")[:MAX_PAIRS]
         spread = drawn.get("log_context_spread")
         means = {term.name: drawn[term.name].mean(axis=0) for term in density.terms}
-        return cls(
-            {name: drawn[name] - mean for name, mean in means.items()},
-            means,
-            gaps[:, kept] - gaps[:, kept].mean(axis=0),
-            gaps[:, kept].mean(axis=0),
-            sd[kept] ** 2,
-            matters[kept],
-            0.0 if spread is None else float(np.exp(2.0 * spread).mean()),
-            rng.gumbel(size=theta.shape),
-            rng.normal(size=theta.shape),
-        )
+        deviations = {name: drawn[name] - mean for name, mean in means.items()}
+        middle, new_context = gaps[:, kept].mean(axis=0), 0.0 if spread is None else float(np.exp(2.0 * spread).mean())
+        noise = rng.gumbel(size=theta.shape), rng.normal(size=theta.shape)
+        centred = gaps[:, kept] - middle
+        return cls(deviations, means, centred, middle, sd[kept] ** 2, matters[kept], new_context, *noise)
 
     @property
     def pair_variances(self) -> Floats:

@@ -303,10 +303,9 @@ def fit(
         notes.append(f"About {tail_draws} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough.")
     seconds_taken, versions = time.perf_counter() - start, _package_versions(inferred.method, sampler)
     ways = (inferred.method, method_settings.sampler_of(inferred.method), seed, prob, seconds_taken, versions)
-    results: tuple[Any, ...] = (inferred.checks, tuple(notes), inferred.sample_stats, anchored, panel.families)
-    return FITS[kind.name](
-        problem, kind.evened(problem, inferred.posterior), *ways, *results, method, library_of(votes)
-    )
+    results = (*ways, inferred.checks, tuple(notes), inferred.sample_stats, anchored, panel.families)
+    evened = kind.evened(problem, inferred.posterior)
+    return FITS[kind.name](problem, evened, *results, method, library_of(votes))
 
 
 def read_answers(

@@ -64,14 +64,9 @@ def match_items(people: R, panel: R, problems: Problems, answered: str) -> tuple
     """Encode people's table like a panel's, unknown items as -1; also describe these items in words."""
     criterion = criterion_codes(people, panel, problems)
     message = describe_unknown_anchors(people.items, people.item, panel.items, "about item", answered)
-    coded = replace(
-        people,
-        criteria=panel.criteria,
-        items=panel.items,
-        criterion=criterion[people.criterion],
-        item=level_positions(people.items, panel.items)[people.item],
-        has_criteria=panel.has_criteria,
-    )
+    names = {"criteria": panel.criteria, "items": panel.items, "has_criteria": panel.has_criteria}
+    item = level_positions(people.items, panel.items)[people.item]
+    coded = replace(people, **names, criterion=criterion[people.criterion], item=item)
     return coded, message
 
 

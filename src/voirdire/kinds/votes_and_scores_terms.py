@@ -101,12 +101,9 @@ def model_from_terms(tables: VotesAndScores, request: Request) -> Model:
     """
     contexts = any(has_recurring_items(table) for table in tables.parts)
     tastes = contexts or len(tables.criteria) > 1
-    missing = {
-        "context": None if contexts else "no item is in several contexts",
-        "taste": "there is one judge"
-        if len(tables.judges) < 2
-        else (None if tastes else "there are neither contexts nor several criteria"),
-    }
+    taste_reason = None if tastes else "there are neither contexts nor several criteria"
+    taste_reason = taste_reason if len(tables.judges) > 1 else "there is one judge"
+    missing = {"context": None if contexts else "no item is in several contexts", "taste": taste_reason}
     return further_terms.build_sum_model(
         load_model("joint-contexts"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing
     )

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.model.density import LogDensity
+from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats, Ints
 
@@ -116,6 +116,11 @@ MAX_DENSE_NUMBERS = 4_000_000  # largest number of counts that are stored with t
 BATCH_SIZE = 250_000  # items x columns computed together, to fit the processor's cache
 
 CountMatrix: TypeAlias = Any  # an array, or a compressed matrix
+
+
+def labels_data(counts: CountMatrix, known: Floats, criterion: Ints, weight: Floats) -> Data:
+    """Make the data of a density from distinct items: counts, log P(class) if known, criterion, and their number."""
+    return {"labels": {"counts": counts, "known": known, "criterion": criterion, "weight": weight}}
 
 
 def should_compress(items: int, columns: int, labels: int) -> bool:

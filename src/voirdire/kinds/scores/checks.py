@@ -143,14 +143,8 @@ def _largest_of_others(largest: Floats) -> Floats:
 
 def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
     """List the checks of a fit of scores: those of its method, then those of its scores."""
-    entries = [
-        connectivity_check(problem),
-        *constant_judges_check(problem),
-        *judge_ranges_check(problem),
-        separation_check(problem),
-        *unknown_error_check(problem),
-        *weights_check(problem),
-    ]
+    of_judges = [connectivity_check(problem), *constant_judges_check(problem), *judge_ranges_check(problem)]
+    entries = [*of_judges, separation_check(problem), *unknown_error_check(problem), *weights_check(problem)]
     entries += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
     posterior = basis.posterior
     unit = "points" if problem.in_points else "log-odds"
@@ -227,12 +221,8 @@ def separation_check(problem: ScoresProblem) -> Check:
     is_extreme = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
     names = [problem.items[item] for item in np.flatnonzero(is_extreme)]
     note = checks.under_some_criterion(len(problem.criteria))
-    return checks.separation_check(
-        names,
-        "No item has all its scores at one end of the scale.",
-        f"scored at one end of the scale by all judges{note}",
-        "scores",
-    )
+    ok_message = "No item has all its scores at one end of the scale."
+    return checks.separation_check(names, ok_message, f"scored at one end of the scale by all judges{note}", "scores")
 
 
 def unknown_error_check(problem: ScoresProblem) -> list[Check]:

@@ -124,42 +124,38 @@ class _WhiteCoordinates:
     """Coordinates in which the Hessian block of each judge is the identity, and that of other parameters nearly so."""
 
     def __init__(self, curvature: Curvature, expected: ExpectedLabels, size: int) -> None:
-        self._curvature, self._density = curvature, expected.density
-        self._own = expected.density.parameter_slices["confusion_judge"]
+        self._curvature, self._own = curvature, expected.density.parameter_slices["confusion_judge"]
         blocks = curvature.judge_blocks()
         smallest = np.linalg.eigvalsh(blocks)[:, 0]
         lift = np.where(smallest > 0.0, 0.0, 1.0 - smallest)  # for judges who label items twice
         blocks += lift[:, None, None] * np.eye(blocks.shape[1])
         self._factor = np.linalg.cholesky(blocks)  # (judges, n, n)
         self._inverse = np.linalg.inv(self._factor)
-        other_parameters = np.setdiff1d(np.arange(size), np.arange(self._own.start, self._own.stop))
-        self._rest, self._scale = other_parameters, np.ones(0)
-        if len(other_parameters):
-            rows, shares = expected.complete_information(curvature.found)
-            diagonal = expected.precision.copy()
-            slices = expected.density.parameter_slices
-            diagonal[slices["class_share"]] += np.diagonal(shares, axis1=-2, axis2=-1).ravel()
-            if "confusion" in slices:
-                diagonal[slices["confusion"]] += np.diagonal(rows.sum(axis=0), axis1=-2, axis2=-1).ravel()
-            self._scale = 1.0 / np.sqrt(diagonal[other_parameters])
+        self._rest = np.setdiff1d(np.arange(size), np.arange(self._own.start, self._own.stop))
+        rows, shares = expected.complete_information(curvature.found)
+        diagonal, slices = expected.precision.copy(), expected.density.parameter_slices
+        diagonal[slices["class_share"]] += np.diagonal(shares, axis1=-2, axis2=-1).ravel()
+        if "confusion" in slices:
+            diagonal[slices["confusion"]] += np.diagonal(rows.sum(axis=0), axis1=-2, axis2=-1).ravel()
+        self._scale = 1.0 / np.sqrt(diagonal[self._rest])
+
+    def _multiply_own(self, matrices: Floats, vectors: Floats) -> Floats:
+        """Multiply the values of each judge in vectors, shape (n, size), by the judge's matrix."""
+        judge_values = vectors[:, self._own].reshape(len(vectors), len(matrices), -1)
+        product = np.einsum("kab,nkb->nka", matrices, judge_values, optimize=True)
+        return np.asarray(product.reshape(len(vectors), -1))
 
     def from_white(self, white: Floats) -> Floats:
         """Transform white vectors, shape (n, size), to the coordinates of the density."""
         out = np.empty_like(white)
-        judge_values = white[:, self._own].reshape(len(white), len(self._factor), -1)
-        out[:, self._own] = np.einsum("kba,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
-            len(white), -1
-        )
+        out[:, self._own] = self._multiply_own(self._inverse.swapaxes(1, 2), white)
         out[:, self._rest] = white[:, self._rest] * self._scale
         return out
 
     def multiply(self, white: Floats) -> Floats:
         """Multiply white vectors, shape (n, size), by W."""
         product = self._curvature.multiply(self.from_white(white))
-        judge_values = product[:, self._own].reshape(len(white), len(self._factor), -1)
-        product[:, self._own] = np.einsum("kab,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
-            len(white), -1
-        )
+        product[:, self._own] = self._multiply_own(self._inverse, product)
         product[:, self._rest] *= self._scale
         return product
 

@@ -241,9 +241,9 @@ class _State:
         mean = sum(self.means[name][tuple(index)] for name, *index in where.parts)
         deviations = self.deviations_at(where)
         near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.pair_variances
-        worth = mean + deviations + np.sqrt(where.noise) * self.fresh
+        scores = mean + deviations + np.sqrt(where.noise) * self.fresh
         covariance, shared = (deviations.T @ other / len(deviations) for other in (deviations, self.gaps))
-        return Search(worth, self.noise, covariance, shared, near, where.noise)
+        return Search(scores, self.noise, covariance, shared, near, where.noise)
 
     def deviations_at(self, where: _RankingPlace) -> Floats:
         """Deviations of item scores at a place, shape (draws, items)."""

@@ -65,8 +65,8 @@ def weigh_answers(problem: Problem, families: object, start: Floats | None = Non
     InputError
         If the families do not match the problem's judges.
     """
-    kind, named_families, all_alone = _requested_families(problem, families)
-    if all_alone or not kind.can_weigh_answers(problem) or (named_families is None and not has_several_judges(problem)):
+    kind, named_families, can_weigh = _requested_families(problem, families)
+    if not can_weigh:
         return Panel(problem, find_mode(problem, start=start, chains=chains), named_families, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
@@ -92,23 +92,25 @@ def weigh_answers(problem: Problem, families: object, start: Floats | None = Non
 
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
     """Weigh answers as :func:`weigh_answers` does, but by the residuals at a point; return the problem and notes."""
-    kind, named_families, all_alone = _requested_families(problem, families)
-    if all_alone or not kind.can_weigh_answers(problem) or (named_families is None and not has_several_judges(problem)):
+    _, named_families, can_weigh = _requested_families(problem, families)
+    if not can_weigh:
         return problem, ()
     all_families = _find_families(problem, named_families, named_families or detect_families(problem, x), x)
     return _weigh_problem(problem, all_families, named_families, x)
 
 
 def _requested_families(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
-    """The kind of a problem, the named families, and True if each judge is a family of one."""
+    """The kind of a problem, the named families, and True if answers can have less weight."""
     kind = kind_of(problem)
     named_families = None if families is None else read_families(families, problem.judges)
     all_alone = named_families is not None and len(set(named_families.values())) == len(problem.judges)
-    if named_families and not all_alone and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
+    can_weigh = kind.can_weigh_answers(problem)
+    if named_families and not (all_alone or can_weigh or kind.uses_families(problem)):
         raise InputError(
             f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
         )
-    return kind, named_families, all_alone
+    has_several = named_families is not None or has_several_judges(problem)
+    return kind, named_families, can_weigh and has_several and not all_alone
 
 
 def _find_families(

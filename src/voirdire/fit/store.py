@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from voirdire import layouts
 from voirdire.errors import InputError
 from voirdire.fit.stored_arrays import wrong_arrays
 from voirdire.folders import write_folder_atomically
@@ -19,16 +20,6 @@ from voirdire.kinds.fit import Fit
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Packed
 from voirdire.kinds.registry import find_kind, fit_class
-from voirdire.layouts import (
-    FORMAT_VERSION,
-    Layout,
-    check_format,
-    check_seal,
-    read_json,
-    recognise_json,
-    recognise_text,
-    with_seal,
-)
 from voirdire.model.problem import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.model.target_answers import read_target_answers
@@ -40,12 +31,12 @@ MAX_COMPRESSION = 200  # largest compression ratio of arrays beyond 256 MB
 _PLAIN_FIELDS = ("method", "asked", "sampler", "seed", "prob", "seconds", "versions", "notes", "families")
 
 #: The files, with checks that distinguish them from other programs' files of the same name.
-LAYOUT = Layout(
+LAYOUT = layouts.Layout(
     "a saved fit",
     {
-        "result.json": recognise_json("model", "method", "checks"),
-        "run.json": recognise_json("format", "model", "method", "tables"),
-        "arrays.npz": recognise_text("PK\x03\x04", "centre.npy"),
+        "result.json": layouts.recognise_json("model", "method", "checks"),
+        "run.json": layouts.recognise_json("format", "model", "method", "tables"),
+        "arrays.npz": layouts.recognise_text("PK\x03\x04", "centre.npy"),
     },
 )
 
@@ -67,7 +58,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     packed = fit.kind.pack(fit.problem)
     arrays |= packed.arrays
     run = {
-        "format": FORMAT_VERSION,
+        "format": layouts.FORMAT_VERSION,
         "model": asdict(fit.model),
         **{name: getattr(fit, name) for name in _PLAIN_FIELDS},
         "method_checks": [check.as_dict() for check in fit.method_checks],
@@ -80,7 +71,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
         (place / "result.json").write_text(result, encoding="utf-8")
         np.savez_compressed(place / "arrays.npz", **arrays)
-        content = json.dumps(with_seal(run, place / "arrays.npz"), indent=1)
+        content = json.dumps(layouts.with_seal(run, place / "arrays.npz"), indent=1)
         (place / "run.json").write_text(content, encoding="utf-8")
     return Path(folder)
 
@@ -109,9 +100,9 @@ def load(folder: str | Path) -> Fit:
         if not (place / name).is_file():
             raise InputError(f"{place}: no saved fit here ({name} is missing); save one with Fit.save or fit --out")
     try:
-        run = read_json(place / "run.json")
-        check_format(place, run)
-        check_seal(run, place / "arrays.npz")
+        run = layouts.read_json(place / "run.json")
+        layouts.check_format(place, run)
+        layouts.check_seal(run, place / "arrays.npz")
     except InputError:
         raise
     except Exception as error:
@@ -182,7 +173,7 @@ def _read_model(content: dict[str, Any]) -> Model:
     sections = {
         name: None
         if content.get(name) is None
-        else Section(content[name]["kind"], _parse_prior_numbers(content[name]["prior"]))
+        else Section(content[name]["kind"], tuple((key, float(value)) for key, value in content[name]["prior"]))
         for name in SECTION_NAMES
     }
     lists = {
@@ -191,7 +182,3 @@ def _read_model(content: dict[str, Any]) -> Model:
         "terms": tuple(TermRow(tuple(factors), rate, sd) for factors, rate, sd in content["terms"]),
     }
     return Model(**{**content, **sections, **lists})
-
-
-def _parse_prior_numbers(prior: list[list[Any]]) -> tuple[tuple[str, float], ...]:
-    return tuple((key, float(value)) for key, value in prior)

@@ -7,21 +7,9 @@ from typing import Any
 
 import numpy as np
 
-_CODES = {
-    "judge": "judges",
-    "criterion": "criteria",
-    "item": "items",
-    "first": "items",
-    "second": "items",
-    "context": "contexts",
-    "row_context": "contexts",
-    "system": "systems",
-    "run": "runs",
-    "phase": "phases",
-    "label": "labels",
-    "group": "groups",
-    "details_group": "groups",
-}
+_CODES = {name: f"{name}s" for name in ("judge", "item", "context", "system", "run", "phase", "label", "group")}
+_CODES |= {"criterion": "criteria", "first": "items", "second": "items"}
+_CODES |= {"row_context": "contexts", "details_group": "groups"}
 _NULLABLE_CODES = ("group", "details_group", "known")  # codes that may be -1
 _REQUIRED = {"votes": ("judge", "criterion", "first", "second", "counts"), "rated": ("judge", "criterion", "item")}
 WITHOUT_DRAWS = ("map", "adam")  # methods that give a mode only

@@ -70,15 +70,8 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     method = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
     problem, notes, inferred = _infer_update(fit, encoded, method)
     # notes on the old table
-    stale_notes = (
-        "Duplicate judges:",
-        "Families:",
-        "Sampled with",
-        NO_LAPLACE_PREFIX,
-        ADAM_NOTE,
-        UPDATED_PREFIX,
-        REFIT_PREFIX,
-    )
+    prefixes = (NO_LAPLACE_PREFIX, ADAM_NOTE, UPDATED_PREFIX, REFIT_PREFIX)
+    stale_notes = ("Duplicate judges:", "Families:", "Sampled with", *prefixes)
     old_notes = {*kind.outcome(old, fit.posterior), *inferred.notes}
     kept_notes = [note for note in fit.notes if note not in old_notes and not note.startswith(stale_notes)]
     posterior = kind.evened(problem, inferred.posterior)

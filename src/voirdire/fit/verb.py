@@ -234,25 +234,10 @@ def fit(
         anchors = join_people_answers(anchors, answers)
         _check_anchor_request(anchors, anchor_mode)
         anchor_table = as_anchors(anchors)
-    request = Request(
-        criteria,
-        anchor_table,
-        anchor_mode,
-        families,
-        levels,
-        classes,
-        over,
-        covariates,
-        item_families,
-        without_own_family,
-        by,
-        order,
-        positive,
-        board,
-        about,
-        judges,
-        () if terms is None else parse_terms(terms),
-    )
+    rows = () if terms is None else parse_terms(terms)
+    answers_of = (criteria, anchor_table, anchor_mode, families, levels, classes, over)
+    effects = (covariates, item_families, without_own_family, by)
+    request = Request(*answers_of, *effects, order, positive, board, about, judges, rows)
     with listen_for_notes(notes.append):
         with_terms = request if model is None else replace(request, terms=load_model(model).terms)
         table = read_answers(votes, levels, keep=with_terms.columns)
@@ -266,7 +251,8 @@ def fit(
         request = replace(request, levels=scale)
         notes.append(f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores.")
     if board:
-        _check_draws(method_settings)
+        if not method_settings.size:
+            raise InputError(f"a board needs draws, and method {method!r} has none; take another")
         kind.check_board(table, request)
     if terms is not None:
         if model is not None:
@@ -359,11 +345,6 @@ def _check_request(method: Method, prob: float, over: str) -> None:
     raise_problems(problems)
     if method.device == "gpu":
         find_gpu()  # before a mode is searched for in vain
-
-
-def _check_draws(method: Method) -> None:
-    if not method.size:
-        raise InputError(f"a board needs draws, and method {method.name!r} has none; take another")
 
 
 def _check_anchor_request(anchors: object, mode: str | None) -> None:

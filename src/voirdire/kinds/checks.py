@@ -115,26 +115,6 @@ def _withheld_orientation(entry: Check, dependence: Level) -> Check:
     return Check(entry.check, "warn", None, message)
 
 
-def reversed_judges_check(entry: Check, worse: list[str], share: float) -> Check:
-    """Add to the check of orientation the judges that are worse than chance under the chosen orientation.
-
-    Parameters
-    ----------
-    worse : list of str
-        Names of these judges.
-    share : float
-        Share of the panel's information from reversed answers; a large share suggests the wrong orientation.
-    """
-    if not worse or share <= REVERSED_WARN:
-        return entry  # a few weak judges are left to the check below-chance
-    level: Level = "warn" if entry.level == "ok" else entry.level
-    message = (
-        f"{entry.message} This orientation makes {list_names(worse, verb=False)} worse than chance: a warning "
-        "sign that only human answers (anchors) can settle."
-    )
-    return Check(entry.check, level, entry.value, message)
-
-
 def below_chance_check(
     problem: Problem, summary: dict[str, Any], guessing: float = 0.5, advice: str = REVERSED_ADVICE
 ) -> list[Check]:
@@ -196,15 +176,25 @@ def separation_check(names: list[str], ok_message: str, condition: str, answers:
 
 
 def add_reversed_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
-    """Add judges worse than chance to the check of orientation, unless people answered; keep other checks."""
+    """Add judges worse than chance to the check of orientation, unless people answered; keep other checks.
+
+    If much of the panel's information is from reversed answers, the orientation may be wrong.
+    """
     reliability = np.asarray(summary["reliability"], dtype=float)
     anchored = getattr(problem, "anchors", None) is not None
     if entry.check != "orientation" or anchored or np.isnan(reliability).any():
         return entry
     information = problem.judge_votes * np.abs(2.0 * reliability - 1.0)
     worse = reliability < 0.5
-    share = float(information[worse].sum() / max(information.sum(), 1e-300))
-    return reversed_judges_check(entry, [problem.judges[k] for k in np.flatnonzero(worse)], share)
+    if information[worse].sum() <= REVERSED_WARN * max(information.sum(), 1e-300):
+        return entry  # a few weak judges are left to the check below-chance
+    level: Level = "warn" if entry.level == "ok" else entry.level
+    names = list_names([problem.judges[k] for k in np.flatnonzero(worse)], verb=False)
+    message = (
+        f"{entry.message} This orientation makes {names} worse than chance: a warning sign that only human answers "
+        "(anchors) can settle."
+    )
+    return Check(entry.check, level, entry.value, message)
 
 
 def label_switching_check(mass: float, at_mode: bool = False) -> Check:

@@ -61,9 +61,8 @@ def to_data_frame(columns: Columns) -> pd.DataFrame:
 def to_records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
     """Make a dictionary of plain Python numbers of each row; None for missing values."""
     keys = tuple(columns) if keys is None else keys
-    return [
-        dict(zip(keys, row, strict=True)) for row in zip(*(_plain_cells(columns[key]) for key in keys), strict=True)
-    ]
+    rows = zip(*(_plain_cells(columns[key]) for key in keys), strict=True)
+    return [dict(zip(keys, row, strict=True)) for row in rows]
 
 
 def _plain_cells(column: Any) -> list[Any]:

@@ -111,9 +111,8 @@ class Fit:
         - Scores: severity, discrimination, components of variance; see :func:`.scores.results.judge_table`.
         - Votes and scores: both; see :func:`voirdire.kinds.votes_and_scores.kind.votes_and_scores_judge_table`.
         """
-        return self._frame(
-            {self.kind.heading.get(name, name): column for name, column in self.tables["judges"].items()}
-        )
+        heading, columns = self.kind.heading, self.tables["judges"]
+        return self._frame({heading.get(name, name): column for name, column in columns.items()})
 
     @property
     def in_pandas(self: F) -> F:
@@ -217,9 +216,8 @@ class Fit:
         """
         check_result_subject(about, None)
         if averaged := self.kind.predicted_on_average(self.problem):
-            give_notice(
-                f"Answers are predicted on average over {', '.join(averaged)}, whatever the questions say of it."
-            )
+            factors = ", ".join(averaged)
+            give_notice(f"Answers are predicted on average over {factors}, whatever the questions say of it.")
         problem = self.problem if about is None else replace(self.problem, about=about)
         if about == TARGET:
             return self._frame(self.kind.predict_target(problem, self.posterior, table, self.prob))

@@ -97,7 +97,8 @@ class GapPosterior:
         """Draw scores about the target from draws about the panel, shape (draws, items), in the same unit."""
         rng = np.random.default_rng(GAP_SEED)
         centre, size, z = standardise_draws(drawn)
-        node_index = self._draw_nodes(rng, len(drawn))
+        ends = np.cumsum([node.weight for node in self.nodes])
+        node_index = np.searchsorted(ends / ends[-1], (rng.permutation(len(drawn)) + 0.5) / len(drawn))
         target, noise = np.empty_like(z), rng.standard_normal(z.shape)
         people = rng.standard_normal((len(z), len(self.seen)))
         r = np.array([node.r for node in self.nodes])[node_index]
@@ -110,18 +111,6 @@ class GapPosterior:
             prior = rho * z[in_node] + np.sqrt(1.0 - rho**2) * noise[in_node]
             target[in_node] = rho * (prior + (people[in_node] - prior[:, self.seen]) @ self.gain_matrix(rho).T)
         return np.asarray(centre + size * target)
-
-    def difference_scale(self, drawn: Floats) -> Floats:
-        """Compute the factor of all differences about the target in each draw of :meth:`to_target`, shape (draws,)."""
-        r = np.array([node.r for node in self.nodes])
-        return np.asarray(
-            r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * moments_over_items(drawn)[1][:, 0]
-        )
-
-    def _draw_nodes(self, rng: np.random.Generator, count: int) -> Ints:
-        """Draw a node for each draw, shape (count,)."""
-        ends = np.cumsum([node.weight for node in self.nodes])
-        return np.searchsorted(ends / ends[-1], (rng.permutation(count) + 0.5) / count)
 
     def expected_scores(self, score: Floats) -> Floats:
         """Compute expected scores about the target, in the order of the panel's ``score``, shape (items,).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -11,6 +12,7 @@ from voirdire.errors import InputError
 from voirdire.infer import checks as check
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.posterior import Mode, Posterior
+from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats, Ints
 
@@ -100,6 +102,17 @@ def anchor_folds(count: int) -> list[Ints]:
     return [np.arange(start, count, MAX_FOLDS) for start in range(min(MAX_FOLDS, count))]
 
 
+def fix_parameters(density: LogDensity, data: Data, values: Mapping[str, Floats | float]) -> Data:
+    """Add fixed values of some parameters to tables; values of parameters that the density lacks are not used."""
+    x = density.flat(
+        {p.name: np.broadcast_to(values.get(p.name, 0.0), p.shape(density.sizes)) for p in density.parameters}, np
+    )
+    fixed = np.zeros(density.size)
+    for name in density.parameter_slices.keys() & values.keys():
+        fixed[density.parameter_slices[name]] = 1.0
+    return data | {"pinned": {"x": x, "held": fixed}}
+
+
 class HumanAnswers(Generic[P]):
     """Answers of people in a problem; this base class is for kinds in which they only enter the likelihood.
 
@@ -187,9 +200,8 @@ class HumanAnswers(Generic[P]):
             convergence = check.check_convergence(mode.gradient, mode.converged)
             return Inferred(Posterior(self.problem.density, mode.x, None), (convergence,), method="map")
         draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(method.seed))
-        convergence = check.check_convergence(
-            max(mode.gradient for mode in modes), all(mode.converged for mode in modes)
-        )
+        converged = all(mode.converged for mode in modes)
+        convergence = check.check_convergence(max(mode.gradient for mode in modes), converged)
         return Inferred(Posterior(self.problem.density, draws.mean(axis=0), draws[None]), (convergence,))
 
     def cut_mode(self) -> Mode:

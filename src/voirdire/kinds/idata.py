@@ -168,13 +168,13 @@ def _describe_variable(group: str, name: str, unit: str) -> dict[str, str]:
         units, definition = GROUP_DESCRIPTIONS[group]
         return {"units": units, "definition": definition.format(name=name)}
     if group == "posterior" or (group, name) == ("constant_data", "weight"):
-        description = unit_and_definition(name, unit)
-        return {"units": description.units, "definition": description.definition}
+        return unit_and_definition(name, unit)._asdict()
     if group == "unconstrained_posterior":
         return _describe_unconstrained(name, unit)
     if group == "constant_data":
-        text = "number of answers of each judge" if name == "answers_by_judge" else f"{name[7:]} of each answer"
-        return {"units": "name" if name != "answers_by_judge" else "answers", "definition": text}
+        is_count = name == "answers_by_judge"
+        text = "number of answers of each judge" if is_count else f"{name.removeprefix('answer_')} of each answer"
+        return {"units": "answers" if is_count else "name", "definition": text}
     return {}
 
 
@@ -183,4 +183,4 @@ def _describe_unconstrained(name: str, unit: str) -> dict[str, str]:
         if name.startswith(prefix):
             description = unit_and_definition(natural_name(name.removeprefix("logit_")), unit)
             return {"units": word, "definition": f"{word} of: {description.definition}"}
-    return {"units": unit_and_definition(name, unit).units, "definition": unit_and_definition(name, unit).definition}
+    return unit_and_definition(name, unit)._asdict()

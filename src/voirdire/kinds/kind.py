@@ -17,7 +17,7 @@ from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.page_words import PageWords
+from voirdire.kinds.page_words import PageWords, read_page_words
 from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shown_draws
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities, item_score_quantities, judge_quantities, parameter_quantities
@@ -97,8 +97,6 @@ class Kind(ABC, Generic[T, P]):
         Name in model files.
     words : str
         Name in sentences.
-    page_words : PageWords
-        Words for pages about its fits.
     refused : tuple of str
         Settings of ``fit`` that it does not take.
     results : dict
@@ -107,9 +105,13 @@ class Kind(ABC, Generic[T, P]):
 
     name: ClassVar[str]
     words: ClassVar[str]
-    page_words: ClassVar[PageWords]
     refused: ClassVar[tuple[str, ...]] = ()
     results: ClassVar[Results]
+
+    @property
+    def page_words(self) -> PageWords:
+        """Words for pages about its fits."""
+        return read_page_words(self.name)
 
     def check_request(self, request: Request) -> None:
         """Refuse settings that are for other kinds of data.
@@ -231,9 +233,8 @@ class Kind(ABC, Generic[T, P]):
     def checks(self, problem: P, basis: CheckBasis) -> list[Check]:
         """Make the checks of a fit, after those of its method and before the check of drift."""
 
-    heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType(
-        {}
-    )  # headings of columns that have other names in JSON
+    # headings of columns that have other names in JSON
+    heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({})
 
     def result_subject(self, problem: P, request: Request) -> str | None:
         """Subject of results: "target" or "panel"; None if not requested, for results about the panel."""

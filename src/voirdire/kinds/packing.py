@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from voirdire.kinds.kind import Packed
 from voirdire.kinds.people import PeopleTable
 from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.tables.further import Further
@@ -95,6 +96,15 @@ def unpack_people(table_class: type[R], names: dict[str, Any], arrays: dict[str,
         return None
     table = table_class(**unpack_rated(names["people"], arrays, "people"))
     return PeopleTable(table, tuple(names["people_notes"]))
+
+
+def pack_rated_problem(problem: Any, key: str, **further_names: Any) -> Packed:
+    """Pack a problem of scores or rankings: its table, votes on criteria, and people's answers."""
+    names, arrays = pack_votes({"criteria": problem.criteria_votes})
+    names[key], codes = pack_rated(problem.table, key)
+    people, people_arrays = pack_people(problem.anchors)
+    sections = {"tables": names | further_names | people, "anchors": None, "over": problem.density.over}
+    return Packed(sections, arrays | codes | people_arrays)
 
 
 def _select_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:

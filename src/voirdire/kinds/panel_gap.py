@@ -41,9 +41,8 @@ INTERVAL_PROBABILITY = 0.9  # probability of the interval in sentences
 MIN_PANEL_PROBABILITY = 0.95  # probability above which a panel is sure of the order of a pair
 MAX_ITEMS = 60  # largest number of items in the sentence about pairs
 GAP_SEED = 4501  # seed of random numbers that are independent of all others
-_GAP_CACHE: WeakKeyDictionary[TargetAnswers, dict[int, GapPosterior]] = (
-    WeakKeyDictionary()
-)  # a posterior takes a second
+# a posterior takes a second
+_GAP_CACHE: WeakKeyDictionary[TargetAnswers, dict[int, GapPosterior]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.model.specs import Model
 from voirdire.model.terms import ANCHORS
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -32,7 +33,6 @@ from voirdire.tables.ratings import Rated, known_names
 from voirdire.typing import Floats, Ints
 
 PEOPLE = "people"
-_MAX_NAMES = 5  # names listed in a message; the others are counted
 UNUSED_NOTE = "they say nothing about this panel and are not used."
 UNKNOWN_CONTEXT_NOTE = "strengths of items there are not known, so they are not used."
 
@@ -64,14 +64,9 @@ def match_items(people: R, panel: R, problems: Problems, answered: str) -> tuple
     """Encode people's table like a panel's, unknown items as -1; also describe these items in words."""
     criterion = criterion_codes(people, panel, problems)
     message = describe_unknown_anchors(people.items, people.item, panel.items, "about item", answered)
-    coded = replace(
-        people,
-        criteria=panel.criteria,
-        items=panel.items,
-        criterion=criterion[people.criterion],
-        item=level_positions(people.items, panel.items)[people.item],
-        has_criteria=panel.has_criteria,
-    )
+    names = {"criteria": panel.criteria, "items": panel.items, "has_criteria": panel.has_criteria}
+    item = level_positions(people.items, panel.items)[people.item]
+    coded = replace(people, **names, criterion=criterion[people.criterion], item=item)
     return coded, message
 
 
@@ -118,12 +113,31 @@ def describe_unknown_anchors(
     if not unknown:
         return ""
     rows = int(np.isin(code, unknown).reshape(len(code), -1).any(axis=1).sum())
-    examples = ", ".join(repr(names[number]) for number in unknown[:_MAX_NAMES])
-    suffix = f" and {len(unknown) - _MAX_NAMES} more" if len(unknown) > _MAX_NAMES else ""
+    examples = known_names([names[number] for number in unknown])
     preposition, _, noun = where.partition(" ")
     article = "an" if noun[0] in "aeiou" else "a"
     subject = f"1 anchor is {preposition} {article} {noun}" if rows == 1 else f"{rows} anchors are {where}s"
-    return f"{subject} that no judge has {answered} ({examples}{suffix}{nearest_name(names[unknown[0]], known)})"
+    return f"{subject} that no judge has {answered} ({examples}{nearest_name(names[unknown[0]], known)})"
+
+
+def match_contexts(
+    contexts: Sequence[str], code: Ints, known: Sequence[str], answered: str, table: str
+) -> tuple[Ints, list[str]]:
+    """Find the panel's code of the context of each anchor, -1 for others; also return a note on these.
+
+    Raises
+    ------
+    InputError
+        No anchor is in a context of the panel.
+    """
+    codes = level_positions(contexts, known)[code]
+    message = describe_unknown_anchors(contexts, code, known, "in context", answered)
+    if message and (codes < 0).all():
+        raise InputError(
+            f"anchors: all {message}; name contexts as in the {table}, or leave the column out if people were asked "
+            "about items as such"
+        )
+    return codes, [f"{message}: {UNKNOWN_CONTEXT_NOTE}"] if message else []
 
 
 TWO_SCORE_SCALE = float(np.sqrt(2.0))  # scale of the difference of two noises, in units of the scale of one

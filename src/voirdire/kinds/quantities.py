@@ -14,13 +14,14 @@ from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.further_terms import ResolvedTerms
 from voirdire.kinds.panel_gap import shown_draws, target_and_panel_scores
-from voirdire.kinds.results import context_strengths
+from voirdire.kinds.results import context_strengths, summarise_quantity
 from voirdire.model.design import Term
 from voirdire.model.natural_scales import LOG_PARAMETERS, LOG_PREFIX, LOGIT_PARAMETERS, natural_name
 from voirdire.model.panel_density import EFFECT_PREFIX, STEP, term_label
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.term_rows import FACTOR_SEPARATOR
 from voirdire.model.terms.arrays import logistic_sigmoid
+from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.model.terms.raters import scaled_discrimination
 from voirdire.model.terms.reliability import Values
@@ -63,7 +64,7 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
         elif name == "weight":
             draws = normalised_weights(density, values)
         elif name in SHARE_PARAMETERS:
-            draws = _softmax_shares(value)
+            draws = np.exp(log_softmax(value, value.shape[-1], np))
         elif name == "raw_discrimination":
             draws = scaled_discrimination(value)
         elif name in LOG_PARAMETERS or name.startswith(LOG_PREFIX):
@@ -114,11 +115,6 @@ def rescale_draws(quantities: Quantities, rescale: Callable[[str, Floats], Float
 def _is_constant(value: Floats) -> bool:
     """True if draws are equal up to rounding, such as the rate of first items in models without positions."""
     return len(value) > 1 and bool(np.ptp(value, axis=0).max() < 1e-9)
-
-
-def _softmax_shares(log: Floats) -> Floats:
-    weights = np.exp(log - log.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 SPREAD_NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spread": "tie_judge"}
@@ -186,11 +182,11 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
 def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str], prob: float) -> Columns:
     unit, units = problem.unit[1], problem.added.units
 
-    def stack_slopes(values: Values) -> Values:
-        return {"slope": unit * np.stack([values[name] for name in names], axis=-1)}
+    def stack_slopes(values: Values) -> Floats:
+        return np.asarray(unit * np.stack([values[name] for name in names], axis=-1))
 
     summary, wide = (
-        posterior.summarise_quantities(stack_slopes, level)["slope"]
+        summarise_quantity(posterior, stack_slopes, level)
         for level in (prob, 1.0 - (1.0 - CLEAR_PROBABILITY) / len(names))
     )
     columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
@@ -205,12 +201,12 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
     codes = [problem.judges.index(judge) for judge in judges]
     judge_slopes = _judge_slopes_name(problem.added, OWN_FAMILY)
 
-    def family_effects(values: Values) -> Values:
+    def family_effects(values: Values) -> Floats:
         overall = values[EFFECT_PREFIX + OWN_FAMILY][..., None]
         effect = np.zeros(len(codes)) if judge_slopes is None else values[judge_slopes][..., codes]
-        return {"effect": problem.unit[1] * np.concatenate([overall, overall + effect], axis=-1)}
+        return np.asarray(problem.unit[1] * np.concatenate([overall, overall + effect], axis=-1))
 
-    summary = posterior.summarise_quantities(family_effects, prob)["effect"]
+    summary = summarise_quantity(posterior, family_effects, prob)
     columns: Columns = {"judge": np.array([None, *judges], dtype=object)}
     return columns | {"effect": summary.point, "low": summary.low, "high": summary.high}
 
@@ -224,11 +220,11 @@ def _judge_slopes_name(added: ResolvedTerms, covariate: str) -> str | None:
 def _term_rows(
     problem: Problem, added: ResolvedTerms, posterior: Posterior, term: Term, prob: float
 ) -> list[dict[str, Any]]:
-    def term_values(values: Values) -> Values:
+    def term_values(values: Values) -> Floats:
         value: Floats = problem.unit[1] * values[term.name]
-        return {"value": value @ added.walk.T if STEP in term.factors else value}
+        return value @ added.walk.T if STEP in term.factors else value
 
-    summary = posterior.summarise_quantities(term_values, prob)["value"]
+    summary = summarise_quantity(posterior, term_values, prob)
     names = [_level_names(problem, added, factor) for factor in term.factors]
     levels: Any = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
     labels = [", ".join(map(str, level)) for level in levels]

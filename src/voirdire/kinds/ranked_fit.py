@@ -208,9 +208,7 @@ class TermsFit(RankedFit):
         InputError
             The fit has no such terms.
         """
-        return self._term_frame(
-            "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
-        )
+        return self._term_frame("terms", "terms() needs fit(..., terms=...) with terms beside items and judges")
 
     def _term_frame(self, name: str, message: str) -> pd.DataFrame:
         import pandas as pd

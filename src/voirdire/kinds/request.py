@@ -44,6 +44,5 @@ class Request:
         columns = () if covariates is None else (*covariate_columns(covariates), *covariate_names(covariates))
         columns += () if self.by is None else (self.by,)
         names = [name for row in self.terms for name in row.factors]
-        return tuple(
-            dict.fromkeys((*columns, *names, *covariate_columns(names)))
-        )  # votes also have a column of each for both items
+        # votes also have a column of each for both items
+        return tuple(dict.fromkeys((*columns, *names, *covariate_columns(names))))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, Summary, integrated_scores, normalised_weights, summary_of_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.interchangeable import interchangeable_items
@@ -38,13 +40,26 @@ def strengths_over_contexts(values: Values, over: str) -> Array:
     return strength if "level" in values else strength - strength.mean(axis=-1, keepdims=True)
 
 
+def scope_words(over: str) -> str:
+    """Words for the contexts that results are over."""
+    return "contexts like these" if over == "new" else "these contexts alone"
+
+
+def refuse_scope(over: str, models: str) -> None:
+    """Refuse ``over="these"`` for a fit without contexts; ``models`` are examples of models with contexts."""
+    if over != "new":
+        raise InputError(
+            f"over {over!r} is for models with contexts, such as {models}, and tables with a column context of several "
+            "contexts"
+        )
+
+
 def contexts_note(over: str) -> str:
     """Write a note on the scores of a fit with contexts."""
-    scope, other_scope = "contexts like these", "these contexts alone"
-    scope, other_scope, other = (scope, other_scope, "these") if over == "new" else (other_scope, scope, "new")
+    other = "these" if over == "new" else "new"
     return (
-        f"Scores are over {scope}: over='{other}' (--over {other}) gives scores over {other_scope}; contexts() "
-        "(--contexts --json) has the strengths in each."
+        f"Scores are over {scope_words(over)}: over='{other}' (--over {other}) gives scores over {scope_words(other)}; "
+        "contexts() (--contexts --json) has the strengths in each."
     )
 
 
@@ -65,6 +80,13 @@ QuantityFunction = Callable[[Values], Floats]  # quantity from named values, wit
 
 SCORE_DIGITS = 12  # scores that agree in this number of digits are not ordered by the difference
 MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
+
+
+def summarise_quantity(
+    posterior: Posterior, function: QuantityFunction, prob: float, *, parts: bool = False
+) -> Summary:
+    """Summarise one quantity by :meth:`.Posterior.summarise_quantities`."""
+    return posterior.summarise_quantities(lambda values: {"": function(values)}, prob, parts=parts)[""]
 
 
 def level_columns(**levels: Sequence[str]) -> Columns:
@@ -94,7 +116,7 @@ def quantity_table(
     parts : bool
         Whether the quantity consists of parts of a whole; see :meth:`.Posterior.summarise_quantities`.
     """
-    summary = posterior.summarise_quantities(lambda values: {name: function(values)}, prob, parts=parts)[name]
+    summary = summarise_quantity(posterior, function, prob, parts=parts)
     rows = len(next(iter(levels.values())))
     columns = {name: summary.point, "low": summary.low, "high": summary.high}
     return levels | {key: np.resize(part, rows) for key, part in columns.items()}
@@ -111,19 +133,14 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
 
     If the subject of results was requested (:mod:`voirdire.kinds.panel_gap`), also score and interval about the other.
     """
-    summary = posterior.summarise_quantities(
-        lambda values: {"score": integrated_scores(problem.density, values)}, prob
-    )["score"]
-    values = posterior.values
-    columns = _rank_items(
-        problem, summary, None if values is None else integrated_scores(problem.density, values), prob
-    )
+    scores, values = partial(integrated_scores, problem.density), posterior.values
+    summary = summarise_quantity(posterior, scores, prob)
+    columns = _rank_items(problem, summary, None if values is None else scores(values), prob)
     if problem.about is not None and not posterior.around_centre:
         target, panel = (None, None) if values is None else target_and_panel_scores(problem, values)
         fitted = values is not None and "panel_error" in values
-        summaries = [
-            summary if draws is None else summary_of_draws(posterior, draws, prob) for draws in (target, panel)
-        ]
+        pair = (target, panel)
+        summaries = [summary if draws is None else summary_of_draws(posterior, draws, prob) for draws in pair]
         if not fitted:
             panel_draws = summary.point[None] if panel is None else panel
             summaries[0] = summaries[0]._replace(point=find_gap(problem, panel_draws).expected_scores(summary.point))
@@ -186,7 +203,7 @@ def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Colu
 
 def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Table of strengths by criterion and item (log-odds), with sd and interval."""
-    summary = posterior.summarise_quantities(lambda values: {"strength": values["strength"]}, prob)["strength"]
+    summary = summarise_quantity(posterior, itemgetter("strength"), prob)
     columns = level_columns(criterion=problem.criteria, item=problem.items)
     return columns | dict(zip(("strength", "sd", "low", "high"), (part.ravel() for part in summary), strict=True))
 

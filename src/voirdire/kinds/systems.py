@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, summary_of_draws
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.kind import Entrants
-from voirdire.kinds.results import rank_columns
+from voirdire.kinds.results import rank_columns, scope_words
 from voirdire.tables.ratings import Rated
 from voirdire.typing import Floats, Ints
 
@@ -110,8 +110,7 @@ def check_context_scope(placement: Placement | None, over: str, answers: str, su
 
 def systems_note(table: Rated, over: str) -> str:
     """Write a note on a fit of systems in contexts."""
-    scope = "contexts like these" if over == "new" else "these contexts alone"
     return (
         f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "
-        f"and the report compare the systems over {scope}."
+        f"and the report compare the systems over {scope_words(over)}."
     )

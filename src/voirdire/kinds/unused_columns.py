@@ -63,15 +63,19 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
     ]
 
 
+def contexts_per_item(table: Any) -> Ints:
+    """Number of contexts of each item, shape (items,); 0 without contexts."""
+    context, items = context_codes(table), len(table.items)
+    if context is None:
+        return np.zeros(items, dtype=np.int64)
+    votes = hasattr(table, "row_context")
+    item = np.stack([table.first, table.second])[:, table.row_cell] if votes else table.item[None]
+    return np.bincount(np.unique(item * len(table.contexts) + context) // len(table.contexts), minlength=items)
+
+
 def has_recurring_items(table: Any) -> bool:
     """True if some item is in two contexts."""
-    context = context_codes(table)
-    if context is None:
-        return False
-    votes = hasattr(table, "row_context")
-    items = np.stack([table.first, table.second])[:, table.row_cell] if votes else table.item[None]
-    pairs = np.unique(items * len(table.contexts) + context)
-    return len(pairs) > len(np.unique(pairs // len(table.contexts)))
+    return bool((contexts_per_item(table) > 1).any())
 
 
 def context_codes(table: Any) -> Ints | None:

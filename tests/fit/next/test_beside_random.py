@@ -71,7 +71,7 @@ def test_unconnected_pairs_asked_next_teach_no_less_than_random_ones(
         share = []
         for rows in (suggested(x, draw), rng.choice(PAIRS, ASKED, replace=False)):
             rest = np.setdiff1d(np.arange(PAIRS), rows)
-            p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities().p[rest]
+            p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities()[0][rest]
             share.append(float(((p > 0.5) == (truth[rest] > 0)).mean()))
         lead.append(share[0] - share[1])
     error = np.std(lead, ddof=1) / np.sqrt(draws)

@@ -14,7 +14,7 @@ from voirdire.infer import find_mode
 from voirdire.kinds import Request, encode_labels
 from voirdire.kinds.labels.families import find_families
 from voirdire.kinds.labels.kind import LABELS
-from voirdire.kinds.labels.states import beliefs_of_others, panel_class_probabilities
+from voirdire.kinds.labels.states import leave_judge_out, panel_class_probabilities
 from voirdire.model import load_model
 from voirdire.tables import read_labels
 
@@ -154,7 +154,7 @@ def test_what_is_asked_anew_is_bayes_rule(name: str, graded: tuple[pd.DataFrame,
         counts[:, density.judge_columns(np.array([judge]))] = 0.0
         one = {name: column[:1] for name, column in problem.data["labels"].items()}
         data = {"labels": one | {"counts": counts}}
-        chance = beliefs_of_others(density, values, data, judge)[1][0]
+        chance = leave_judge_out(density, values, data, judge)[1][0]
         log = lambda given, one=one: float(  # noqa: E731
             density.log_parts(values, {"labels": one | {"counts": given}}, np)[0][0][0]
         )

@@ -51,7 +51,7 @@ def test_log_loss_is_not_behind_ridge_s(llmbar, size: int, draws: int, accuracy:
         rng = np.random.default_rng([size, draw, 2])
         rows = rng.choice(len(truth), size, replace=False)
         rest = np.setdiff1d(np.arange(len(truth)), rows)
-        p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities().p
+        p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities()[0]
         ours = -np.log(np.where(truth > 0, p, 1 - p))[rest]
         theirs = -log_expit(truth * (x @ by_cross_validation(x[rows], truth[rows], rng)))[rest]
         lead.append(theirs.mean() - ours.mean())
@@ -85,7 +85,7 @@ def test_one_judge_far_ahead_is_not_lost(mistakes: str, draws: int) -> None:
         x = truth[:, None] * np.where(z < ndtri(right), 1.0, -1.0)
         rows = rng.choice(350, 20, replace=False)
         rest = np.setdiff1d(np.arange(350), rows)
-        p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities().p[rest]
+        p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities()[0][rest]
         agreed = (x[rows] * truth[rows, None]).sum(axis=0)
         single = x[rest][:, agreed == agreed.max()].mean(axis=1) * truth[rest]
         lead.append(((p > 0.5) == (truth[rest] > 0)).mean() - ((single > 0) + 0.5 * (single == 0)).mean())

@@ -225,17 +225,11 @@ class _State:
         kept = np.argsort(-matters * np.exp(-0.5 * (gaps.mean(axis=0) / sd) ** 2), kind="stable")[:MAX_PAIRS]
         spread = drawn.get("log_context_spread")
         means = {term.name: drawn[term.name].mean(axis=0) for term in density.terms}
-        return cls(
-            {name: drawn[name] - mean for name, mean in means.items()},
-            means,
-            gaps[:, kept] - gaps[:, kept].mean(axis=0),
-            gaps[:, kept].mean(axis=0),
-            sd[kept] ** 2,
-            matters[kept],
-            0.0 if spread is None else float(np.exp(2.0 * spread).mean()),
-            rng.gumbel(size=theta.shape),
-            rng.normal(size=theta.shape),
-        )
+        deviations = {name: drawn[name] - mean for name, mean in means.items()}
+        middle, new_context = gaps[:, kept].mean(axis=0), 0.0 if spread is None else float(np.exp(2.0 * spread).mean())
+        noise = rng.gumbel(size=theta.shape), rng.normal(size=theta.shape)
+        centred = gaps[:, kept] - middle
+        return cls(deviations, means, centred, middle, sd[kept] ** 2, matters[kept], new_context, *noise)
 
     @property
     def pair_variances(self) -> Floats:
@@ -247,14 +241,9 @@ class _State:
         mean = sum(self.means[name][tuple(index)] for name, *index in where.parts)
         deviations = self.deviations_at(where)
         near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.pair_variances
-        return Search(
-            mean + deviations + np.sqrt(where.noise) * self.fresh,
-            self.noise,
-            deviations.T @ deviations / len(deviations),
-            deviations.T @ self.gaps / len(deviations),
-            near,
-            where.noise,
-        )
+        scores = mean + deviations + np.sqrt(where.noise) * self.fresh
+        covariance, shared = (deviations.T @ other / len(deviations) for other in (deviations, self.gaps))
+        return Search(scores, self.noise, covariance, shared, near, where.noise)
 
     def deviations_at(self, where: _RankingPlace) -> Floats:
         """Deviations of item scores at a place, shape (draws, items)."""

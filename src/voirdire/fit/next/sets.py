@@ -35,25 +35,6 @@ QUESTIONS_KEPT = 200  # most candidate questions of a batch
 MAX_TARGETS = 500  # most unknown answers; of more pairs a random sample
 
 
-@dataclass(frozen=True, eq=False)
-class Stacked:
-    """Draws of people's answers.
-
-    Attributes
-    ----------
-    questions : Questions
-        The questions with the largest single information.
-    expected : array, shape (draws, questions, 2)
-        Probability of first and second.
-    unsure : Unknowns
-        People's answers to the pairs.
-    """
-
-    questions: Questions
-    expected: Floats
-    unsure: Unknowns
-
-
 def stacking_evidence(problem: VotesProblem) -> Evidence | None:
     """Evidence for stacking; None if items are connected, or the model has no coins of judges."""
     if problem.model.criteria == "separate" or not unconnected_pairs(problem):
@@ -62,13 +43,24 @@ def stacking_evidence(problem: VotesProblem) -> Evidence | None:
     return evidence if evidence.prior else None
 
 
-def stacked_questions(evidence: Evidence, questions: Questions, rng: np.random.Generator) -> Stacked:
+def stacked_questions(
+    evidence: Evidence, questions: Questions, rng: np.random.Generator
+) -> tuple[Questions, Floats, Unknowns]:
     """Draw people's answers, and keep the questions with the largest information.
 
     Parameters
     ----------
     questions : Questions
         Questions to a person about pairs of ``evidence``.
+
+    Returns
+    -------
+    questions : Questions
+        The questions with the largest single information.
+    expected : array, shape (draws, questions, 2)
+        Probability of first and second.
+    unsure : Unknowns
+        People's answers to the pairs.
     """
     p = expit(stacking_regression(evidence).draws(DRAWS, rng))
     place = _pair_places(evidence, questions)
@@ -81,7 +73,7 @@ def stacked_questions(evidence: Evidence, questions: Questions, rng: np.random.G
         information = expected_information(expected, unsure, np.full(DRAWS, 1.0 / DRAWS))
         kept = np.sort(np.argsort(-information, kind="stable")[:QUESTIONS_KEPT])
         questions, expected = questions.select_questions(kept), expected[:, kept]
-    return Stacked(questions, expected, unsure)
+    return questions, expected, unsure
 
 
 def _pair_places(evidence: Evidence, questions: Questions) -> Ints:

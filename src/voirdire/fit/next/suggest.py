@@ -153,8 +153,7 @@ def next_comparisons(
         entropy_left = max(total_entropy(unsure, weights) - float(gain.sum()), 0.0)
     else:
         if evidence is not None:
-            stacked = stacked_questions(evidence, questions, rng)
-            questions, expected, unsure = stacked.questions, stacked.expected, stacked.unsure
+            questions, expected, unsure = stacked_questions(evidence, questions, rng)
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
             unsure = unknowns_from_codes(np.searchsorted(RELIABILITY_CLASSES, _judge_reliability(problem, values)))

@@ -23,7 +23,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.model.problem import Check
+from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.dependence import effective_size, residual_correlations
@@ -70,9 +70,6 @@ def _rates_if_misnamed(problem: LabelsProblem, values: Values) -> Floats | None:
     return rates if is_misnamed.any() else None
 
 
-_MAX_SHOWN_ITEMS = 5
-
-
 MAX_JUDGES, MAX_LABELS, MAX_EXCHANGES = (6, 4, 24)  # largest numbers of judges, labels and exchanges
 MAX_COMPARED_ITEMS = 1_000_000  # largest number of items times exchanges: enough for all exchanges of a hundred items
 
@@ -102,9 +99,8 @@ def find_exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
     compared = 0
     orders: list[tuple[Ints, Ints]] = []
     for labels in map(list, permutations(range(density.labels))):
-        may_exchange = (label_totals[None, :, labels] == label_totals[:, None]).all(
-            axis=-1
-        )  # pairs of judges that may be exchanged
+        # pairs of judges that may be exchanged
+        may_exchange = (label_totals[None, :, labels] == label_totals[:, None]).all(axis=-1)
         for order in permutations(range(judges)) if may_exchange.any(axis=0).all() else ():
             if may_exchange[range(judges), order].all():
                 compared += len(counts)
@@ -128,15 +124,13 @@ def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[
 def symmetrise_posterior(problem: LabelsProblem, posterior: Posterior) -> Posterior:
     """Symmetrise the draws: if names can be exchanged, replace part of the draws by images of the other draws."""
     renamings = [] if posterior.draws is None else find_exchanges(problem)
-    renames_labels = any(
-        (labels != np.arange(len(labels))).any() for _, labels in renamings
-    )  # exchanges of judges alone do not matter
+    # exchanges of judges alone do not matter
+    renames_labels = any((labels != np.arange(len(labels))).any() for _, labels in renamings)
     if posterior.draws is None or not renames_labels or len(renamings) >= MAX_EXCHANGES:
         return posterior
     kept_draws = posterior.draws[:, : posterior.draws.shape[1] // (1 + len(renamings))]
-    draws = np.concatenate(
-        [kept_draws, *(_exchange_names(problem, kept_draws, *renaming) for renaming in renamings)], axis=1
-    )
+    images = [_exchange_names(problem, kept_draws, *renaming) for renaming in renamings]
+    draws = np.concatenate([kept_draws, *images], axis=1)
     return replace(posterior, draws=draws, centre=draws.mean(axis=(0, 1)))
 
 
@@ -194,13 +188,9 @@ def ties_check(problem: LabelsProblem, probability: Floats) -> list[Check]:
     if not ties:
         return []
     names = problem.coords["unit"]
-    shown = [
-        f"{names[unit]} ({' or '.join(problem.labels[label] for label in group)})"
-        for unit, group in ties[:_MAX_SHOWN_ITEMS]
-    ]
-    rest_note = f" and {len(ties) - _MAX_SHOWN_ITEMS} more" if len(ties) > _MAX_SHOWN_ITEMS else ""
+    items = [f"{names[unit]} ({' or '.join(problem.labels[label] for label in group)})" for unit, group in ties]
     message = (
-        f"{len(ties)} of {len(problem.unit_item)} items are exact ties: {', '.join(shown)}{rest_note}. The label "
+        f"{len(ties)} of {len(problem.unit_item)} items are exact ties: {list_names(items, verb=False)}. The label "
         "shown is the first of these and means nothing: ask another judge."
     )
     return [Check("ties", "warn", float(len(ties)), message)]

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.labels.expected import Belief, ExpectedLabels
-from voirdire.kinds.labels.layout import SparseCounts
-from voirdire.typing import Floats, Ints
+from voirdire.kinds.labels.expected import ExpectedLabels
+from voirdire.typing import Floats
 
-BATCH_SIZE = 4_000_000  # largest number of entries of items' gradients in memory
+MAX_DIRECTIONS = 500  # largest number of directions that are multiplied at once by a whole matrix
 
 
 def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
@@ -49,66 +48,8 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
     >>> negative_hessian(ExpectedLabels(problem.density, problem.data), np.zeros(7)).shape
     (7, 7)
     """
-    belief, slices = expected.expectation_step(x), expected.density.parameter_slices
-    rows, shares = expected.complete_information(belief)
-    out = np.diag(expected.precision)
-    _add_blocks(out, slices["class_share"].start, shares)
-    if "confusion" in slices:
-        _add_blocks(out, slices["confusion"].start, rows.sum(axis=0))
-    if "confusion_judge" in slices:
-        _add_blocks(out, slices["confusion_judge"].start, rows.reshape(-1, *rows.shape[2:]))
-    if "confusion" in slices and "confusion_judge" in slices:
-        panel_start, judge_start, size = (slices["confusion"].start, slices["confusion_judge"].start, rows.shape[-1])
-        for judge, by_class in enumerate(rows):
-            for j, block in enumerate(by_class):
-                a, b = panel_start + j * size, judge_start + (judge * len(by_class) + j) * size
-                out[a : a + size, b : b + size] += block
-                out[b : b + size, a : a + size] += block
-    items = max(1, BATCH_SIZE // len(x))
-    for start in range(0, len(expected.weight), items):
-        _subtract_missing_information(out, expected, belief, slice(start, start + items))
-    return out
-
-
-def _subtract_missing_information(out: Floats, expected: ExpectedLabels, belief: Belief, batch: slice) -> None:
-    """Subtract the missing information of some items, whose classes are unknown."""
-    weight, counts = expected.weight[batch], expected.counts.rows(batch)
-    counts = counts.reshape(len(weight), expected.judges, -1)
-    labelled, q = counts.sum(axis=-1, keepdims=True), belief.of_item[:, batch] / weight
-    mean = np.zeros((len(weight), expected.density.size))
-    for j, probability in enumerate(q):
-        share_slope = (np.eye(len(q))[j] - belief.shares) @ expected.of_classes  # (criteria, classes - 1)
-        share_slope = expected.under[:, batch].T[:, :, None] * share_slope
-        label_slope = (counts - labelled * belief.rates[:, j]) @ expected.of_labels  # (items, judges, labels - 1)
-        slope, columns = _class_gradients(expected, j, share_slope, label_slope)
-        mean[:, columns] += probability[:, None] * slope
-        slope *= np.sqrt(weight * probability)[:, None]
-        out[np.ix_(columns, columns)] -= slope.T @ slope
-    mean *= np.sqrt(weight)[:, None]
-    out += mean.T @ mean
-
-
-def _class_gradients(expected: ExpectedLabels, j: int, share_slope: Floats, label_slope: Floats) -> tuple[Floats, Ints]:
-    """Nonzero columns of the gradients given class j, shape (items, columns), and the indices of these columns."""
-    slices, (items, judges, size) = expected.density.parameter_slices, label_slope.shape
-    share, label_columns = slices["class_share"], np.arange(size)
-    parts, columns = [share_slope.reshape(items, -1)], [np.arange(share.start, share.stop)]
-    if "confusion" in slices:
-        parts.append(label_slope.sum(axis=1))
-        columns.append(slices["confusion"].start + j * size + label_columns)
-    if "confusion_judge" in slices:
-        parts.append(label_slope.reshape(items, -1))
-        row = np.arange(judges)[:, None] * expected.density.classes + j
-        columns.append(slices["confusion_judge"].start + (row * size + label_columns).ravel())
-    return np.concatenate(parts, axis=1), np.concatenate(columns)
-
-
-def _add_blocks(matrix: Floats, start: int, blocks: Floats) -> None:
-    """Add square blocks, shape (blocks, n, n), along the diagonal from index ``start``."""
-    size = blocks.shape[-1]
-    for number, block in enumerate(blocks):
-        rows = slice(start + number * size, start + (number + 1) * size)
-        matrix[rows, rows] += block
+    curvature, blocks = Curvature(expected, x), -(-len(x) // MAX_DIRECTIONS)
+    return np.concatenate([curvature.multiply(directions) for directions in np.array_split(np.eye(len(x)), blocks)])
 
 
 class Curvature:
@@ -117,13 +58,12 @@ class Curvature:
     Parameters
     ----------
     expected : ExpectedLabels
-        Expected counts of a table with compressed labels.
+        Expected counts of a table.
     x : array, shape (size,)
     """
 
     def __init__(self, expected: ExpectedLabels, x: Floats) -> None:
-        assert isinstance(expected.counts, SparseCounts)
-        self._expected, self._counts, self.found = expected, expected.counts, expected.expectation_step(x)
+        self._expected, self.found = expected, expected.expectation_step(x)
         self._chance = np.ascontiguousarray((self.found.of_item / expected.weight).T)  # (items, classes)
 
     def multiply(self, directions: Floats) -> Floats:
@@ -134,7 +74,7 @@ class Curvature:
         number, classes = directions.shape[0], belief.rates.shape[1]
         flat = np.ascontiguousarray(rate_changes.transpose(1, 3, 0, 2).reshape(-1, number * classes))
         label_sums, criteria = np.zeros_like(flat), expected.under.argmax(axis=0)
-        for batch, counts in self._counts.parts(flat.shape[1]):
+        for batch, counts in expected.counts.parts(flat.shape[1]):
             change = (counts @ flat).reshape(-1, number, classes) + share_changes[:, criteria[batch]].swapaxes(0, 1)
             q = self._chance[batch][:, None]
             change -= (q * change).sum(axis=-1, keepdims=True)

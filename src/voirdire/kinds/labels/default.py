@@ -87,9 +87,8 @@ def order_predicts_better(table: Labels, seed: int = 0) -> bool:
     rng = np.random.default_rng(seed)
     sample = _sample_labels(table, rng)
     unit, fold = sample.criterion * len(sample.items) + sample.item, np.zeros(sample.rows, dtype=np.int64)
-    fold[np.lexsort((sample.label, sample.judge, unit))] = rng.integers(
-        0, 2, sample.rows
-    )  # independent of the order of rows
+    # independent of the order of rows
+    fold[np.lexsort((sample.label, sample.judge, unit))] = rng.integers(0, 2, sample.rows)
     if not 0 < fold.sum() < sample.rows:
         return False
     models = [encode_labels(load_model(name), sample) for name in (ORDERED_MODEL, UNORDERED_MODEL)]
@@ -127,9 +126,8 @@ def _sample_labels(table: Labels, rng: np.random.Generator) -> Labels:
 
 SHARED_ERRORS_MODEL = "family-dawid-skene"
 MAX_IGNORED_COPIES = 0.2  # share of copies among judges up to which the model does not change
-MIN_INDEPENDENT_SHARE = (
-    0.9  # effective number of judges as a share of their number, from which families explain dependence
-)
+# effective number of judges as a share of their number, from which families explain dependence
+MIN_INDEPENDENT_SHARE = 0.9
 
 
 def default_model(table: Labels, request: Request) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.kinds.labels.layout import LabelsLayout, choose_count_storage
+from voirdire.kinds.labels.layout import LabelCounts, LabelsLayout
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.parameters import Normal
@@ -82,7 +82,7 @@ class ExpectedLabels:
         self._known = part["known"].T
         self.weight = np.asarray(part["weight"], dtype=float)
         self.under = (part["criterion"] == np.arange(density.criteria)[:, None]).astype(float)
-        self.counts = choose_count_storage(part["counts"])
+        self.counts = LabelCounts(part["counts"])
         self.judges = part["counts"].shape[1] // density.labels
         self.of_labels, self.of_classes = _zero_sum_basis(density.labels), _zero_sum_basis(density.classes)
         self._lean = density.model.reliability.numbers["lean"] * np.eye(density.classes, density.labels)
@@ -125,20 +125,19 @@ class ExpectedLabels:
             step = np.empty_like(slope)
             share_slope = slope[slices["class_share"]].reshape(share.shape[:-1])
             step[slices["class_share"]] = _multiply_vectors(share, share_slope).ravel()
-            if "confusion" not in slices:
-                judge_slope = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
+            judge_slope = (
+                slope[slices["confusion_judge"]].reshape(rows.shape[:-1]) if "confusion_judge" in slices else None
+            )
+            if "confusion" in slices:
+                panel_slope = slope[slices["confusion"]].reshape(panel.shape[:-1])
+                if judge_slope is not None:
+                    panel_slope = panel_slope - _multiply_vectors(shared, judge_slope).sum(axis=0)
+                panel_step = _multiply_vectors(panel, panel_slope)
+                step[slices["confusion"]] = panel_step.ravel()
+                if judge_slope is not None:
+                    judge_slope = judge_slope - _multiply_vectors(rows, panel_step[None])
+            if judge_slope is not None:
                 step[slices["confusion_judge"]] = _multiply_vectors(judge_inverse, judge_slope).ravel()
-                return step
-            panel_slope = slope[slices["confusion"]].reshape(panel.shape[:-1])
-            if "confusion_judge" not in slices:
-                step[slices["confusion"]] = _multiply_vectors(panel, panel_slope).ravel()
-                return step
-            judge_slope = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
-            panel_step = _multiply_vectors(panel, panel_slope - _multiply_vectors(shared, judge_slope).sum(axis=0))
-            step[slices["confusion"]] = panel_step.ravel()
-            step[slices["confusion_judge"]] = _multiply_vectors(
-                judge_inverse, judge_slope - _multiply_vectors(rows, panel_step[None])
-            ).ravel()
             return step
 
         return apply_metric
@@ -188,9 +187,8 @@ def _multinomial_information(total: Floats, rates: Floats, plane: Floats) -> Flo
     """Information of multinomials with totals (...) and rates (..., n) on the free coordinates of their logits."""
     projected = rates @ plane
     size = plane.shape[1]
-    square = (rates @ (plane[:, :, None] * plane[:, None, :]).reshape(len(plane), -1)).reshape(
-        (*rates.shape[:-1], size, size)
-    )
+    outer = (plane[:, :, None] * plane[:, None, :]).reshape(len(plane), -1)
+    square = (rates @ outer).reshape((*rates.shape[:-1], size, size))
     return np.asarray(total[..., None, None] * (square - projected[..., :, None] * projected[..., None, :]))
 
 

@@ -23,7 +23,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import AVERAGE, CUT, JOINT, MAJORITY, STACKING, HumanAnswers, LeftOut, anchor_folds
 from voirdire.kinds.labels.class_probabilities import class_probabilities, collect_panel_probabilities
 from voirdire.kinds.labels.cut import cut_draws, cut_mode
-from voirdire.kinds.labels.influence import label_units
+from voirdire.kinds.labels.influence import count_labels
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.stacking import MIN_KNOWN_ITEMS, Stacking
 from voirdire.kinds.labels.target import Panel, average_predictions
@@ -81,17 +81,11 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     @cached_property
     def _label_counts(self) -> Floats:
         """Counts of the labels that each judge gave, shape (units, judges, labels)."""
-        problem = self.problem
-        counts = np.zeros((len(problem.unit_item), len(problem.judges), len(problem.labels)))
-        np.add.at(counts, (label_units(problem), problem.table.judge, problem.answer_codes(problem.table)), 1.0)
-        return counts
+        return count_labels(self.problem, self.problem.table, len(self.problem.judges))
 
     @cached_property
     def _majority_shares(self) -> Floats:
-        problem = self.problem
-        counts = np.zeros((len(problem.unit_item), 1, len(problem.labels)))
-        np.add.at(counts[:, 0], (label_units(problem), problem.answer_codes(problem.table)), 1.0)
-        return _majority_shares(counts, problem.classes)
+        return _majority_shares(count_labels(self.problem, self.problem.table, 1), self.problem.classes)
 
     @cached_property
     def _mode_probabilities(self) -> dict[str, Floats]:
@@ -107,9 +101,8 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         for name in (JOINT, CUT):
             probability = _mode_probabilities(problem, name, known_units[:0])
             for part in anchor_folds(len(known_units)):
-                probability[known_units[part]] = _mode_probabilities(problem, name, known_units[part])[
-                    known_units[part]
-                ]
+                hidden = known_units[part]
+                probability[hidden] = _mode_probabilities(problem, name, hidden)[hidden]
             probabilities[name] = probability
         return probabilities
 
@@ -169,9 +162,8 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         panel = [*panel_probabilities[-(len(model.panel) - 1) :], _majority_shares(counts, problem.classes)]
         panels = tuple(np.concatenate(pair) for pair in zip(model.panel, panel, strict=True))
         shares = np.concatenate([model.shares, _label_shares(counts)])
-        probabilities = Stacking(
-            shares, panels, model.known_items, model.answer, len(model.shares)
-        ).stacked_probabilities()[0]
+        joined = Stacking(shares, panels, model.known_items, model.answer, len(model.shares))
+        probabilities = joined.stacked_probabilities()[0]
         return probabilities[len(model.shares) :]
 
     def left_out(self, requested: str | None, joint: Floats) -> dict[str, LeftOut]:

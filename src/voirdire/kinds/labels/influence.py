@@ -20,6 +20,7 @@ from voirdire.kinds.labels.states import leave_judge_out
 from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 
 MAX_DECIDED_SHARE = 0.1  # largest share of items with a class that depends on one judge
@@ -74,6 +75,14 @@ def label_units(problem: LabelsProblem) -> Ints:
     position = np.zeros(size, dtype=np.int64)
     position[unit_codes] = np.arange(len(unit_codes))
     return np.asarray(position[key])
+
+
+def count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
+    """Counts of labels by item (under a criterion), judge (if there are several) and label, (units, judges, labels)."""
+    counts = np.zeros((len(problem.unit_item), judges, len(problem.labels)))
+    judge = table.judge if judges > 1 else table.judge * 0
+    np.add.at(counts, (label_units(problem), judge, problem.answer_codes(table)), 1.0)
+    return counts
 
 
 def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: KnownLabels) -> tuple[Floats, Floats]:

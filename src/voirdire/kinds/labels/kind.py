@@ -10,7 +10,6 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import page_words
 from voirdire.kinds.answers import PredictionScores, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.human import HumanAnswers
@@ -55,7 +54,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     """Judges put items into classes."""
 
     name = "labels"
-    page_words = page_words.LABELS
     words = "labels"
     refused = ("criteria", "covariates", "item_families", "by", "order", "judges")
     results: ClassVar[Results] = {
@@ -83,6 +81,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     families_by_answers = staticmethod(families_by_answers)
     of_systems = staticmethod(systems.system_quantities)
     time_series = staticmethod(label_series)
+    context_difference_variance = staticmethod(systems.difference_variance_over_contexts)
 
     def guessing_probability(self, problem: LabelsProblem) -> float:
         """Reliability of a guessing judge, 1 / classes, as reliability is the mean over classes."""
@@ -153,12 +152,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             return result
         return result | {"over": problem.over, "systems": to_records(systems.system_table(problem, posterior, prob))}
 
-    def context_difference_variance(
-        self, problem: LabelsProblem, posterior: Posterior, items: tuple[str, str]
-    ) -> float:
-        """Variance over contexts of the difference between two systems' grades."""
-        return systems.difference_variance_over_contexts(problem, posterior, items)
-
     def board_entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems with draws of their scores.
 
@@ -198,11 +191,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def join(self, problem: LabelsProblem, new: object) -> Labels:
         """Join old and new labels; if labels were declared, new ones must be among them."""
         old = problem.table
-        if old.vocabulary:
-            added = read_new(new, old, levels=old.vocabulary)
-            joined: Labels = joined_table(old, labels_to_questions(added, old.vocabulary))
-        else:
-            joined = joined_table(old, read_new(new, old, levels=old.labels if old.declared else None))
+        added = read_new(new, old, levels=old.vocabulary or (old.labels if old.declared else None))
+        joined: Labels = joined_table(old, labels_to_questions(added, old.vocabulary) if old.vocabulary else added)
         return joined
 
     def on_criteria(self, problem: LabelsProblem, criteria: tuple[str, ...], importance: object) -> Any:
@@ -247,13 +237,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
         """Restore the problem from the result of :meth:`pack`."""
-        names, arrays = packed.sections["tables"], packed.arrays
+        names, arrays, positive = packed.sections["tables"], packed.arrays, packed.sections.get("positive")
         table = Labels(**unpack_rated(names["labels"], arrays, "labels"))
-        families = names.get("families")
-        options = {"classes": names["classes"], "known": arrays["known"], "families": families}
-        options |= {"positive": packed.sections.get("positive")}
-        over = packed.sections.get("over", "new")
-        return replace(encode_labels(model, table, **options), answered=arrays.get("answered"), over=over)
+        options = {"classes": names["classes"], "known": arrays["known"], "families": names.get("families")}
+        encoded = encode_labels(model, table, positive=positive, **options)
+        return replace(encoded, answered=arrays.get("answered"), over=packed.sections.get("over", "new"))
 
 
 def _describe_families(families: dict[str, str]) -> list[str]:

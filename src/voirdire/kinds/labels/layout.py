@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.model.density import LogDensity
+from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats, Ints
 
@@ -70,12 +70,8 @@ class LabelsLayout(LogDensity):
         return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()
 
 
-class _Rows(NamedTuple):
-    counts: Floats
-    of_item: Ints
-
-
-class Patterns(_Rows):
+@dataclass(frozen=True, eq=False)
+class Patterns:
     """Distinct rows of a table of counts.
 
     Attributes
@@ -93,6 +89,9 @@ class Patterns(_Rows):
     >>> found.sum_by_pattern(np.array([[1.0], [5.0], [2.0]])).sum(axis=1).tolist()
     [5.0, 3.0]
     """
+
+    counts: Floats
+    of_item: Ints
 
     @classmethod
     def from_counts(cls, counts: Floats) -> Patterns:
@@ -117,6 +116,11 @@ MAX_DENSE_NUMBERS = 4_000_000  # largest number of counts that are stored with t
 BATCH_SIZE = 250_000  # items x columns computed together, to fit the processor's cache
 
 CountMatrix: TypeAlias = Any  # an array, or a compressed matrix
+
+
+def labels_data(counts: CountMatrix, known: Floats, criterion: Ints, weight: Floats) -> Data:
+    """Make the data of a density from distinct items: counts, log P(class) if known, criterion, and their number."""
+    return {"labels": {"counts": counts, "known": known, "criterion": criterion, "weight": weight}}
 
 
 def should_compress(items: int, columns: int, labels: int) -> bool:
@@ -171,78 +175,42 @@ def sum_by_item(counts: CountMatrix, labels: int) -> Floats:
     return np.asarray(counts @ np.tile(np.eye(labels), (counts.shape[1] // labels, 1)))
 
 
-def choose_count_storage(counts: CountMatrix) -> DenseCounts | SparseCounts:
-    """Choose the storage of counts with the faster sums.
+class LabelCounts:
+    """Counts of labels, with sums over the nonzero counts if these are few.
+
+    Parameters
+    ----------
+    counts : array or compressed matrix, shape (items, judges x labels)
 
     Examples
     --------
     >>> counts = np.zeros((3, 60))
     >>> counts[0, 7] = counts[2, 9] = 2.0
     >>> rates = np.arange(60.0)[None]
-    >>> choose_count_storage(counts).by_item(rates).tolist(), (rates @ counts.T).tolist()
+    >>> LabelCounts(counts).by_item(rates).tolist(), (rates @ counts.T).tolist()
     ([[14.0, 0.0, 18.0]], [[14.0, 0.0, 18.0]])
     """
-    if is_compressed(counts):
-        return SparseCounts(counts)
-    if counts.size > SPARSE_RATIO * np.count_nonzero(counts) > 0:
-        from scipy.sparse import csr_array
 
-        return SparseCounts(csr_array(counts))
-    return DenseCounts(counts)
+    def __init__(self, counts: CountMatrix) -> None:
+        self.matrix = counts
+        if not is_compressed(counts) and counts.size > SPARSE_RATIO * np.count_nonzero(counts) > 0:
+            from scipy.sparse import csr_array
 
-
-class DenseCounts:
-    """Counts with sums by dense matrix products."""
-
-    def __init__(self, counts: Floats) -> None:
-        self._counts, self._transposed = counts, np.ascontiguousarray(counts.T)
+            self.matrix = csr_array(counts)
 
     def by_item(self, rates: Floats) -> Floats:
         """Sum values of labels, shape (classes, judges x labels), over the labels of each item, (classes, items)."""
-        return np.asarray(rates @ self._transposed)
+        # products with contiguous rows take a tenth of the time
+        return np.ascontiguousarray((self.matrix @ np.ascontiguousarray(rates.T)).T)
 
     def by_label(self, belief: Floats) -> Floats:
         """Sum values of items, shape (classes, items), over the items of each label, (classes, judges x labels)."""
-        return np.asarray(belief @ self._counts)
-
-    def rows(self, batch: slice) -> Floats:
-        """Counts of a slice of the items, shape (items, judges x labels)."""
-        return self._counts[batch]
-
-
-class SparseCounts:
-    """Counts with sums over the nonzero counts."""
-
-    def __init__(self, counts: CountMatrix) -> None:
-        self._counts = counts
-
-    @property
-    def labels(self) -> int:
-        """Number of nonzero counts: labels, without repeats by the same judge on an item."""
-        return int(self._counts.nnz)
-
-    @property
-    def columns(self) -> int:
-        """Number of judges times labels."""
-        return int(self._counts.shape[1])
-
-    def by_item(self, rates: Floats) -> Floats:
-        """See :class:`DenseCounts`."""
-        # products with contiguous rows take a tenth of the time
-        return np.ascontiguousarray((self._counts @ np.ascontiguousarray(rates.T)).T)
-
-    def by_label(self, belief: Floats) -> Floats:
-        """See :class:`DenseCounts`."""
-        return np.ascontiguousarray((self._counts.T @ np.ascontiguousarray(belief.T)).T)
-
-    def rows(self, batch: slice) -> Floats:
-        """See :class:`DenseCounts`."""
-        return np.asarray(self._counts[batch].toarray())
+        return np.ascontiguousarray((self.matrix.T @ np.ascontiguousarray(belief.T)).T)
 
     def parts(self, columns: int) -> Iterator[tuple[slice, CountMatrix]]:
         """Yield slices of items with their counts, small enough for tables with ``columns`` columns."""
-        items = self._counts.shape[0]
+        items = self.matrix.shape[0]
         size = max(1, BATCH_SIZE // max(columns, 1))
         for start in range(0, items, size):
             batch = slice(start, min(start + size, items))
-            yield batch, self._counts if size >= items else self._counts[batch]
+            yield batch, self.matrix if size >= items else self.matrix[batch]

@@ -23,7 +23,6 @@ import numpy as np
 from voirdire.infer.krylov import inverse_root
 from voirdire.kinds.labels.curvature import Curvature
 from voirdire.kinds.labels.expected import ExpectedLabels
-from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats
 
 MAX_DRAW_NUMBERS = 1e7  # largest number of values in all draws
@@ -49,8 +48,7 @@ def laplace_draws(expected: ExpectedLabels, x: Floats, count: int, rng: np.rando
         The mode.
     """
     count = int(np.clip(MAX_DRAW_NUMBERS / len(x), min(MIN_DRAWS, count), count))
-    curvature, counts = Curvature(expected, x), expected.counts
-    assert isinstance(counts, SparseCounts)
+    curvature, counts = Curvature(expected, x), expected.counts.matrix
     if len(x) <= MAX_DENSE_PARAMETERS:
         return _dense_draws(curvature.multiply(np.eye(len(x))), x, count, rng)
     white = _WhiteCoordinates(curvature, expected, len(x))
@@ -75,10 +73,10 @@ def laplace_draws(expected: ExpectedLabels, x: Floats, count: int, rng: np.rando
             (count, len(x)),
             rng,
         )
-    work = counts.labels * expected.density.classes * max(terms, 1)
+    work = counts.nnz * expected.density.classes * max(terms, 1)
     count = int(np.clip(MAX_WORK / work, min(MIN_DRAWS, count), count)) if terms else count
     z = rng.standard_normal((count, len(x)))
-    batch_size = max(1, int(BATCH_SIZE / (expected.density.classes * counts.columns)))
+    batch_size = max(1, int(BATCH_SIZE / (expected.density.classes * counts.shape[1])))
     for start in range(0, count if terms else 0, batch_size):
         batch = slice(start, start + batch_size)
         term = z[batch].copy()
@@ -126,42 +124,38 @@ class _WhiteCoordinates:
     """Coordinates in which the Hessian block of each judge is the identity, and that of other parameters nearly so."""
 
     def __init__(self, curvature: Curvature, expected: ExpectedLabels, size: int) -> None:
-        self._curvature, self._density = curvature, expected.density
-        self._own = expected.density.parameter_slices["confusion_judge"]
+        self._curvature, self._own = curvature, expected.density.parameter_slices["confusion_judge"]
         blocks = curvature.judge_blocks()
         smallest = np.linalg.eigvalsh(blocks)[:, 0]
         lift = np.where(smallest > 0.0, 0.0, 1.0 - smallest)  # for judges who label items twice
         blocks += lift[:, None, None] * np.eye(blocks.shape[1])
         self._factor = np.linalg.cholesky(blocks)  # (judges, n, n)
         self._inverse = np.linalg.inv(self._factor)
-        other_parameters = np.setdiff1d(np.arange(size), np.arange(self._own.start, self._own.stop))
-        self._rest, self._scale = other_parameters, np.ones(0)
-        if len(other_parameters):
-            rows, shares = expected.complete_information(curvature.found)
-            diagonal = expected.precision.copy()
-            slices = expected.density.parameter_slices
-            diagonal[slices["class_share"]] += np.diagonal(shares, axis1=-2, axis2=-1).ravel()
-            if "confusion" in slices:
-                diagonal[slices["confusion"]] += np.diagonal(rows.sum(axis=0), axis1=-2, axis2=-1).ravel()
-            self._scale = 1.0 / np.sqrt(diagonal[other_parameters])
+        self._rest = np.setdiff1d(np.arange(size), np.arange(self._own.start, self._own.stop))
+        rows, shares = expected.complete_information(curvature.found)
+        diagonal, slices = expected.precision.copy(), expected.density.parameter_slices
+        diagonal[slices["class_share"]] += np.diagonal(shares, axis1=-2, axis2=-1).ravel()
+        if "confusion" in slices:
+            diagonal[slices["confusion"]] += np.diagonal(rows.sum(axis=0), axis1=-2, axis2=-1).ravel()
+        self._scale = 1.0 / np.sqrt(diagonal[self._rest])
+
+    def _multiply_own(self, matrices: Floats, vectors: Floats) -> Floats:
+        """Multiply the values of each judge in vectors, shape (n, size), by the judge's matrix."""
+        judge_values = vectors[:, self._own].reshape(len(vectors), len(matrices), -1)
+        product = np.einsum("kab,nkb->nka", matrices, judge_values, optimize=True)
+        return np.asarray(product.reshape(len(vectors), -1))
 
     def from_white(self, white: Floats) -> Floats:
         """Transform white vectors, shape (n, size), to the coordinates of the density."""
         out = np.empty_like(white)
-        judge_values = white[:, self._own].reshape(len(white), len(self._factor), -1)
-        out[:, self._own] = np.einsum("kba,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
-            len(white), -1
-        )
+        out[:, self._own] = self._multiply_own(self._inverse.swapaxes(1, 2), white)
         out[:, self._rest] = white[:, self._rest] * self._scale
         return out
 
     def multiply(self, white: Floats) -> Floats:
         """Multiply white vectors, shape (n, size), by W."""
         product = self._curvature.multiply(self.from_white(white))
-        judge_values = product[:, self._own].reshape(len(white), len(self._factor), -1)
-        product[:, self._own] = np.einsum("kab,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
-            len(white), -1
-        )
+        product[:, self._own] = self._multiply_own(self._inverse, product)
         product[:, self._rest] *= self._scale
         return product
 

@@ -17,6 +17,7 @@ from voirdire.kinds.labels.class_probabilities import (
     model_probabilities,
     shown_probabilities,
 )
+from voirdire.kinds.labels.layout import labels_data
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.response_probabilities import label_probabilities
 from voirdire.kinds.labels.target import Target
@@ -132,16 +133,8 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
     cell = (row * size + (judge if by_judge else judge * 0)) * len(labels) + label_code
     width = size * len(labels)
     counts = np.bincount(cell, minlength=len(unit) * width).reshape(len(unit), width).astype(float)
-    unit_criterion = unit // len(new.items)
-    data = {
-        "labels": {
-            "counts": counts,
-            "known": np.zeros((len(unit), problem.classes)),
-            "criterion": unit_criterion,
-            "weight": np.ones(len(unit)),
-        }
-    }
-    return new, unit, data
+    known, weight = np.zeros((len(unit), problem.classes)), np.ones(len(unit))
+    return new, unit, labels_data(counts, known, unit // len(new.items), weight)
 
 
 def _known_codes(names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems) -> Any:

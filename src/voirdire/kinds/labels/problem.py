@@ -13,7 +13,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import label_switching_check
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.layout import compress_counts, is_compressed, should_compress
+from voirdire.kinds.labels.layout import compress_counts, is_compressed, labels_data, should_compress
 from voirdire.kinds.labels.success import success_class
 from voirdire.model.problem import TARGET, Check, Problem
 from voirdire.model.specs import Model
@@ -223,14 +223,7 @@ def encode_labels(
     possible = np.full((len(unit), len(chosen)), LOG_IMPOSSIBLE)
     possible[known < 0] = 0.0
     possible[known_units, known[known_units]] = 0.0
-    data = {
-        "labels": {
-            "counts": counts,
-            "known": possible[first_unit],
-            "criterion": unit_criterion[first_unit],
-            "weight": np.bincount(row).astype(float),
-        }
-    }
+    data = labels_data(counts, possible[first_unit], unit_criterion[first_unit], np.bincount(row).astype(float))
     shared = judging.kind in SHARED_ERRORS
     used_families = dict(families or {}) if shared else {}
     levels = (table.judges, table.criteria, table.items)

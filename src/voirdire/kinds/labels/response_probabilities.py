@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.kinds.answers import sample_categorical
-from voirdire.kinds.labels.influence import label_units
+from voirdire.kinds.labels.influence import count_labels, label_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import draw_states_and_rates, expand_units, repeat_probabilities
 from voirdire.model.terms.arrays import Array
@@ -121,15 +121,6 @@ def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
         return array * weight
 
     def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
-        return _count_labels(problem, draw_labels(problem, values, rng, anew=True), judges)
+        return count_labels(problem, draw_labels(problem, values, rng, anew=True), judges)
 
-    return [Outcome("labels", _count_labels(problem, problem.table, judges), log_probability, draw_counts)]
-
-
-def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
-    """Counts of labels by item (under a criterion), judge and label, shape (units, judges, labels)."""
-    item_count = max(len(table.items), 1)
-    unit = np.unique(table.criterion * item_count + table.item, return_inverse=True)[1]
-    counts = np.zeros((len(problem.unit_row), judges, len(problem.labels)))
-    np.add.at(counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.answer_codes(table)), 1.0)
-    return counts
+    return [Outcome("labels", count_labels(problem, problem.table, judges), log_probability, draw_counts)]

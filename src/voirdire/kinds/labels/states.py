@@ -35,13 +35,13 @@ def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
         total = xp.dot(counts[:, density.judge_columns(alone)], _flatten_rates(rates.transpose(0, 2, 1)))
     for number, block in enumerate(density.blocks):
         judges = np.array(block)
+        block_counts = counts[:, density.judge_columns(judges)]
+        of_item: Any = slice(None)
         if isinstance(counts, np.ndarray):  # not traced: each distinct pattern is computed once
-            patterns = Patterns.from_counts(counts[:, density.judge_columns(judges)])
-            block_log = _log_block_effects(density, values, patterns.counts, judges, number, xp)
-            total = total + log_expectation(block_log, 0.0, xp)[patterns.of_item]
-        else:
-            block_log = _log_effect_probabilities(density, values, counts, judges, number, xp)
-            total = total + log_expectation(block_log, 0.0, xp)
+            patterns = Patterns.from_counts(block_counts)
+            block_counts, of_item = patterns.counts, patterns.of_item
+        block_log = _log_block_effects(density, values, block_counts, judges, number, xp)
+        total = total + log_expectation(block_log, 0.0, xp)[of_item]
     return total
 
 
@@ -121,14 +121,9 @@ def leave_judge_out(density: Any, values: Values, data: Data, judge: int) -> tup
     """
     counts = data["labels"]["counts"].copy()
     counts[:, density.judge_columns(np.array([judge]))] = 0.0
-    return beliefs_of_others(density, values, data | {"labels": data["labels"] | {"counts": counts}}, judge)
-
-
-def beliefs_of_others(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
-    """As :func:`leave_judge_out`, for data without the judge's labels."""
-    state = density.state_probabilities(values, data)
+    state = density.state_probabilities(values, data | {"labels": data["labels"] | {"counts": counts}})
     judges, number = next(group for group in _effect_groups(density) if judge in group[0])
-    log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)
+    log = _log_effect_probabilities(density, values, counts, judges, number, np)
     effect = np.exp(log - log.max(axis=-1, keepdims=True))
     effect *= (state / effect.sum(axis=-1))[..., None]
     rates = np.exp(density.nodes(values, np.array([judge]), np))[0]

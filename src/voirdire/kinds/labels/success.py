@@ -10,50 +10,17 @@ better.
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.ratings import known_names
 
-#: Words of success, each with its opposites.
-SUCCESS_WORDS = {
-    "right": ("wrong",),
-    "correct": ("incorrect", "wrong"),
-    "pass": ("fail", "failed"),
-    "passed": ("failed", "fail"),
-    "yes": ("no",),
-    "true": ("false",),
-    "good": ("bad", "poor"),
-    "success": ("failure", "fail", "failed"),
-    "successful": ("unsuccessful", "failed"),
-    "succeeded": ("failed",),
-    "win": ("loss", "lose"),
-    "won": ("lost",),
-    "positive": ("negative",),
-    "accept": ("reject",),
-    "accepted": ("rejected",),
-    "acceptable": ("unacceptable",),
-    "ok": ("not ok", "nok"),
-    "valid": ("invalid",),
-    "safe": ("unsafe",),
-    "solved": ("unsolved", "failed"),
-    "supported": ("unsupported",),
-    "relevant": ("irrelevant", "not relevant"),
-    "helpful": ("unhelpful", "not helpful"),
-    "satisfied": ("unsatisfied", "not satisfied"),
-}
-#: Words of success without a better label.
-BEST_WORDS = ("right", "correct", "yes", "true", "success", "successful", "succeeded", "solved")
-#: Letters and numbers of success, each with the counterparts of which one must occur.
-SHORT_WORDS = {"c": ("i",), "p": ("f",), "y": ("n",), "t": ("f",), "w": ("l",), "1": ("0", "-1"), "+": ("-",)}
-#: Neutral words; in Inspect's scores P is partial, N no answer.
-NEUTRAL_WORDS = (
-    *("unsure", "not sure", "unknown", "unclear", "undecided", "maybe", "neutral", "mixed", "borderline"),
-    *("partial", "partially", "partly", "partially correct", "partly correct"),
-    *("skip", "skipped", "abstain", "abstained", "no answer", "noanswer", "tie", "draw", "cannot tell"),
-    *("can't tell", "don't know", "refused", "error"),
-)
+_WORDS = tomllib.loads(Path(__file__).with_name("success_words.toml").read_text(encoding="utf-8"))
+SUCCESS_WORDS, SHORT_WORDS = _WORDS["opposites"], _WORDS["short"]  # each with its opposites, or counterparts
+BEST_WORDS, NEUTRAL_WORDS = _WORDS["best"], _WORDS["neutral"]
 FAILURE_WORDS = frozenset(word for words in SUCCESS_WORDS.values() for word in words)
 
 

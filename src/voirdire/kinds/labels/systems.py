@@ -159,7 +159,7 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
     return pi, evidence
 
 
-def difference_variance_over_contexts(problem: LabelsProblem, posterior: Posterior, pair: tuple[str, str]) -> float:
+def difference_variance_over_contexts(problem: LabelsProblem, posterior: Posterior, items: tuple[str, str]) -> float:
     """Variance over contexts of the difference between two systems' grades, including the uncertainty about classes.
 
     0 if no class is known to be better, or fewer than two contexts have both systems.
@@ -175,7 +175,7 @@ def difference_variance_over_contexts(problem: LabelsProblem, posterior: Posteri
     mean = chance @ grades
     variance = chance @ grades**2 - mean**2
     difference, uncertainty = np.zeros((2, len(problem.table.contexts)))
-    for sign, name in zip((1.0, -1.0), pair, strict=True):
+    for sign, name in zip((1.0, -1.0), items, strict=True):
         of_system = system == problem.table.systems.index(name)
         count = np.bincount(context[of_system], minlength=len(difference))
         with np.errstate(invalid="ignore"):

@@ -23,9 +23,8 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
 
-MAX_LABEL_PAIRS = (
-    25_000_000  # largest number of pairs of labels of one item; larger tables use a random sample of items
-)
+# largest number of pairs of labels of one item; larger tables use a random sample of items
+MAX_LABEL_PAIRS = 25_000_000
 
 
 def sampled_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:

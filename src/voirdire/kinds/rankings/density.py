@@ -17,6 +17,7 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.panel import build_panel_model
 from voirdire.kinds.criteria_votes import CRITERIA_DATA, log_criteria_votes, sums_of_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
+from voirdire.kinds.unused_columns import has_recurring_items
 from voirdire.model.density import Data
 from voirdire.model.design import LatentPositions, Scale, Term
 from voirdire.model.panel_density import PanelDensity
@@ -50,8 +51,7 @@ def reason_contexts_unknown(table: Rankings) -> str | None:
     """Reason why strengths in each context are not identified; None if they are."""
     if table.context is None:
         return "the table has no column context"
-    pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
-    return None if len(pairs) > len({item for item, _ in pairs}) else "no item is ranked in two contexts"
+    return None if has_recurring_items(table) else "no item is ranked in two contexts"
 
 
 def reason_tastes_unknown(table: Rankings) -> str | None:

@@ -11,15 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.people import (
-    PEOPLE,
-    UNKNOWN_CONTEXT_NOTE,
-    UNUSED_NOTE,
-    PeopleTable,
-    describe_unknown_anchors,
-    match_items,
-)
-from voirdire.tables.encode import level_positions
+from voirdire.kinds.people import PEOPLE, UNUSED_NOTE, PeopleTable, match_contexts, match_items
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
@@ -60,12 +52,10 @@ def read_ranked_anchors(table: object, panel: Rankings) -> PeopleTable[Rankings]
     notes = [f"{message}: {UNUSED_NOTE}"] if message else []
     kept = coded.item >= 0
     if people.context is not None and panel.context is not None:
-        context = level_positions(people.contexts, panel.contexts)[people.context]
-        coded = replace(coded, contexts=panel.contexts, context=context)
-        if message := describe_unknown_anchors(
-            people.contexts, people.context, panel.contexts, "in context", "ranked in"
-        ):
-            notes.append(f"{message}: {UNKNOWN_CONTEXT_NOTE}")
+        context, context_notes = match_contexts(
+            people.contexts, people.context, panel.contexts, "ranked in", "rankings"
+        )
+        coded, notes = replace(coded, contexts=panel.contexts, context=context), notes + context_notes
         kept &= context >= 0
     problems.raise_any()
     coded = coded.subset(kept)

@@ -10,7 +10,6 @@ z does not show agreement though it should, by a clear difference, if the correl
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,23 +23,16 @@ SIGNIFICANCE_LEVEL = 0.01  # joint level of the tests of all judges
 CLEAR_AGREEMENT = 2.0  # z from which a judge agrees with the others, or below minus which it is opposed to them
 
 
-class Concordance(NamedTuple):
-    """Agreement of each judge's rankings with the others', shape (judges,) each; NaN without common items.
+def judge_concordance(problem: RankingsProblem) -> tuple[Floats, Floats]:
+    """Compute the agreement of each judge's rankings with those of the others; NaN without common items.
 
-    Attributes
-    ----------
-    z : array
+    Returns
+    -------
+    z : array, shape (judges,)
         Standard normal where the judge ranks at random.
-    typical : array
+    typical : array, shape (judges,)
         Expected z of a judge whose correlation with the others is the median of all judges'.
     """
-
-    z: Floats
-    typical: Floats
-
-
-def judge_concordance(problem: RankingsProblem) -> Concordance:
-    """Compute the agreement of each judge's rankings with those of the others."""
     table, order = problem.table, problem.order
     place, ranking = np.nonzero(order.row >= 0)
     row = order.row[place, ranking]
@@ -66,7 +58,7 @@ def judge_concordance(problem: RankingsProblem) -> Concordance:
     tested = variance > 0.0
     agreed, sd, scale = (np.where(tested, y, np.nan) for y in (agreed, np.sqrt(variance), scale))
     typical = np.median((agreed / scale)[tested]) if tested.any() else np.nan
-    return Concordance(agreed / sd, typical * scale / sd)
+    return agreed / sd, typical * scale / sd
 
 
 def judge_checks(problem: RankingsProblem) -> list[Check]:

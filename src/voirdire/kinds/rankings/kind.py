@@ -10,25 +10,18 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import PredictionScores
 from voirdire.kinds.further_terms import attach_terms, build_sum_model, has_family_terms, reason_families_unknown
 from voirdire.kinds.kind import Packed, Results, TableChange
-from voirdire.kinds.packing import pack_people, pack_rated, pack_votes, unpack_people, unpack_rated
+from voirdire.kinds.packing import pack_rated_problem, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import reason_contexts_unknown, reason_tastes_unknown
 from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranked_items, ranking_outcomes
 from voirdire.kinds.rankings.problem import RankingsProblem, check_covariates_vary, encode_rankings
 from voirdire.kinds.rankings.results import judge_values, ranking_answers, score_held_out
 from voirdire.kinds.request import Request
-from voirdire.kinds.scores.weights import (
-    CriterionImportance,
-    given_or_stored_criteria,
-    read_criterion_importance,
-    unpack_criteria,
-    weighed_note,
-)
+from voirdire.kinds.scores import weights
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model, load_model
@@ -55,7 +48,6 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     """Kind of data: judges rank items."""
 
     name = "rankings"
-    page_words = page_words.RANKINGS
     words = "rankings"
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
     models_with_contexts = "plackett-luce-contexts"
@@ -104,16 +96,15 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
             A sum without items, or with a term that the table does not identify.
         """
         missing = {"context": reason_contexts_unknown(table), "taste": reason_tastes_unknown(table)}
-        return build_sum_model(
-            load_model("plackett-luce-tastes"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing
-        )
+        base = load_model("plackett-luce-tastes")
+        return build_sum_model(base, request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing)
 
     def encode_table(self, model: Model, table: Rankings, request: Request) -> tuple[RankingsProblem, list[str]]:
         """See :func:`.rankings.problem.encode_rankings`; notes name sections that the table does not identify."""
         table, model, term_notes = attach_terms(table, model, request)
         if request.families is not None and request.item_families is None and not has_family_terms(model):
             _check_no_families(table, model, request)
-        criteria = read_criterion_importance(request.criteria, table.criteria, answers="rankings")
+        criteria = weights.read_criterion_importance(request.criteria, table.criteria, answers="rankings")
         problem = encode_rankings(model, table, over=request.over, criteria=criteria, anchors=request.anchors)
         check_covariates_vary(problem)
         notes = term_notes + ([] if problem.anchors is None else [*problem.anchors.notes, _describe_people(problem)])
@@ -129,9 +120,8 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         if single_items := int((sizes < 2).sum()):
             notes.append(f"{single_items:,} rankings of a single item have no information.")
         if "context" in {factor for term in problem.density.terms for factor in term.factors}:
-            over = "contexts like these" if request.over == "new" else "these contexts alone"
-            notes.append(f"Scores are over {over}.")
-        return problem, notes + weighed_note(problem.criteria_votes)
+            notes.append(f"Scores are over {shared_results.scope_words(request.over)}.")
+        return problem, notes + weights.weighed_note(problem.criteria_votes)
 
     def result_subject(self, problem: RankingsProblem, request: Request) -> str | None:
         """As in :class:`.Kind`, but the target by default if people rank."""
@@ -139,18 +129,15 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
 
     def encode_again(self, problem: RankingsProblem, change: TableChange) -> RankingsProblem:
         """As in :class:`.Kind`."""
-        criteria = given_or_stored_criteria(problem, problem.criteria_votes, change)
-        options: dict[str, Any] = {
-            "over": problem.density.over,
-            "anchors": problem.anchors if change.is_own_table else None,
-        }
-        return encode_rankings(problem.model, change.table, criteria=criteria, **options)
+        criteria = weights.given_or_stored_criteria(problem, problem.criteria_votes, change)
+        anchors = problem.anchors if change.is_own_table else None
+        over = problem.density.over
+        return encode_rankings(problem.model, change.table, over=over, criteria=criteria, anchors=anchors)
 
-    def on_criteria(
-        self, problem: RankingsProblem, criteria: tuple[str, ...], importance: object
-    ) -> CriterionImportance:
+    def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], importance: object) -> Any:
         """Join old and new votes on criteria, or take the new weights."""
-        return read_criterion_importance(importance, criteria, answers="rankings").join_earlier(problem.criteria_votes)
+        given = weights.read_criterion_importance(importance, criteria, answers="rankings")
+        return given.join_earlier(problem.criteria_votes)
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
@@ -169,19 +156,14 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
 
     def pack(self, problem: RankingsProblem) -> Packed:
         """Pack rankings, votes on criteria or their weights, and people's rankings."""
-        tables, arrays = pack_votes({"criteria": problem.criteria_votes})
-        tables["rankings"], codes = pack_rated(problem.table, "rankings")
-        tables["weights"] = problem.density.weights
-        people, people_arrays = pack_people(problem.anchors)
-        sections = {"tables": tables | people, "anchors": None, "over": problem.density.over}
-        return Packed(sections, arrays | codes | people_arrays)
+        return pack_rated_problem(problem, "rankings", weights=problem.density.weights)
 
     def unpack(self, model: Model, packed: Packed) -> RankingsProblem:
         """Restore the problem from :meth:`pack`."""
         names = packed.sections["tables"]
         table = Rankings(**unpack_rated(names["rankings"], packed.arrays, "rankings"))
         anchors = unpack_people(Rankings, names, packed.arrays)
-        options: dict[str, Any] = {"over": packed.sections["over"], "criteria": unpack_criteria(packed)}
+        options: dict[str, Any] = {"over": packed.sections["over"], "criteria": weights.unpack_criteria(packed)}
         return encode_rankings(model, table, anchors=anchors, **options)
 
 

@@ -10,18 +10,10 @@ import numpy.typing as npt
 
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import MAX_DRAWS, Posterior
+from voirdire.kinds import target_predictions
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.rankings.problem import RankingsProblem, order_rankings, ranking_cells
-from voirdire.kinds.target_predictions import (
-    ItemQuestions,
-    Predicted,
-    context_column,
-    fit_codes,
-    item_codes,
-    known_contexts,
-    refuse_contexts,
-)
 from voirdire.kinds.unseen import predictive_draws
 from voirdire.model.family.ranking import draw_orders as drawn_order
 from voirdire.model.terms.arrays import Array, logistic_sigmoid
@@ -79,14 +71,15 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
         An item, judge or criterion that the fit does not know.
     """
     problems, rankings = Problems("rankings"), read_rankings(table, answered=False)
-    codes, columns = fit_codes(problem, rankings, ["judge", "criterion", "item"], problems)
+    codes, columns = target_predictions.fit_codes(problem, rankings, ["judge", "criterion", "item"], problems)
     problems.raise_any()
-    columns |= context_column(rankings.contexts, rankings.context)
+    columns |= target_predictions.context_column(rankings.contexts, rankings.context)
     contexts = "context_strength" in posterior.central_values
     if contexts:
         codes["context"] = codes["judge"] * 0 - 1
         if rankings.context is not None:
-            codes["context"] = known_contexts(rankings.contexts, problem.table.contexts)[rankings.context]
+            known = target_predictions.known_contexts(rankings.contexts, problem.table.contexts)
+            codes["context"] = known[rankings.context]
     order, sides = order_rankings(rankings), problem.density.sides
     if len(order.row) > sides:
         problems.stop(
@@ -111,15 +104,18 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
             eta[:, unknown_context] += np.exp(values["log_context_spread"]) * rng.standard_normal(
                 (sides, len(unknown_context))
             )
-        w = np.exp(eta - eta.max(axis=0))
-        first[order.row[is_ranked]] += (w / w.sum(axis=0))[is_ranked] / len(draws)
-        with np.errstate(invalid="ignore"):
-            p_beaten = logistic_sigmoid(
-                eta[None] - eta[:, None], np
-            )  # probabilities that others are ranked above; 1 / 2 for the item itself
-        expected = 0.5 + np.where(is_ranked[None], p_beaten, 0.0).sum(axis=1)
-        rank[order.row[is_ranked]] += expected[is_ranked] / len(draws)
+        for total, value in zip((first, rank), _first_and_rank(eta), strict=True):
+            total[order.row[is_ranked]] += value[is_ranked] / len(draws)
     return columns | {"p_first": first, "expected_rank": rank}
+
+
+def _first_and_rank(eta: Floats) -> tuple[Floats, Floats]:
+    """Probability of the first place, and expected rank, from predictors of places, shape (places, rankings)."""
+    w = np.exp(eta - eta.max(axis=0))
+    with np.errstate(invalid="ignore"):
+        # probabilities that others are ranked above; 1 / 2 for the item itself
+        p_beaten = logistic_sigmoid(eta[None] - eta[:, None], np)
+    return w / w.sum(axis=0), 0.5 + np.where(np.isfinite(eta)[None], p_beaten, 0.0).sum(axis=1)
 
 
 def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
@@ -133,7 +129,7 @@ def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Gener
     return replace(problem.table, rank=rank)
 
 
-def ranked_items(problem: RankingsProblem, table: object) -> ItemQuestions:
+def ranked_items(problem: RankingsProblem, table: object) -> target_predictions.ItemQuestions:
     """Make the questions of rankings: probability of the first place, and expected rank, of each item.
 
     As in :func:`.rankings.predict.predict_rankings`, but by scores of items instead of the judges' perception.
@@ -156,20 +152,18 @@ def ranked_items(problem: RankingsProblem, table: object) -> ItemQuestions:
     """
     by_judge = isinstance(table, Rankings) or columns_among(table, ["judge"], Problems("rankings"))
     rankings = read_rankings(table, judge=None if by_judge else "people", answered=False)
-    item, criterion, columns = item_codes(problem, rankings)
-    refuse_contexts(problem.model.context is not None, rankings.context is not None)
+    item, criterion, columns = target_predictions.item_codes(problem, rankings)
+    target_predictions.refuse_contexts(problem.model.context is not None, rankings.context is not None)
     order = order_rankings(rankings)
     is_ranked = order.row >= 0
 
-    def predict_answers(_: Values, strengths: Floats) -> Predicted:
+    def predict_answers(_: Values, strengths: Floats) -> target_predictions.Predicted:
         item_scores = strengths[:, criterion, item]
         first, rank = np.zeros((2, *item_scores.shape))
-        for ranking in range(order.row.shape[1]):
-            rows = order.row[is_ranked[:, ranking], ranking]
-            scores = item_scores[:, rows]
-            w = np.exp(scores - scores.max(axis=1, keepdims=True))
-            first[:, rows] = w / w.sum(axis=1, keepdims=True)
-            rank[:, rows] = 0.5 + logistic_sigmoid(scores[:, None] - scores[..., None], np).sum(axis=2)
+        for draw, scores in enumerate(item_scores):
+            eta = np.where(is_ranked, scores[order.row], -np.inf)
+            for of_draw, value in zip((first[draw], rank[draw]), _first_and_rank(eta), strict=True):
+                of_draw[order.row[is_ranked]] = value[is_ranked]
         return {"p_first": first, "expected_rank": rank}
 
-    return ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers)
+    return target_predictions.ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers)

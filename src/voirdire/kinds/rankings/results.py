@@ -94,9 +94,9 @@ def ranking_answers(problem: RankingsProblem) -> list[Answers]:
         rankings = np.flatnonzero(item[position] >= 0)
         rank[rankings, item[position, rankings]] = groups[position, rankings]
     answers = [Answers("rankings", log_probability, np.arange(count), rank, {"judge": judge}, 50 * groups.size)]
-    return (
-        [*answers, criteria_vote_answers(problem, problem.data[CRITERIA_DATA]["weight"])] if density.voted else answers
-    )
+    if density.voted:
+        answers.append(criteria_vote_answers(problem, problem.data[CRITERIA_DATA]["weight"]))
+    return answers
 
 
 def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:

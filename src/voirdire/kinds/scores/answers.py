@@ -66,16 +66,12 @@ def score_held_out(
         is_known = np.isin(held_out_codes["context"], names["context"][~held_out])
         held_out_codes["context"] = np.where(is_known, held_out_codes["context"], -1)
     # the problem of the whole table knows the group of a judge whose scores are all held out
+    rows = tuple(held_out_codes.values())
     if form is continuous:
-        logs = [
-            log_score_density(problem, values, table.score[held_out], tuple(held_out_codes.values()))
-            for values in draws
-        ]
+        logs = [log_score_density(problem, values, table.score[held_out], rows) for values in draws]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
-    probability = np.mean(
-        [score_probabilities(problem, values, tuple(held_out_codes.values())) for values in draws], axis=0
-    )
+    probability = np.mean([score_probabilities(problem, values, rows) for values in draws], axis=0)
     return score_predictions(probability, np.searchsorted(problem.scale.levels, table.score[held_out]))
 
 
@@ -116,9 +112,8 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
     """
     table, part = problem.table, problem.data["scores"]
     row_codes = problem.codes(table)
-    combinations, cell = distinct_combinations(
-        {name: np.concatenate([code, part[name]]) for name, code in row_codes.items()}
-    )
+    all_codes = {name: np.concatenate([code, part[name]]) for name, code in row_codes.items()}
+    combinations, cell = distinct_combinations(all_codes)
     row, answers, codes = (cell[: table.rows], cell[table.rows :], tuple(combinations.values()))
     cells = codes[0]
     counts = np.zeros((len(cells), len(problem.scale.levels)))

@@ -66,62 +66,42 @@ def encode_centres(
     >>> part["centre"].round(3).tolist(), part["error"].round(3).tolist()
     ([0.2], [0.153])
     """
+    import pandas as pd
+
     criteria, items = sizes
-    combine = np.mean if pool == "mean" else np.median
-    cells, row = np.unique((judge * criteria + criterion) * items + item, return_inverse=True)
-    order = np.argsort(row, kind="stable")
-    runs = np.split(score[order], np.cumsum(np.bincount(row))[:-1])
-    value = np.array([combine(run) for run in runs])
-    unit, judge_group = cells % (criteria * items), group[cells // (criteria * items)]
-    panels: dict[int, dict[int, list[float]]] = {}
-    for u, g, v in zip(unit.tolist(), judge_group.tolist(), value.tolist(), strict=True):
-        panels.setdefault(u, {}).setdefault(g, []).append(v)
-    residuals: list[list[float]] = [[] for _ in range(criteria)]
-    for u, by_group in panels.items():
-        for scores in by_group.values():
-            n = len(scores)
-            if n > 1:
-                residuals[u // items] += list((np.array(scores) - np.mean(scores)) * math.sqrt(n / (n - 1)))
-    errors = [_Errors(np.array(residual), pool) for residual in residuals]
-    units = sorted(panels)
-    centre = [float(np.mean([combine(scores) for scores in panels[u].values()])) for u in units]
-    error = [
-        math.sqrt(sum(errors[u // items].standard_error(len(scores)) ** 2 for scores in panels[u].values()))
-        / len(panels[u])
-        for u in units
-    ]
-    cell = np.array(units, dtype=np.int64)
+    rows = pd.DataFrame({"unit": criterion * items + item, "group": group[judge], "judge": judge, "score": score})
+    of_judges = rows.groupby(["unit", "group", "judge"])["score"].agg(pool)
+    panels = of_judges.groupby(level=["unit", "group"])
+    count = panels.transform("size")
+    residual = ((of_judges - panels.transform("mean")) * np.sqrt(count / np.maximum(count - 1, 1)))[count > 1]
+    residual_criterion = residual.index.get_level_values("unit") // items
+    residuals = [residual[residual_criterion == c].to_numpy() for c in range(criteria)]
+    centres = panels.agg([pool, "size"]).reset_index()
+    keys = list(zip(centres["unit"] // items, centres["size"], strict=True))
+    errors = {(c, judges): _standard_error(residuals[c], pool, judges) for c, judges in set(keys)}
+    centres["variance"] = [errors[key] ** 2 for key in keys]
+    by_unit = centres.groupby("unit")
+    unit = np.array(list(by_unit.groups), dtype=np.int64)
     return {
-        "criterion": cell // items,
-        "item": cell % items,
-        "centre": np.array(centre),
-        "error": np.array(error),
-        "weight": np.ones(len(units)),
-        "known": np.array([len(residuals[u // items]) > 0 for u in units], dtype=float),
+        "criterion": unit // items,
+        "item": unit % items,
+        "centre": by_unit[pool].mean().to_numpy(),
+        "error": (np.sqrt(by_unit["variance"].sum()) / by_unit.size()).to_numpy(),
+        "weight": np.ones(len(unit)),
+        "known": np.array([len(residuals[c]) > 0 for c in unit // items], dtype=float),
     }
 
 
-class _Errors:
-    """Standard errors of the mean or median of n judges, from the residuals of one criterion."""
-
-    def __init__(self, residuals: Floats, pool: str) -> None:
-        self.left, self.pool = residuals, pool
-        self.known: dict[int, float] = {}
-
-    def standard_error(self, n: int) -> float:
-        if n not in self.known:
-            self.known[n] = self._standard_error(n)
-        return self.known[n]
-
-    def _standard_error(self, n: int) -> float:
-        if not len(self.left):
-            return UNKNOWN_ERROR
-        # residuals have mean zero in every item
-        judge_error = max(float(np.sqrt(np.mean(self.left**2))), MIN_ERROR)
-        if self.pool == "mean":
-            return judge_error / math.sqrt(n)
-        resampled = np.random.default_rng(0).choice(self.left, (RESAMPLES, n))
-        return max(float(np.median(resampled, axis=1).std()), MIN_ERROR / math.sqrt(n))
+def _standard_error(residuals: Floats, pool: str, judges: int) -> float:
+    """Standard error of the mean or median of a number of judges, from the residuals of one criterion."""
+    if not len(residuals):
+        return UNKNOWN_ERROR
+    # residuals have mean zero in every item
+    judge_error = max(float(np.sqrt(np.mean(residuals**2))), MIN_ERROR)
+    if pool == "mean":
+        return judge_error / math.sqrt(judges)
+    resampled = np.random.default_rng(0).choice(residuals, (RESAMPLES, judges))
+    return max(float(np.median(resampled, axis=1).std()), MIN_ERROR / math.sqrt(judges))
 
 
 def score_log_densities(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:

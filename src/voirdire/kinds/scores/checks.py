@@ -15,13 +15,8 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.effect_checks import effect_checks
+from voirdire.kinds.scores import halo
 from voirdire.kinds.scores.concordance import human_concordance_check
-from voirdire.kinds.scores.halo import (
-    count_recurring_contexts,
-    has_one_score_per_context,
-    reason_without_continuous_halo,
-    reason_without_halo,
-)
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
@@ -47,14 +42,14 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
     'Items recur in 2 contexts, which the model does not tell apart'
     """
     messages = []
-    contexts = 0 if problem.density.contexts else count_recurring_contexts(problem.table)
-    if contexts and not (problem.in_points and has_one_score_per_context(problem.table)):
+    contexts = 0 if problem.density.contexts else halo.count_recurring_contexts(problem.table)
+    if contexts and not (problem.in_points and halo.has_one_score_per_context(problem.table)):
         messages.append(
             f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
             "contexts, and are too narrow for others. Call the column item system (--map system=item): systems are "
             "then compared over contexts like these."
         )
-    halo_reason = reason_without_continuous_halo if problem.in_points else reason_without_halo
+    halo_reason = halo.reason_without_continuous_halo if problem.in_points else halo.reason_without_halo
     if problem.anchors is not None and problem.model.taste is None:
         by_people = np.isin(np.arange(len(problem.items)), problem.anchors.table.item)
         if halo_reason(problem.table, by_people) is None:
@@ -71,7 +66,6 @@ MAX_RANGE_RATIO = 2.0  # ratio of ranges above which scales differ
 #: Share of a judge's scores that no other judge gave, above which its scale differs.
 MIN_OWN_SHARE = 0.5
 MIN_SCORES = 5  # scores that a judge needs for this check
-MAX_NAMES = 5  # judges named in the message
 
 
 def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
@@ -96,10 +90,9 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
             ranges.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{note}")
     if not ranges:
         return _criterion_ranges_check(problem)
-    examples = ", ".join(list(ranges.values())[:MAX_NAMES])
-    suffix = f" and {len(ranges) - MAX_NAMES} more" if len(ranges) > MAX_NAMES else ""
+    examples = list_names(list(ranges.values()), verb=False)
     message = (
-        f"Scores on different scales are treated as one scale: {examples}{suffix}. Reliability and influence of "
+        f"Scores on different scales are treated as one scale: {examples}. Reliability and influence of "
         "judges then depend on the scale. Bring them to one scale, leave such a judge out, or compare "
         "rankings (voirdire metaeval)."
     )
@@ -114,9 +107,8 @@ def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
     ranges = _odd_ranges(table.criterion, table.score, len(table.criteria))
     if not ranges:
         return []
-    examples = ", ".join(
-        f"{table.criteria[criterion]} {low:.3g} to {high:.3g}" for criterion, (low, high) in ranges.items()
-    )
+    names = table.criteria
+    examples = ", ".join(f"{names[code]} {low:.3g} to {high:.3g}" for code, (low, high) in ranges.items())
     message = (
         f"Criteria have different scales: {examples}. Their mean follows the widest scale, and counts higher as "
         "better. Take one (--where criterion=NAME), or bring them to one scale."
@@ -151,14 +143,8 @@ def _largest_of_others(largest: Floats) -> Floats:
 
 def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
     """List the checks of a fit of scores: those of its method, then those of its scores."""
-    entries = [
-        connectivity_check(problem),
-        *constant_judges_check(problem),
-        *judge_ranges_check(problem),
-        separation_check(problem),
-        *unknown_error_check(problem),
-        *weights_check(problem),
-    ]
+    of_judges = [connectivity_check(problem), *constant_judges_check(problem), *judge_ranges_check(problem)]
+    entries = [*of_judges, separation_check(problem), *unknown_error_check(problem), *weights_check(problem)]
     entries += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
     posterior = basis.posterior
     unit = "points" if problem.in_points else "log-odds"
@@ -235,12 +221,8 @@ def separation_check(problem: ScoresProblem) -> Check:
     is_extreme = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
     names = [problem.items[item] for item in np.flatnonzero(is_extreme)]
     note = checks.under_some_criterion(len(problem.criteria))
-    return checks.separation_check(
-        names,
-        "No item has all its scores at one end of the scale.",
-        f"scored at one end of the scale by all judges{note}",
-        "scores",
-    )
+    ok_message = "No item has all its scores at one end of the scale."
+    return checks.separation_check(names, ok_message, f"scored at one end of the scale by all judges{note}", "scores")
 
 
 def unknown_error_check(problem: ScoresProblem) -> list[Check]:

@@ -70,9 +70,8 @@ def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
     if high < 0.5 and below <= TAIL_PROBABILITY:
         message = f"{summary}: worse than chance. Trust what rests on the anchors, not the consensus."
         return [Check("anchors", "fail", share, message)]
-    message = (
-        f"{summary}, which is not distinguishable from chance. {_remedy_text(problem, share, high - low, len(items))}"
-    )
+    remedy = _remedy_text(problem, share, high - low, len(items))
+    message = f"{summary}, which is not distinguishable from chance. {remedy}"
     return [Check("anchors", "warn", share, message)]
 
 

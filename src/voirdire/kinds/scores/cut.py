@@ -34,7 +34,7 @@ from voirdire.errors import InputError
 from voirdire.infer.fixed_parameters import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode
-from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, anchor_folds
+from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, anchor_folds, fix_parameters
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
@@ -49,7 +49,6 @@ DISCRIMINATION_DRAWS = 24  # draws of discriminations, each with a Laplace appro
 SMOOTHING = 0.5  # pseudo-count of scores added to each level
 MAX_CUTPOINT = 60.0  # bound of the search for cutpoints, in log-odds
 BISECTION_STEPS = 40
-FIXED_PARAMETERS = ("raw_discrimination", "log_people", "log_spread")
 
 
 def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> Floats:
@@ -85,9 +84,8 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
     human = np.searchsorted(scale, people.score)
     cell = people.criterion * items + people.item
     perceived = (np.exp(person["mean"]) * theta)[None]
-    people_logs = _log_levels(
-        perceived, _shares_above(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
-    )
+    above = _shares_above(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
+    people_logs = _log_levels(perceived, above)
     cells, position = np.unique(cell, return_inverse=True)
     log_people = np.zeros((len(cells), len(theta)))
     np.add.at(log_people, position, people_logs[people.criterion, human, 0])
@@ -104,9 +102,8 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
         scored_cells, run = np.unique(judge_cell[rows], return_inverse=True)
         run_weight = 1.0 / np.bincount(run)[run]  # repeated runs of a cell have total weight 1
         level, criterion = np.searchsorted(scale, table.score[rows]), table.criterion[rows]
-        logs = _log_levels(
-            GRID[:, None] * theta, _shares_above(criterion, level, run_weight, len(problem.criteria), levels)
-        )
+        above = _shares_above(criterion, level, run_weight, len(problem.criteria), levels)
+        logs = _log_levels(GRID[:, None] * theta, above)
         log_joint = np.zeros((len(scored_cells), len(GRID), len(theta)))
         np.add.at(log_joint, run, run_weight[:, None, None] * logs[criterion, level])
         log_joint += log_people[np.searchsorted(cells, scored_cells)][:, None, :]
@@ -163,19 +160,13 @@ def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | N
 
 def fix_discriminations(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
     """The tables with judges' discriminations b, that of people and the spread of strengths fixed; see the module."""
-    density, model = problem.density, problem.model
+    model = problem.model
     assert model.anchors is not None
-    values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     # r of the module: a = b / r
     r = np.sqrt((b**2).sum() / max((scaled_discrimination(b) ** 2).sum(), 1e-300)) if b.any() else 0.1
-    values["raw_discrimination"] = b
-    values["log_people"] = np.array(model.anchors.numbers["mean"] - np.log(r))
-    values["log_spread"] += model.strength.numbers["mean"] + np.log(r)
-    fixed = np.zeros(density.size)
-    for name in FIXED_PARAMETERS:
-        fixed[density.parameter_slices[name]] = 1.0
-    tables = problem.data if data is None else data
-    return tables | {"pinned": {"x": density.flat(values, np), "held": fixed}}
+    log_people, log_spread = model.anchors.numbers["mean"] - np.log(r), model.strength.numbers["mean"] + np.log(r)
+    values = {"raw_discrimination": b, "log_people": log_people, "log_spread": log_spread}
+    return fix_parameters(problem.density, problem.data if data is None else data, values)
 
 
 BASELINE = "people's shares"
@@ -235,9 +226,8 @@ class HumanScores(HumanAnswers[ScoresProblem]):
             data = _hide_cells(problem, cells[fold])
             joint_mode = find_modes(problem.density, [data], starts=[joint])[0]
             for name, mode in ((JOINT, joint_mode), (CUT, cut_mode(problem, hidden, data))):
-                probabilities[name][rows] = _level_probabilities(
-                    problem, mode.x, {n: c[rows] for n, c in codes.items()}
-                )
+                held_out_codes = {n: c[rows] for n, c in codes.items()}
+                probabilities[name][rows] = _level_probabilities(problem, mode.x, held_out_codes)
         return {
             name: LeftOut.from_answer_probabilities(p, level, name != BASELINE) for name, p in probabilities.items()
         }

@@ -43,21 +43,10 @@ from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import MAX_HESSIAN_WORK, EliminatedItems, can_eliminate_items
 from voirdire.kinds.scores.latent_model import build_scores_model
 from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model import terms
 from voirdire.model.density import ClosedFormDerivatives, Data
 from voirdire.model.panel_density import added_parameters
 from voirdire.model.specs import Model, Section
-from voirdire.model.terms import (
-    CONTEXT,
-    CUTPOINTS,
-    FAMILIES,
-    RATERS,
-    REPEATS,
-    SCORE_ANCHORS,
-    SCORE_STRENGTH,
-    SEVERITY,
-    TASTE,
-    WEIGHTS,
-)
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.raters import RaterNoise
@@ -93,20 +82,20 @@ class ScoresDensity(ScoresLayout):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        parameters = self._term_parameters(SCORE_STRENGTH, model.strength)
+        parameters = self._term_parameters(terms.SCORE_STRENGTH, model.strength)
         if self.repeats and model.strength.kind == "normal":
             # otherwise the joint mode of strengths and judges' effects would let strengths follow one judge
             parameters = (replace(parameters[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
         for registry, section in (
-            (WEIGHTS, model.weights if self.voted else None),
-            (SEVERITY, model.severity),
-            (CUTPOINTS, model.cutpoints),
-            (RATERS, model.reliability),
-            (REPEATS, model.repeats if self.repeats else None),
-            (CONTEXT, model.context if self.contexts else None),
-            (TASTE, model.taste if self.tastes else None),
-            (FAMILIES, model.families if self.families else None),
-            (SCORE_ANCHORS, model.anchors if self.anchors else None),
+            (terms.WEIGHTS, model.weights if self.voted else None),
+            (terms.SEVERITY, model.severity),
+            (terms.CUTPOINTS, model.cutpoints),
+            (terms.RATERS, model.reliability),
+            (terms.REPEATS, model.repeats if self.repeats else None),
+            (terms.CONTEXT, model.context if self.contexts else None),
+            (terms.TASTE, model.taste if self.tastes else None),
+            (terms.FAMILIES, model.families if self.families else None),
+            (terms.SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
             parameters += () if section is None else self._term_parameters(registry, section)
         parameters += added_parameters(self.added)
@@ -189,7 +178,7 @@ class ScoresDensity(ScoresLayout):
         """Log probability of each distinct score (or of a judge's scores of one item), and its count."""
         parts = [self.form.score_log_densities(self, values, data, xp)]
         if self.voted:
-            rater = RATERS[self.model.reliability.kind]
+            rater = terms.RATERS[self.model.reliability.kind]
             parts.append(
                 log_criteria_votes(
                     values, data["criteria"], xp, lambda gap, judge: rater.perceived_strength(values, gap, judge, xp)
@@ -237,7 +226,7 @@ def score_form_module(model: Model) -> Any:
     """
     if model.cutpoints is not None:
         return ordinal
-    return continuous if isinstance(RATERS[model.reliability.kind], RaterNoise) else baseline
+    return continuous if isinstance(terms.RATERS[model.reliability.kind], RaterNoise) else baseline
 
 
 def log_odds_unit(model: Model) -> float:

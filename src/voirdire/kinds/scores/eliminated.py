@@ -32,7 +32,7 @@ from voirdire.infer.krylov import inverse_root
 from voirdire.infer.trust_region import correct_preconditioner
 from voirdire.kinds.scores.arrow import ArrowFactor, ZeroSumInverse, factor_arrow
 from voirdire.kinds.scores.judge_blocks import BLOCK_PARAMETERS, JudgeBlocks
-from voirdire.kinds.scores.judge_effects import JudgeEffects
+from voirdire.kinds.scores.judge_effects import EffectDerivatives, JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.kinds.scores.level_answers import LevelAnswers
 from voirdire.model.density import Curvature, Data
@@ -61,10 +61,8 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
     rows = [direction_of("raw_discrimination"), direction_of("severity") + direction_of("severity_group")]
     for criterion in range(density.criteria):
         scaled = sum(direction_of(name, criterion) for name in ("strength", "cut_location", "shift"))
-        rows += [
-            scaled + direction_of("log_gap", criterion, logs=True),
-            direction_of("log_spread", criterion, logs=True),
-        ]
+        gaps, spread = (direction_of(name, criterion, logs=True) for name in ("log_gap", "log_spread"))
+        rows += [scaled + gaps, spread]
     return np.array([row for row in rows if row.any()])
 
 
@@ -122,15 +120,17 @@ class EliminatedItems:
         prior_value, g_gradient = self._effects.prior_and_gradient(g, point.by_h)
         return point.value + prior_value, self.join_vector(g_gradient, point.by_psi)
 
-    def curvature(self, x: Floats) -> Curvature:
-        """The Hessian, with blocks of judges and the diagonal of items as preconditioner."""
+    def _expand_at(self, x: Floats) -> tuple[Floats, _Point, EffectDerivatives]:
+        """Compute g, and the derivatives of answers and of effects at a flat vector."""
         g, psi = self.split_vector(x)
         point = _Point(self._answers, self._effects.to_effects(g), psi)
-        effects = self._effects.effect_derivatives(g, point.by_h)
-        blocks, items = (
-            JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h),
-            ZeroSumInverse(1.0 / point.own),
-        )
+        return g, point, self._effects.effect_derivatives(g, point.by_h)
+
+    def curvature(self, x: Floats) -> Curvature:
+        """The Hessian, with blocks of judges and the diagonal of items as preconditioner."""
+        g, point, effects = self._expand_at(x)
+        blocks = JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h)
+        items = ZeroSumInverse(1.0 / point.own)
 
         def hessian_product(v: Floats) -> Floats:
             of_g, of_psi = self.split_vector(v)
@@ -153,13 +153,9 @@ class EliminatedItems:
 
     def _draws_without_matrix(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """As :meth:`draws_about_mode`, for many judges: with products instead of a matrix."""
-        g, psi = self.split_vector(x)
-        point = _Point(self._answers, self._effects.to_effects(g), psi)
-        effects = self._effects.effect_derivatives(g, point.by_h)
-        blocks, items = (
-            JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h),
-            ZeroSumInverse(1.0 / point.own),
-        )
+        g, point, effects = self._expand_at(x)
+        blocks = JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h)
+        items = ZeroSumInverse(1.0 / point.own)
         of_h, across = point.written_out()
         transposed = across.T.tocsr()
 
@@ -182,9 +178,7 @@ class EliminatedItems:
 
     def factored_hessian(self, x: Floats) -> ArrowFactor:
         """The dense Hessian, factored."""
-        g, psi = self.split_vector(x)
-        point = _Point(self._answers, self._effects.to_effects(g), psi)
-        effects = self._effects.effect_derivatives(g, point.by_h)
+        g, point, effects = self._expand_at(x)
         effect_jacobian, prior_hessian = np.empty((len(g), len(point.h))), np.empty((len(g), len(g)))
         for row, unit in enumerate(np.eye(len(g))):
             effect_jacobian[row], prior_hessian[row] = effects.ahead(unit), effects.back()

@@ -8,9 +8,10 @@ import numpy as np
 
 from voirdire.kinds.further_terms import ONE_FAMILY_REASON
 from voirdire.kinds.scores.score_counts import has_repeats
+from voirdire.kinds.unused_columns import contexts_per_item, has_recurring_items
 from voirdire.tables.scores import Scores
 from voirdire.tables.words import count_in_words
-from voirdire.typing import Bools, Ints
+from voirdire.typing import Bools
 
 # Limits of default models, which must end within minutes.
 MAX_LATENT_VALUES = 20_000  # strengths and tastes
@@ -147,7 +148,7 @@ def reason_contexts_unknown(table: Scores) -> str | None:
         return "the table has no column context"
     if not table.has_items or table.systems:
         return "items are answers of systems, each in one context"
-    return None if (_contexts_per_item(table) > 1).any() else "no item is scored in two contexts"
+    return None if has_recurring_items(table) else "no item is scored in two contexts"
 
 
 def count_recurring_contexts(table: Scores) -> int:
@@ -155,14 +156,7 @@ def count_recurring_contexts(table: Scores) -> int:
     if reason_contexts_unknown(table) is not None:
         return 0
     assert table.context is not None  # else no contexts
-    return len(np.unique(table.context[(_contexts_per_item(table) > 1)[table.item]]))
-
-
-def _contexts_per_item(table: Scores) -> Ints:
-    """Number of contexts in which each item is scored."""
-    assert table.context is not None  # else no contexts
-    pairs = np.unique(table.item * len(table.contexts) + table.context)
-    return np.bincount(pairs // len(table.contexts), minlength=len(table.items))
+    return len(np.unique(table.context[(contexts_per_item(table) > 1)[table.item]]))
 
 
 def reason_without_contexts(table: Scores, learns_noise: bool = False) -> str | None:
@@ -193,7 +187,7 @@ def reason_without_contexts(table: Scores, learns_noise: bool = False) -> str | 
     contexts, items, judges, criteria = map(len, (table.contexts, table.items, table.judges, table.criteria))
     if table.rows < 2 * contexts:
         return f"{table.rows:,} scores in {contexts:,} contexts are fewer than two each"
-    several = (_contexts_per_item(table) > 1).sum()
+    several = (contexts_per_item(table) > 1).sum()
     if several <= MIN_ITEM_OVERLAP * items:
         return f"{several:,} of {items:,} items are scored in several of them"
     values_per_item = criteria * (1 + contexts) + judges + 1

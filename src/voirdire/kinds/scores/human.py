@@ -6,19 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.errors import InputError
-from voirdire.kinds.people import (
-    PEOPLE,
-    UNKNOWN_CONTEXT_NOTE,
-    UNUSED_NOTE,
-    PeopleTable,
-    describe_unknown_anchors,
-    match_items,
-)
+from voirdire.kinds.people import PEOPLE, UNUSED_NOTE, PeopleTable, match_contexts, match_items
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.model.target_answers import ScoredByPeople
 from voirdire.notices import listen_for_notes
-from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Bools
@@ -35,17 +26,9 @@ def recode_contexts(people: PeopleTable[Scores], panel: Scores) -> PeopleTable[S
     scores = people.table
     if scores.context is None or scores.contexts == panel.contexts:
         return people
-    context = level_positions(scores.contexts, panel.contexts)[scores.context]
+    context, notes = match_contexts(scores.contexts, scores.context, panel.contexts, "scored", "scores")
     table = replace(scores, contexts=panel.contexts, context=context)
-    message = describe_unknown_anchors(scores.contexts, scores.context, panel.contexts, "in context")
-    if not message:
-        return replace(people, table=table)
-    if (context < 0).all():
-        raise InputError(
-            f"anchors: all {message}; name contexts as in the scores, or leave the column out if people scored items "
-            "as such"
-        )
-    return PeopleTable(table.subset(context >= 0), (*people.notes, f"{message}: {UNKNOWN_CONTEXT_NOTE}"))
+    return PeopleTable(table.subset(context >= 0), (*people.notes, *notes))
 
 
 def items_scored_by_people(panel: Scores, anchors: object) -> Bools:

@@ -155,9 +155,8 @@ def _block_hessians(
     if "raw_discrimination" in values:
         scale = slope_scale(values["raw_discrimination"]) * effects.unit(values)[0]
         slope, slope_severity = (sums.slope * scale**2).sum(axis=1), (sums.slope_severity * scale).sum(axis=1)
-        judge_block = np.stack([slope, slope_severity, slope_severity, judge_block[:, 0, 0]], axis=-1).reshape(
-            judges, 2, 2
-        )
+        block = [slope, slope_severity, slope_severity, judge_block[:, 0, 0]]
+        judge_block = np.stack(block, axis=-1).reshape(judges, 2, 2)
         by_slope = _derivatives_by_gaps(sums.slope_cut * scale[:, None], sums.gap)[..., :kept].reshape(judges, 1, -1)
         cut_block = np.concatenate([by_slope, by_severity], axis=1)
     cut_hessian = sums.within() if kept > 1 else sums.location()[..., None] * np.eye(small.criteria)
@@ -245,17 +244,10 @@ def _derivative_sums(small: ScoresLayout, h: Floats, derivatives: AnswerDerivati
     next_cut = by_cut(-derivatives.bend_gap, 0.0 * derivatives.bend_gap)[..., :-1]
     if not ordinal.has_judge_cutpoints(small):
         cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
-    return _DerivativeSums(
-        by_cell(runs.by_run(derivatives.predictor_curvature * derivatives.z**2)),
-        by_cell(-slope_below - slope_above),
-        by_cell(below + above),
-        by_cut(-slope_below, -slope_above),
-        by_cut(below, above),
-        cut,
-        next_cut,
-        np.diff(cuts, axis=-1),
-        pull,
-    )
+    slope_square = runs.by_run(derivatives.predictor_curvature * derivatives.z**2)
+    by_cells = by_cell(slope_square), by_cell(-slope_below - slope_above), by_cell(below + above)
+    by_cuts = by_cut(-slope_below, -slope_above), by_cut(below, above)
+    return _DerivativeSums(*by_cells, *by_cuts, cut, next_cut, np.diff(cuts, axis=-1), pull)
 
 
 def _derivatives_by_gaps(rows: Floats, gap: Floats) -> Floats:

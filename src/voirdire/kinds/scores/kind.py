@@ -8,30 +8,21 @@ from typing import Any, ClassVar
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import PredictionScores, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.further_terms import ONE_FAMILY_REASON, attach_terms, reason_families_unknown
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Packed, Results, TableChange
-from voirdire.kinds.packing import pack_people, pack_rated, pack_votes, unpack_people, unpack_rated
+from voirdire.kinds.packing import pack_rated_problem, unpack_people, unpack_rated
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note
-from voirdire.kinds.scores import checks, continuous, results, systems
+from voirdire.kinds.scores import checks, continuous, halo, results, systems, terms, weights
 from voirdire.kinds.scores.answers import score_answers, score_calibration, score_held_out
 from voirdire.kinds.scores.density import log_odds_unit, score_form_module
 from voirdire.kinds.scores.draw import draw_scores, resample_scores, score_outcomes
-from voirdire.kinds.scores.halo import (
-    reason_contexts_unknown,
-    reason_for_fixed_spread,
-    reason_without_contexts,
-    reason_without_continuous_halo,
-    reason_without_halo,
-    reason_without_shared_errors,
-)
 from voirdire.kinds.scores.human import items_scored_by_people, scored_by_people
 from voirdire.kinds.scores.over_time import score_series
 from voirdire.kinds.scores.predict import claimed_scores, item_score_questions, predict_scores
@@ -41,20 +32,6 @@ from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.response_probabilities import check_answer_probabilities, score_probabilities
 from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
-from voirdire.kinds.scores.terms import (
-    check_terms,
-    families_terms,
-    model_from_terms,
-    reason_spread_not_learned,
-    with_learned_spread,
-)
-from voirdire.kinds.scores.weights import (
-    CriterionImportance,
-    given_or_stored_criteria,
-    read_criterion_importance,
-    unpack_criteria,
-    weighed_note,
-)
 from voirdire.kinds.systems import check_context_scope, system_entrants, systems_and_contexts, systems_note
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.specs import Model, load_model
@@ -69,7 +46,6 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     """Judges score items."""
 
     name = "scores"
-    page_words = page_words.SCORES
     words = "scores"
     refused = ("classes", "positive", "order")
     predicts_families = False
@@ -116,20 +92,20 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             all_whole = (table.score % 1 == 0).all()
             reason += f" {f'of more than {MAX_LEVELS} different' if all_whole else 'that are not whole'} numbers"
         families = {} if request.families is None else read_families(request.families, table.judges)
-        shared_reason = reason_without_shared_errors(table, families)
-        omission = reason_without_contexts(table, learns_noise=is_continuous)
+        shared_reason = halo.reason_without_shared_errors(table, families)
+        omission = halo.reason_without_contexts(table, learns_noise=is_continuous)
         reason += f"{',' if is_continuous else ''} of families of judges" if shared_reason is None else ""
         reason += f"; errors that families share are left out: {shared_reason}" if shared_reason else ""
         reason += ", of the same items in several contexts" if omission is None else ""
         reason += f"; contexts are left out: {omission}" if omission else ""
         if shared_reason is None and (is_continuous or omission is None):
-            terms = parse_terms(families_terms(table, omission is None))
-            return model_from_terms(table, replace(request, terms=terms)), reason
+            rows = parse_terms(terms.families_terms(table, omission is None))
+            return terms.model_from_terms(table, replace(request, terms=rows)), reason
         if omission is None:
             return "rating-continuous-contexts" if is_continuous else "rating-contexts", reason
         if shared_reason is None:
             return "rating-families", reason
-        halo_reason = reason_without_continuous_halo if is_continuous else reason_without_halo
+        halo_reason = halo.reason_without_continuous_halo if is_continuous else halo.reason_without_halo
         omission = halo_reason(table, items_scored_by_people(table, request.anchors))
         if omission is None:
             name = "rating-continuous-halo" if is_continuous else "rating-halo"
@@ -137,27 +113,27 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         reason = f"{reason}; tastes are left out: {omission}" if omission else reason
         if is_continuous:
             return "rating-continuous", reason
-        spread_reason = None if request.asks_terms else reason_for_fixed_spread(table)
+        spread_reason = None if request.asks_terms else halo.reason_for_fixed_spread(table)
         if spread_reason is None:
             return "rating-learned", reason
-        if (omission := reason_spread_not_learned(table)) is not None:
+        if (omission := terms.reason_spread_not_learned(table)) is not None:
             return (
                 "rating-severity",
                 f"{reason}; how far items are apart is given, not learned: {spread_reason}, and {omission}",
             )
-        model = with_learned_spread(load_model("rating-severity"), table, request.levels)
+        model = terms.with_learned_spread(load_model("rating-severity"), table, request.levels)
         return model, f"{reason}; how far items are apart is learned from some of them: {spread_reason}"
 
     def model_of_terms(self, table: Scores, request: Request) -> Model:
         """See :func:`.scores.terms.model_from_terms`."""
-        return model_from_terms(table, request)
+        return terms.model_from_terms(table, request)
 
     def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.encode_scores`."""
         options: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
         table, model, notes = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
-            check_terms(model)
+            terms.check_terms(model)
         system_contexts = systems_and_contexts(table)
         if request.families is not None and uses_families(model):
             options["families"] = read_families(request.families, table.judges)
@@ -165,7 +141,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
                 raise InputError(
                     f"families: {ONE_FAMILY_REASON}; name judges of another, or take rating-severity or rating-halo"
                 )
-        if model.context is None or reason_contexts_unknown(table) is not None:
+        if model.context is None or halo.reason_contexts_unknown(table) is not None:
             check_context_scope(
                 system_contexts,
                 request.over,
@@ -177,13 +153,13 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         if problem.density.contexts:
             notes.append(contexts_note(request.over))
         elif model.context is not None:
-            notes.append(f"Model {model.name} is fitted without contexts: {reason_contexts_unknown(table)}.")
+            notes.append(f"Model {model.name} is fitted without contexts: {halo.reason_contexts_unknown(table)}.")
         if model.families is not None and not problem.density.families:
             reason = reason_families_unknown(table, request)
             notes.append(f"Model {model.name} is fitted without errors that families share: {reason}.")
         if system_contexts is not None:
             notes.append(systems_note(table, request.over))
-        notes += [] if problem.density.has_mirror else weighed_note(problem.criteria_votes)
+        notes += [] if problem.density.has_mirror else weights.weighed_note(problem.criteria_votes)
         return problem, notes
 
     def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
@@ -229,12 +205,14 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         """As in :class:`.Kind`; the scale stays the same."""
         options: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
         options |= {"families": problem.families, "anchors": problem.anchors if change.is_own_table else None}
-        options["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
+        options["criteria"] = weights.given_or_stored_criteria(problem, problem.criteria_votes, change)
         return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **options)
 
-    def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], importance: object) -> CriterionImportance:
+    def on_criteria(
+        self, problem: ScoresProblem, criteria: tuple[str, ...], importance: object
+    ) -> weights.CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
-        return read_criterion_importance(importance, criteria).join_earlier(problem.criteria_votes)
+        return weights.read_criterion_importance(importance, criteria).join_earlier(problem.criteria_votes)
 
     def items_called(self, problem: ScoresProblem) -> str:
         """As in :class:`.Kind`; "answers" if systems are scored in contexts."""
@@ -286,28 +264,25 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         """See :func:`.scores.answers.score_held_out`."""
         table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
-            check_terms(model)
+            terms.check_terms(model)
         families = None if request.families is None else read_families(request.families, table.judges)
         return score_held_out(model, table, held_out, request.levels, families)
 
     def pack(self, problem: ScoresProblem) -> Packed:
         """Pack scores, scale, votes on criteria or their weights, human scores, and weights of judges' answers."""
-        names, arrays = pack_votes({"criteria": problem.criteria_votes})
-        arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
-        names["scores"], codes = pack_rated(problem.table, "scores")
-        names |= {"levels": problem.scale.levels, "weights": problem.density.fixed_weights}
-        if problem.families:
-            names["families"] = problem.families
-        people, people_arrays = pack_people(problem.anchors)
-        sections = {"tables": names | people, "anchors": None, "over": problem.over}
-        return Packed(sections, arrays | codes | people_arrays)
+        names: dict[str, Any] = {"levels": problem.scale.levels, "weights": problem.density.fixed_weights}
+        names |= {"families": problem.families} if problem.families else {}
+        packed = pack_rated_problem(problem, "scores", **names)
+        if problem.answer_weight is not None:
+            packed.arrays["answer_weight"] = problem.answer_weight
+        return packed
 
     def unpack(self, model: Model, packed: Packed) -> ScoresProblem:
         """Restore the problem from the result of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         anchors = unpack_people(Scores, names, arrays)
         table = Scores(**unpack_rated(names["scores"], arrays, "scores"))
-        options = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
+        options = {"levels": names["levels"], "criteria": weights.unpack_criteria(packed), "anchors": anchors}
         options["families"] = names.get("families")
         options["over"] = packed.sections.get("over", "new")
         return encode_scores(model, table, answer_weight=arrays.get("answer_weight"), **options)

@@ -81,18 +81,14 @@ class LevelAnswers:
         with np.errstate(over="ignore"):
             push = 1.0 / np.expm1(np.maximum(ends[self.upper] - ends[self.lower], MIN_GAP))
         weight = self.by_run(self.weight)
-        return AnswerDerivatives(
-            self,
-            slope,
-            z,
-            float(self.weight @ log - weight @ np.log1p(push)),
+        log_likelihood = float(self.weight @ log - weight @ np.log1p(push))
+        misses = (
             np.where(below > 0, small_below, 1.0) * weight_below,
             np.where(above > 0, small_above, 1.0) * weight_above,
-            weight * push,
-            small_below * weight_below / (1.0 + small_below),
-            small_above * weight_above / (1.0 + small_above),
-            weight * push * (1.0 + push),
         )
+        bends = (small_below * weight_below / (1.0 + small_below), small_above * weight_above / (1.0 + small_above))
+        bend_gap = weight * push * (1.0 + push)
+        return AnswerDerivatives(self, slope, z, log_likelihood, *misses, weight * push, *bends, bend_gap)
 
     def repeat_by_answer(self, runs: Floats) -> Floats:
         """Repeat values of runs, shape (runs,), for each of their answers, shape (answers,)."""

@@ -29,14 +29,8 @@ from voirdire.kinds.scores.layout import (
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.family.ordinal import ordinal_family
-from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS
+from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS, cumulative
 from voirdire.model.terms.arrays import LOGISTIC_VARIANCE, Array
-from voirdire.model.terms.cumulative import (
-    level_log_probabilities,
-    log_expectation,
-    log_level_probability,
-    normal_quadrature,
-)
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import judge_discriminations, scaled_discrimination
@@ -127,16 +121,16 @@ def score_log_densities(density: ScoresLayout, values: Values, data: Data, xp: A
     judge = part["judge"]
     eta = perceived_strengths(density, values, data["panel"], part, xp)
     if density.integrates_repeats:
-        z, log_weight = normal_quadrature()
+        z, log_weight = cumulative.normal_quadrature()
         eta = eta[..., None] + xp.exp(values["log_judge_item"])[..., judge][..., None] * z
         cutpoints = answer_cutpoints(density, values, part, xp)[..., None, :]
-        logs = level_log_probabilities(eta, cutpoints, density.levels, xp)
+        logs = cumulative.level_log_probabilities(eta, cutpoints, density.levels, xp)
         log_joint = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
-        return log_expectation(log_joint, log_weight, xp), part["weight"]
+        return cumulative.log_expectation(log_joint, log_weight, xp), part["weight"]
     cuts = judge_cutpoints(density, values, xp)
     cut_row = judge if has_judge_cutpoints(density) else judge * 0
     lower, upper = (cuts[..., cut_row, part["criterion"], part[side]] for side in ("lower", "upper"))
-    return log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+    return cumulative.log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 
 def people_perceptions(
@@ -159,7 +153,7 @@ def people_part(density: ScoresLayout, values: Values, part: dict[str, Array], x
     """Log probability of each distinct human score, shape (..., scores), and its weight."""
     eta, cuts = people_perceptions(density, values, part, xp)
     lower, upper = (cuts[..., part["criterion"], part[side]] for side in ("lower", "upper"))
-    return log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+    return cumulative.log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:
@@ -228,9 +222,8 @@ def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, we
     judge_mean = _weighted_means(judge, net, weight, density.judges)
     unit = part["criterion"] * density.items + part["item"]
     judge_weight = np.bincount(judge, weight, density.judges)
-    return consensus_signs(
-        judge, unit, weight * (net - judge_mean[judge]), judge_weight, POWER_ITERATIONS
-    )  # without severities
+    # without severities
+    return consensus_signs(judge, unit, weight * (net - judge_mean[judge]), judge_weight, POWER_ITERATIONS)
 
 
 def _weighted_means(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
@@ -251,21 +244,15 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         Term("severity_people", ("criterion of people",), 0, sign=-1.0),
         Term("cut_location", ("criterion",), 0, sign=-1.0),
     ]
-    terms += [
-        Term("log_gap", ("criterion", "gap"), 1 + gap, fixed_levels=(("gap", gap),))
-        for gap in range(density.levels - 2)
-    ]
+    gaps = range(density.levels - 2)
+    terms += [Term("log_gap", ("criterion", "gap"), 1 + gap, fixed_levels=(("gap", gap),)) for gap in gaps]
     sloped = "log_discrimination" in {parameter.name for parameter in density.parameters}
     if sloped:
         terms.append(Term("log_discrimination", ("judge",), density.levels - 1))
     family = ordinal_family(density.levels, sloped=sloped)
     answers = Answers(family.log_probabilities, [counts.T], family.closed_form, family.name)
-    factors = {
-        "judge": judge,
-        "criterion": criterion,
-        "criterion of people": np.where(judge < 0, criterion, -1),
-        **about,
-    }
+    people = np.where(judge < 0, criterion, -1)
+    factors = {"judge": judge, "criterion": criterion, "criterion of people": people, **about}
     cells = Cells(len(judge), factors, (item,))
     return ScoreCells(cells, terms, len(family.predictors), answers, "cut_location", -1.0, WELL_IDENTIFIED)
 

@@ -29,9 +29,8 @@ def score_series(problem: ScoresProblem, posterior: Posterior) -> AnswersOverTim
         ("out of line with the panel", "in line with the panel"): deviation - mean[table.judge],
     }
     question = table.item if table.context is None else table.context
-    return AnswersOverTime(
-        problem.judges, table.judge, table.time, question, signals, _severity_habit(problem, posterior)
-    )
+    habits = _severity_habit(problem, posterior)
+    return AnswersOverTime(problem.judges, table.judge, table.time, question, signals, habits)
 
 
 def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:

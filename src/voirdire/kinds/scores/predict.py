@@ -6,21 +6,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import MAX_DRAWS, Posterior
+from voirdire.kinds import target_predictions
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.baseline import single_scores_message
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.response_probabilities import ends_and_mean, expected_scores, score_probabilities
-from voirdire.kinds.target_predictions import (
-    ItemQuestions,
-    Predicted,
-    context_column,
-    fit_codes,
-    item_codes,
-    known_contexts,
-    refuse_contexts,
-)
 from voirdire.kinds.unseen import predictive_draws
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.problems import Problems
@@ -53,12 +45,13 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     form = problem.form
     if form not in (ordinal, continuous):
         problems.stop(single_scores_message(problem.model.name))
-    codes, columns = fit_codes(problem, scores, ("judge", "criterion", "item"), problems)
+    codes, columns = target_predictions.fit_codes(problem, scores, ("judge", "criterion", "item"), problems)
     problems.raise_any()
-    columns |= context_column(scores.contexts, scores.context)
+    columns |= target_predictions.context_column(scores.contexts, scores.context)
     row_codes = dict(codes)
     if problem.density.contexts and scores.context is not None:
-        row_codes["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]
+        known = target_predictions.known_contexts(scores.contexts, problem.table.contexts)
+        row_codes["context"] = known[scores.context]
     table_codes = {name: getattr(problem.table, name) for name in row_codes}
     draws = predictive_draws(posterior, _with_families(problem, table_codes), _with_families(problem, row_codes))
     rows = tuple(row_codes.values())
@@ -81,7 +74,7 @@ def _with_families(problem: ScoresProblem, codes: dict[str, Ints]) -> dict[str, 
 JUDGE_SPECIFIC_TERMS = ("taste", "family_item", "judge_item_effect")  # effects of single judges and families on items
 
 
-def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
+def item_score_questions(problem: ScoresProblem, table: object) -> target_predictions.ItemQuestions:
     """Expected scores of the items of a table: the mean over all judges of the panel, without their tastes.
 
     Parameters
@@ -105,8 +98,8 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     if form not in (ordinal, continuous):
         raise InputError(single_scores_message(problem.model.name))
     scores = read_scores(table, judge="people", answered=False)
-    item, criterion, columns = item_codes(problem, scores)
-    refuse_contexts(bool(problem.density.contexts), scores.context is not None)
+    item, criterion, columns = target_predictions.item_codes(problem, scores)
+    target_predictions.refuse_contexts(bool(problem.density.contexts), scores.context is not None)
     if (criterion < 0).any():
         if len(problem.criteria) > 1:
             raise InputError(
@@ -119,7 +112,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     judge = np.tile(np.arange(judges), cells.shape[1])
     rows = (judge, *np.repeat(cells, judges, axis=1))
 
-    def predict_answers(values: Values, strengths: Floats) -> Predicted:
+    def predict_answers(values: Values, strengths: Floats) -> target_predictions.Predicted:
         shared = {name: value for name, value in values.items() if name not in JUDGE_SPECIFIC_TERMS}
         draws = [
             {name: value[n] for name, value in shared.items()} | {"strength": strengths[n, :-1]}
@@ -128,7 +121,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
         expected = np.stack([expected_scores(problem, draw, rows) for draw in draws])
         return {"expected": expected.reshape(len(expected), -1, judges).mean(axis=2)[:, row.ravel()]}
 
-    return ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers, MAX_DRAWS)
+    return target_predictions.ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers, MAX_DRAWS)
 
 
 def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:

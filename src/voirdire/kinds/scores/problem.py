@@ -13,20 +13,13 @@ from voirdire.kinds.checks import orientation_check
 from voirdire.kinds.criteria_votes import CRITERIA_DATA, encode_criteria_votes, weights_problem
 from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms, has_family_terms, resolve_terms
 from voirdire.kinds.people import PeopleTable
-from voirdire.kinds.scores import baseline, continuous, ordinal
+from voirdire.kinds.scores import baseline, continuous, ordinal, score_counts
 from voirdire.kinds.scores import weights as weighing
 from voirdire.kinds.scores.density import LEARNED_SPREAD_KINDS, ScoresDensity, log_odds_unit, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, reason_contexts_unknown
 from voirdire.kinds.scores.human import read_scored_anchors, recode_contexts
 from voirdire.kinds.scores.layout import FACTOR_NAMES, ScoresLayout
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
-from voirdire.kinds.scores.score_counts import (
-    answers_per_cell,
-    group_per_judge,
-    has_repeats,
-    human_scores_per_cell,
-    report_unscored_items,
-)
 from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
@@ -215,23 +208,23 @@ def encode_scores(
         )
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
-        report_unscored_items(table, problems)
-    group_per_judge(table, problems)
+        score_counts.report_unscored_items(table, problems)
+    score_counts.group_per_judge(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised
     votes, weights = weighing.read_criterion_importance(criteria, table.criteria).check_model(model)
     if votes is not None:
         table = weighing.with_judges(table, votes.judges)
-    groups, judge_group = group_per_judge(table, problems)
+    groups, judge_group = score_counts.group_per_judge(table, problems)
     sizes = (len(table.criteria), len(table.items))
     codes = (table.judge, table.criterion, table.item)
     if contexts is None:
         contexts = reason_contexts_unknown(table) is None
     contexts = contexts and model.context is not None
     if repeats is None:  # with one judge, its effect on an item and the item's strength are the same
-        repeats = has_repeats(table, contexts) and len(np.unique(table.judge)) > 1
+        repeats = score_counts.has_repeats(table, contexts) and len(np.unique(table.judge)) > 1
     repeats = repeats and model.repeats is not None
-    answers, runs = answers_per_cell(table)
+    answers, runs = score_counts.answers_per_cell(table)
     judge_families = dict(families or {}) if uses_families(model) else {}
     family_of_judge, shared_names = shared_families(judge_families, table.judges)
     judge_factors = {"group": (judge_group, groups)} if table.groups else {}
@@ -281,7 +274,9 @@ def encode_scores(
         data[CRITERIA_DATA] = encode_criteria_votes(votes, table.judges, table.criteria)
         if answer_weight is not None:
             data[CRITERIA_DATA]["weight"] *= answer_weight[data[CRITERIA_DATA]["judge"]]
-    density = replace(density, anchors=() if people is None else human_scores_per_cell(people.table, sizes))
+    density = replace(
+        density, anchors=() if people is None else score_counts.human_scores_per_cell(people.table, sizes)
+    )
     judge_scores = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     names = (table.judges, table.criteria, table.items)
     problem = ScoresProblem(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
@@ -43,9 +45,8 @@ def strengths_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float
 
 def _rescale_columns(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
     origin, unit = problem.unit
-    rescaled_keys = [
-        key for key in columns if key.removesuffix("_panel").removesuffix("_target") in (name, "low", "high")
-    ]
+    ends = (name, "low", "high")
+    rescaled_keys = [key for key in columns if key.removesuffix("_panel").removesuffix("_target") in ends]
     rescaled = {key: origin + unit * columns[key] for key in rescaled_keys} | {"sd": unit * columns["sd"]}
     return {key: rescaled.get(key, column) for key, column in columns.items()}
 
@@ -89,9 +90,7 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     """
     if problem.form is not ordinal:
         return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
-    summary = posterior.summarise_quantities(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)[
-        "cutpoint"
-    ]
+    summary = summaries.summarise_quantity(posterior, partial(_cutpoint_values, problem), prob)
     judge, criterion, limit = (part.ravel() for part in np.indices(summary.point.shape))
     names = np.array(problem.scale.levels)
     columns: Columns = {} if len(summary.point) == 1 else {"judge": name_array(problem.judges)[judge]}
@@ -147,8 +146,7 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     missing = np.full(size, np.nan)
     columns |= {"severity": missing, "low": missing, "high": missing}
     if "severity" in posterior.central_values and size > 1:
-        summary = posterior.summarise_quantities(lambda values: {"severity": _group_severity(problem, values)}, prob)
-        severity = summary["severity"]
+        severity = summaries.summarise_quantity(posterior, partial(_group_severity, problem), prob)
         columns |= {"severity": severity.point, "low": severity.low, "high": severity.high}
     return columns
 
@@ -169,11 +167,8 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     if problem.form not in (ordinal, continuous):
         return {"reliability": missing}
     p_right, unit = correct_order_probability(problem, values), problem.unit[1]
-    quantities = {
-        "reliability": missing,
-        "p_right": p_right,
-        "severity": unit * total_severity(values, problem.judge_group),
-    }
+    severity = unit * total_severity(values, problem.judge_group)
+    quantities = {"reliability": missing, "p_right": p_right, "severity": severity}
     if problem.form is ordinal and ordinal.has_judge_cutpoints(problem.density):
         quantities["severity"] = quantities["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, density.judges))

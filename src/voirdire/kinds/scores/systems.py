@@ -195,9 +195,8 @@ def _shared_context_draws(draws: Floats, items: Floats, placement: Placement) ->
     """Draws of systems, shape (draws, systems), with only the uncertainty that is common to all contexts."""
     count = np.bincount(placement.system)
     mean = np.stack([items[:, placement.system == s].mean(axis=1) for s in range(len(count))], axis=1)
-    error = np.bincount(placement.system, (items - mean[:, placement.system]).var(axis=0, ddof=1)) / np.maximum(
-        count - 1, 1
-    )
+    variance = (items - mean[:, placement.system]).var(axis=0, ddof=1)
+    error = np.bincount(placement.system, variance) / np.maximum(count - 1, 1)
     shrinkage = np.sqrt(np.clip(1.0 - error / count / np.maximum(draws.var(axis=0, ddof=1), 1e-300), 0.0, 1.0))
     centre = draws.mean(axis=0)
     return np.asarray(centre + shrinkage * (draws - centre))
@@ -251,9 +250,8 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
     columns = average_equal_rows(rank_systems(problem.table, placement, draws, posterior, prob), groups)
     if problem.about is not None:
         gap = find_gap(problem, draws, item_systems(problem))
-        target = average_equal_rows(
-            rank_systems(problem.table, placement, gap.to_target(draws), posterior, prob), groups
-        )
+        ranked = rank_systems(problem.table, placement, gap.to_target(draws), posterior, prob)
+        target = average_equal_rows(ranked, groups)
         score = gap.expected_scores(columns["score"])
         columns = with_other_score(problem.about, target | {"score": score, "rank": rank_values(score)}, columns)
     order = np.argsort(columns["rank"])

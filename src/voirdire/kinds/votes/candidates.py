@@ -189,15 +189,20 @@ def _bayes_probabilities(evidence: Evidence, answer_weight: Floats) -> Floats:
     return np.asarray(np.clip(expit(answer_weight @ log_odds), 1e-12, 1 - 1e-12))
 
 
-def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
-    """Compute posterior means of both coins of each judge from the anchors alone, shape (judges,) each."""
+def learn_judge_coins(evidence: Evidence) -> tuple[Coins, Coins]:
+    """Learn both coins of each judge, for the first and the second item, from the anchors alone."""
     right, wrong = right_and_wrong(evidence.comparisons, evidence.rows, evidence.answers)
     if not evidence.by_position:
-        mean = learn_coins(right.sum(axis=1), wrong.sum(axis=1), evidence.family, evidence.prior).mean()
-        return mean, mean
-    return tuple(  # type: ignore[return-value]
-        learn_coins(right[:, side], wrong[:, side], evidence.family, evidence.prior).mean() for side in (0, 1)
-    )
+        coins = learn_coins(right.sum(axis=1), wrong.sum(axis=1), evidence.family, evidence.prior)
+        return coins, coins
+    first, second = (learn_coins(right[:, side], wrong[:, side], evidence.family, evidence.prior) for side in (0, 1))
+    return first, second
+
+
+def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
+    """Compute posterior means of both coins of each judge from the anchors alone, shape (judges,) each."""
+    first, second = learn_judge_coins(evidence)
+    return first.mean(), second.mean()
 
 
 def stacked_predictions(evidence: Evidence) -> Predicted:
@@ -208,7 +213,7 @@ def stacked_predictions(evidence: Evidence) -> Predicted:
     at a time (pseudo-Bayesian model averaging: Geisser and Eddy 1979, JASA 74; Yao et al. 2018, Bayesian Analysis 13).
     """
     stacked = stacking_regression(evidence).stacked_probabilities()
-    return average_predictions([(stacked.p, stacked.left_out), best_judge_prediction(evidence)], evidence.answers)
+    return average_predictions([stacked, best_judge_prediction(evidence)], evidence.answers)
 
 
 def average_predictions(predictions: Sequence[Predicted], answers: Floats) -> Predicted:

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.infer.latent_gaussian.few_observations import MIN_ANSWERS_PER_VALUE
 from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms
+from voirdire.kinds.unused_columns import contexts_per_item
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import NO_FURTHER_COLUMNS
 from voirdire.tables.words import count_in_words
@@ -142,14 +143,11 @@ def reason_without_contexts(votes: Votes) -> str | None:
         return ""
     if votes.rows < 2 * contexts:
         return f"{votes.rows:,} votes in {contexts:,} contexts are fewer than two each"
-    split = split_by_context(votes)
-    if reason := reason_for_fixed_spreads(votes, contexts, len(split.counts)):
+    if reason := reason_for_fixed_spreads(votes, contexts, len(split_by_context(votes).counts)):
         return reason
-    assert split.context is not None
-    item_context = np.concatenate([split.first, split.second]) * contexts + np.tile(split.context, 2)
-    contexts_per_item = np.bincount(np.unique(item_context) // contexts, minlength=items)
-    if (contexts_per_item > 1).mean() <= MIN_ITEM_OVERLAP:
-        return f"{(contexts_per_item > 1).sum():,} of {items:,} items meet in several of them"
+    several = contexts_per_item(votes) > 1
+    if several.mean() <= MIN_ITEM_OVERLAP:
+        return f"{several.sum():,} of {items:,} items meet in several of them"
     return None
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.effect_checks import effect_checks as checks_of_effects
-from voirdire.kinds.results import ranking_table
+from voirdire.kinds.results import ranking_table, summarise_quantity
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check
@@ -24,9 +26,7 @@ def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -
     ranking = ranking_table(problem, posterior, prob)
     if not problem.covariates:
         return ranking
-    unadjusted = posterior.summarise_quantities(lambda values: {"score": unadjusted_scores(problem, values)}, prob)[
-        "score"
-    ].point
+    unadjusted = summarise_quantity(posterior, partial(unadjusted_scores, problem), prob).point
     code = {item: index for index, item in enumerate(problem.items)}
     return ranking | {"unadjusted": unadjusted[[code[item] for item in ranking["item"]]]}
 

@@ -23,9 +23,8 @@ from scipy.special import expit
 from voirdire.infer.fixed_parameters import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode, integrated_scores
-from voirdire.kinds.human import anchor_folds
-from voirdire.kinds.votes.candidates import Evidence, coin_means, learn_coins
-from voirdire.kinds.votes.comparisons import right_and_wrong
+from voirdire.kinds.human import anchor_folds, fix_parameters
+from voirdire.kinds.votes.candidates import Evidence, coin_means, learn_judge_coins
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
@@ -33,14 +32,9 @@ from voirdire.model.terms import ANCHORS
 from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
 
-CUT_KINDS = (  # kinds of reliability that anchors alone can teach
-    "one-coin",
-    "two-coin",
-    "pooled-one-coin",
-    "pooled-two-coin",
-)
+# kinds of reliability that anchors alone can teach
+CUT_KINDS = ("one-coin", "two-coin", "pooled-one-coin", "pooled-two-coin")
 COIN_DRAWS = 24
-FIXED_PARAMETERS = ("reliability", "coin_first", "coin_second", "log_coin_mean", "log_coin_spread", "anchor")
 MIN_LOG_ODDS = 0.05  # smallest mean and smallest spread of fixed coins, in log-odds
 
 
@@ -88,33 +82,21 @@ def fix_coins(problem: VotesProblem, first: Floats, second: Floats) -> Data:
     A learned population of coins is fixed at the mean and the standard deviation of their log-odds: given the coins,
     nothing else depends on it.
     """
-    density = problem.density
-    values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     odds = np.log(first) - np.log1p(-first), np.log(second) - np.log1p(-second)
-    values |= {"reliability": 0.5 * (odds[0] + odds[1]), "coin_first": odds[0], "coin_second": odds[1]}
     log_odds = np.stack(odds)
+    values = {"reliability": 0.5 * (odds[0] + odds[1]), "coin_first": odds[0], "coin_second": odds[1]}
     values["log_coin_mean"] = np.log(max(float(log_odds.mean()), MIN_LOG_ODDS))
     values["log_coin_spread"] = np.log(max(float(log_odds.std()), MIN_LOG_ODDS))
-    if problem.model.anchors is not None:
-        anchors = problem.model.anchors
+    if (anchors := problem.model.anchors) is not None:
         values["anchor"] = np.array(ANCHORS[anchors.kind].expected(anchors.numbers))
-    fixed = np.zeros(density.size)
-    for name in FIXED_PARAMETERS:
-        if name in density.parameter_slices:
-            fixed[density.parameter_slices[name]] = 1.0
-    return problem.data | {"pinned": {"x": density.flat(values, np), "held": fixed}}
+    return fix_parameters(problem.density, problem.data, values)
 
 
 def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    right, wrong = right_and_wrong(evidence.comparisons, evidence.rows, evidence.answers)
-    family, prior = evidence.family, evidence.prior
     edge = 1e-6  # the log-odds of a coin must be finite
-    if not evidence.by_position:
-        coins = learn_coins(right.sum(axis=1), wrong.sum(axis=1), family, prior).draws(count, rng)
-        coins = np.clip(coins, edge, 1 - edge)
-        return coins, coins
-    coin_pair = [learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)]
-    return np.clip(coin_pair[0], edge, 1 - edge), np.clip(coin_pair[1], edge, 1 - edge)
+    first, second = learn_judge_coins(evidence)
+    first_draws = np.clip(first.draws(count, rng), edge, 1 - edge)
+    return first_draws, first_draws if second is first else np.clip(second.draws(count, rng), edge, 1 - edge)
 
 
 def people_preference_probability(
@@ -123,20 +105,14 @@ def people_preference_probability(
     """Mean over draws of the probability that people prefer the one item, shape (comparisons,); values by draw."""
     comparisons = evidence.comparisons
     selected = np.arange(len(comparisons.keys)) if rows is None else rows
+    first, second = comparisons.item_a[selected], comparisons.item_b[selected]
     if problem.anchors is not None and problem.anchors.overall:
-        score = integrated_scores(problem.density, values)
-        d = score[..., comparisons.item_a[selected]] - score[..., comparisons.item_b[selected]]
+        strength = integrated_scores(problem.density, values)
+        d = strength[..., first] - strength[..., second]
     else:
-        criterion = (
-            comparisons.criterion[selected]
-            if problem.model.criteria == "separate"
-            else comparisons.criterion[selected] * 0
-        )
-        strength = values["strength"]
-        d = (
-            strength[..., criterion, comparisons.item_a[selected]]
-            - strength[..., criterion, comparisons.item_b[selected]]
-        )
+        strength, criterion = values["strength"], comparisons.criterion[selected]
+        criterion = criterion if problem.model.criteria == "separate" else criterion * 0
+        d = strength[..., criterion, first] - strength[..., criterion, second]
     coin = expit(values["anchor"])[..., None]
     return np.asarray((coin * expit(d) + (1.0 - coin) * expit(-d)).mean(axis=0))
 

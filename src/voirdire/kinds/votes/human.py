@@ -14,12 +14,6 @@ from voirdire.kinds.human import CUT, DEFAULT_METHODS, JOINT, MAJORITY, PEOPLE_A
 from voirdire.kinds.votes import candidates, cut
 from voirdire.kinds.votes.candidates import CROWD_BT_PRIOR, Evidence, Predicted, coin_means
 from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
-from voirdire.kinds.votes.cut import (
-    cut_left_out_predictions,
-    joint_left_out_predictions,
-    people_preference_probability,
-    without_panel_votes,
-)
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.tables.families import family_codes
@@ -113,11 +107,11 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         if self.by_pair and requested != JOINT:
             p |= {name: left_out for name, (_, left_out) in self.learned.items()}
         if requested != CUT:
-            p[JOINT] = joint_left_out_predictions(self.problem, self.evidence, joint)
+            p[JOINT] = cut.joint_left_out_predictions(self.problem, self.evidence, joint)
         if not self.by_pair:
-            p[CUT] = cut_left_out_predictions(self.problem, self.evidence)
+            p[CUT] = cut.cut_left_out_predictions(self.problem, self.evidence)
         if self.people_link_items:
-            p[PEOPLE_ALONE] = cut_left_out_predictions(self.people_only.problem, self.evidence)
+            p[PEOPLE_ALONE] = cut.cut_left_out_predictions(self.people_only.problem, self.evidence)
         shown_only = {CUT_INDEPENDENT} if self.has_dependent_judges else set()
         if not self.by_pair or requested == JOINT:
             shown_only |= {MAJORITY}
@@ -138,7 +132,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
     @cached_property
     def people_only(self) -> HumanVotes:
         """As in :class:`.HumanAnswers`: coins and strengths from the anchors, without the votes."""
-        human = HumanVotes(replace(self.problem, data=without_panel_votes(self.problem)))
+        human = HumanVotes(replace(self.problem, data=cut.without_panel_votes(self.problem)))
         human.evidence = self.evidence
         return human
 
@@ -162,7 +156,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
             p = self.learned[chosen][0]
         else:
             centre = {name: value[None] for name, value in posterior.central_values.items()}
-            p = people_preference_probability(self.problem, posterior.values or centre, self.evidence)
+            p = cut.people_preference_probability(self.problem, posterior.values or centre, self.evidence)
         comparisons, problem = self.evidence.comparisons, self.problem
         several = len(problem.votes.criteria) > 1 and comparisons.criterion.any()
         pairs = []

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import page_words
 from voirdire.kinds.answers import PredictionScores
 from voirdire.kinds.criteria_votes import read_votes_on_criteria
 from voirdire.kinds.human import CUT, HumanAnswers
@@ -15,7 +14,7 @@ from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.people import Preference, people_reliability
 from voirdire.kinds.request import Request
-from voirdire.kinds.results import contexts_note, criterion_table
+from voirdire.kinds.results import contexts_note, criterion_table, refuse_scope
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import checks, covariate_adjustment, groups, position, results
 from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
@@ -48,7 +47,6 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     """Kind of data: judges compare two items."""
 
     name = "votes"
-    page_words = page_words.VOTES
     words = "votes"
     refused = ("levels", "classes", "positive")
     models_with_contexts = "crowd-bt-contexts"
@@ -101,8 +99,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
                 return SINGLE_JUDGE_MODEL, f"{reason}{SINGLE_JUDGE_NOTE}"
             unordered, position = "unordered-", ""
         by, no_context_reason = request.by, None if request.by is not None else reason_without_contexts(table)
-        if no_context_reason is None and by is None:
-            no_context_reason = _anchor_context_reason(table, request)
+        if no_context_reason is None and by is None and request.anchors is not None and request.anchor_mode == CUT:
+            no_context_reason = "anchors alone say nothing of contexts (anchor mode cut)"
         comparison_words = "meet in several contexts" if by is None else f"are compared by {by}"
         context_reason = f"{reason} and items {comparison_words}" if no_context_reason is None else reason
         context_reason += f"; contexts are left out: {no_context_reason}" if no_context_reason else ""
@@ -165,11 +163,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
                     f"Judges vote {votes_per_judge_context(problem.votes):.1f} times in a context on average: too few "
                     "for tie habits of a judge in single contexts, so each has one tie habit for all contexts."
                 )
-        elif request.over != "new":
-            raise InputError(
-                f"over {request.over!r} is for models with contexts, such as crowd-bt-contexts, and tables with a "
-                "context column of several contexts"
-            )
+        else:
+            refuse_scope(request.over, "crowd-bt-contexts")
         notes += () if people is None else people.notes
         if on_criteria is not None and problem.criteria_votes is None:
             notes.append(f"The votes on criteria are not used: {model.name} takes all criteria as equally important.")
@@ -263,15 +258,6 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         options: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
         options["over"] = packed.sections.get("over", "new")
         return encode_votes(model, unpack_votes(names, arrays, "votes"), on_criteria, **options)
-
-
-def _anchor_context_reason(table: Votes, request: Request) -> str | None:
-    """Reason to leave contexts out because of people's answers; None if there is none."""
-    if request.anchors is None:
-        return None
-    if request.anchor_mode == CUT:
-        return "anchors alone say nothing of contexts (anchor mode cut)"
-    return None
 
 
 def set_order_known(votes: Votes, request: Request) -> Votes:

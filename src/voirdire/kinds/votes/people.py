@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.people import PEOPLE, UNKNOWN_CONTEXT_NOTE, UNUSED_NOTE, describe_unknown_anchors
+from voirdire.kinds.people import PEOPLE, UNUSED_NOTE, describe_unknown_anchors, match_contexts
 from voirdire.kinds.votes.contexts import split_by_context
 from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
@@ -117,18 +117,9 @@ def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
     if people.row_context is None:
         return anchors
     contexts = unescape_names(people.contexts, set(panel.contexts))
-    context = level_positions(contexts, panel.contexts)[people.row_context]
-    notes = list(anchors.notes)
-    if message := describe_unknown_anchors(contexts, people.row_context, panel.contexts, "in context", "seen"):
-        if (context < 0).all():
-            raise InputError(
-                f"anchors: all {message}; name contexts as in the votes, or leave the column out if people were asked "
-                "about items as such"
-            )
-        notes.append(f"{message}: {UNKNOWN_CONTEXT_NOTE}")
-        people, context = people.subset(context >= 0), context[context >= 0]
-    people = people.with_codes(contexts=panel.contexts, row_context=context)
-    return replace(anchors, votes=people, notes=tuple(notes))
+    context, notes = match_contexts(contexts, people.row_context, panel.contexts, "seen", "votes")
+    people = people.subset(context >= 0).with_codes(contexts=panel.contexts, row_context=context[context >= 0])
+    return replace(anchors, votes=people, notes=(*anchors.notes, *notes))
 
 
 def _check_contradictions(people: Votes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,12 +19,12 @@ from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
+from voirdire.tables.ratings import known_names
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
 COLLAPSED_CRITERION = "overall"
 MIN_VOTES_PER_CONTEXT = 2.0  # mean votes of a judge in a context from which its habits there are identified
-_MAX_NAMES = 5  # names listed in a message; the others are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,16 +319,11 @@ def _check_tables(model: Model, votes: Votes, criteria_votes: Votes | None, anch
         unknown = sorted(set(criteria_votes.items) - set(votes.criteria))
         if unknown and model.criteria == "separate":
             problems.append(
-                f"votes on criteria name {_name_some(unknown)}, under which no vote on items was given; "
-                f"the criteria of the votes are {_name_some(votes.criteria)}"
+                f"votes on criteria name {known_names(unknown)}, under which no vote on items was given; "
+                f"the criteria of the votes are {known_names(votes.criteria)}"
             )
     if problems:
         raise InputError(problems)
-
-
-def _name_some(names: Sequence[str]) -> str:
-    suffix = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(map(repr, names[:_MAX_NAMES])) + suffix
 
 
 def _votes_per_judge(votes: Votes, judges: tuple[str, ...]) -> Ints:

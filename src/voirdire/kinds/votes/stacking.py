@@ -54,37 +54,15 @@ class Prior:
 
     Attributes
     ----------
-    name : str
-        "ridge", "moment power 0.5" or "families" for shared priors, else the direction: "judge 3" or "panel".
     log_weight : float
         Log prior probability.
     start, factor : array, shapes (judges,) and (judges, judges + 1)
         Mean, and factor of the covariance.
     """
 
-    name: str
     log_weight: float
     start: Floats
     factor: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Stacked:
-    """Probabilities by stacking.
-
-    Attributes
-    ----------
-    p : array, shape (comparisons,)
-        Probability that people prefer the one item.
-    left_out : array, shape (anchors,)
-        The same probability for each anchored comparison, without its anchor.
-    evidence : dict
-        Posterior probability of each prior (summed over s and signs).
-    """
-
-    p: Floats
-    left_out: Floats
-    evidence: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +97,15 @@ class Stacking:
     coin: dict[str, float]
     family: Ints | None = None
 
-    def stacked_probabilities(self) -> Stacked:
-        """Compute the probabilities of all comparisons."""
+    def stacked_probabilities(self) -> tuple[Floats, Floats]:
+        """Compute the probability that people prefer the one item.
+
+        Returns
+        -------
+        p : array, shape (comparisons,)
+        left_out : array, shape (anchors,)
+            The same probability for each anchored comparison, without its anchor.
+        """
         priors = self.priors()
         evidence, p, left_out = [], [], []
         for part in self._fits(priors):
@@ -128,17 +113,10 @@ class Stacking:
             left_out.append(part.left_out)
             p.append(part.probabilities(self.features))
         log = np.concatenate(evidence) + [prior.log_weight for prior in priors]
-        weight, agreed = softmax(log), np.concatenate(left_out)
-        left_out_weight = softmax(log[:, None] - np.log(agreed), axis=0)
-        by_name: dict[str, float] = {}
-        for prior, share in zip(priors, weight, strict=True):
-            by_name[prior.name] = by_name.get(prior.name, 0.0) + float(share)
-        p_right = (left_out_weight * agreed).sum(axis=0)
-        return Stacked(
-            _clip_probability(weight @ np.concatenate(p)),
-            _clip_probability(np.where(self.answers > 0, p_right, 1.0 - p_right)),
-            by_name,
-        )
+        agreed = np.concatenate(left_out)
+        p_right = (softmax(log[:, None] - np.log(agreed), axis=0) * agreed).sum(axis=0)
+        p_left_out = np.where(self.answers > 0, p_right, 1.0 - p_right)
+        return _clip_probability(softmax(log) @ np.concatenate(p)), _clip_probability(p_left_out)
 
     def draws(self, count: int, rng: np.random.Generator) -> Floats:
         """Draw the log-odds of all comparisons, shape (count, comparisons)."""
@@ -157,14 +135,11 @@ class Stacking:
     def priors(self) -> list[Prior]:
         """List all priors, without the directions that the anchors clearly contradict."""
         shapes, lines = covariance_factors(self.features, self.family), self._prior_directions()
-        middle_spread, grid = (
-            SPREAD_GRID[len(SPREAD_GRID) // 2],
-            SPREAD_GRID * np.exp(-SPREAD_GRID / MEAN_SPREAD),
-        )  # ds = s d log s
+        # ds = s d log s
+        middle_spread, grid = (SPREAD_GRID[len(SPREAD_GRID) // 2], SPREAD_GRID * np.exp(-SPREAD_GRID / MEAN_SPREAD))
         weights = dict(zip(SPREAD_GRID, np.log(grid / grid.sum()), strict=True))
-        middle_priors = [
-            self._direction_priors(name, line, middle_spread, 0.0, shapes["ridge"]) for name, line in lines.items()
-        ]
+        ridge = shapes["ridge"]
+        middle_priors = [self._direction_priors(line, middle_spread, 0.0, ridge) for line in lines]
         if len(self.anchored) and middle_priors:
             fits = self._fits([prior for pair in middle_priors for prior in pair])
             best = np.concatenate([part.log_evidence for part in fits]).reshape(-1, 2)
@@ -174,35 +149,34 @@ class Stacking:
             kept = np.ones((len(lines), 2), bool)
         log_share = np.log(0.5 / len(shapes)) if lines else -np.log(len(shapes))
         priors = [
-            Prior(name, log_share + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))]))
-            for name, shape in shapes.items()
+            Prior(log_share + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))]))
+            for shape in shapes.values()
             for s, log in weights.items()
         ]
-        for (name, line), keep in zip(lines.items(), kept, strict=True):
+        for line, keep in zip(lines, kept, strict=True):
             for s, log in weights.items():
-                prior_pair = self._direction_priors(name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"])
+                prior_pair = self._direction_priors(line, s, log - np.log(2.0 * len(lines)), ridge)
                 priors += [prior for prior, keep_prior in zip(prior_pair, keep, strict=True) if keep_prior]
         return priors
 
-    def _direction_priors(self, name: str, line: Floats, s: float, log: float, shape: Floats) -> list[Prior]:
+    def _direction_priors(self, line: Floats, s: float, log: float, shape: Floats) -> list[Prior]:
         """Make the two priors of a direction, right and reversed."""
         a, b, reversed_share = self.coin["a"], self.coin["b"], max(self.coin["reversed"], 1e-300)
         mean, sd = digamma(a) - digamma(b), np.sqrt(polygamma(1, a) + polygamma(1, b))
         factor = np.hstack([s * shape, sd * line[:, None]])
         return [
-            Prior(name, log + np.log1p(-reversed_share), mean * line, factor),
-            Prior(name, log + np.log(reversed_share), -mean * line, factor),
+            Prior(log + np.log1p(-reversed_share), mean * line, factor),
+            Prior(log + np.log(reversed_share), -mean * line, factor),
         ]
 
-    def _prior_directions(self) -> dict[str, Floats]:
+    def _prior_directions(self) -> list[Floats]:
+        """Single judges, and the mean of the panel, scaled to mean square 1 of the comparisons' log-odds."""
         judges = self.features.shape[1]
         agreement = np.abs((self.features[self.anchored] * self.answers[:, None]).sum(axis=0))
         candidates = np.sort(np.argsort(-agreement, kind="stable")[:MAX_DIRECTIONS])
-        lines = {f"judge {judge}": np.eye(judges)[judge] for judge in candidates}
-        if judges > 1:
-            lines["panel"] = np.full(judges, 1.0 / judges)
-        scale = {name: np.sqrt(np.mean((self.features @ line) ** 2)) for name, line in lines.items()}
-        return {name: line / scale[name] for name, line in lines.items() if scale[name] > 0.0}
+        lines = [*np.eye(judges)[candidates], *([np.full(judges, 1.0 / judges)] if judges > 1 else [])]
+        scales = [np.sqrt(np.mean((self.features @ line) ** 2)) for line in lines]
+        return [line / scale for line, scale in zip(lines, scales, strict=True) if scale > 0.0]
 
     def _fits(self, priors: list[Prior]) -> Iterator[Regressions]:
         step = max(1, _MAX_BATCH_ELEMENTS // (self.features.shape[1] * (self.features.shape[1] + 1)))

@@ -8,40 +8,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import page_words
+from voirdire.kinds import further_terms
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Answers, Calibration, PredictionScores, Shares
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.further_terms import (
-    NO_TERMS,
-    has_family_terms,
-    reason_families_unknown,
-    resolve_terms,
-    with_families,
-)
 from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.request import Request
-from voirdire.kinds.results import contexts_note
+from voirdire.kinds.results import contexts_note, refuse_scope
 from voirdire.kinds.scores import results as score_results
+from voirdire.kinds.scores import weights
 from voirdire.kinds.scores.draw import resample_scores
 from voirdire.kinds.scores.halo import reason_without_contexts as score_context_reason
 from voirdire.kinds.scores.halo import reason_without_halo
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.predict import item_score_questions
 from voirdire.kinds.scores.residuals import score_residuals
-from voirdire.kinds.scores.weights import (
-    CriterionImportance,
-    given_or_stored_criteria,
-    read_criterion_importance,
-    unpack_criteria,
-)
 from voirdire.kinds.target_predictions import ItemQuestions
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.unused_columns import unused_columns
@@ -109,7 +96,6 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     """Kind of data: judges compare items or score them."""
 
     name = "joint"
-    page_words = page_words.JOINT
     words = "votes and scores"
     refused = ("classes", "positive", "anchor_mode='cut'", "order")
     compared = ("joint", "votes")
@@ -165,7 +151,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         contexts = [vote_context_reason(table.votes), score_context_reason(table.scores)]
         halo = reason_without_halo(table.scores)
         families: tuple[str, ...] = ()
-        if table.votes.has_rows and reason_families_unknown(table, request) is None:
+        if table.votes.has_rows and further_terms.reason_families_unknown(table, request) is None:
             families = shared_families(read_families(request.families, table.judges), table.judges)[1]
         features = {
             "items are in several contexts": None in contexts,
@@ -173,12 +159,8 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             "judges are of families": bool(families),
             "further effects are asked for": request.asks_terms,
         }
-        omissions = [
-            f"contexts are left out: {context_reason}"
-            for context_reason in contexts
-            if context_reason and None not in contexts
-        ]
-        omissions += [f"tastes are left out: {halo}"] if halo and None not in contexts else []
+        omissions = [f"contexts are left out: {context_reason}" for context_reason in contexts if context_reason]
+        omissions = [] if None in contexts else omissions + [f"tastes are left out: {halo}"] * bool(halo)
         if any(features.values()):
             large_reason = reason_too_large(table, None in contexts, len(families))
             if not large_reason or request.asks_terms:
@@ -189,9 +171,8 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
                 model = model if None in contexts else replace(model, context=None)
                 model = model_with_families(model) if families else model
                 return model, "; ".join([reason, *omissions[:1]])
-            omissions = [
-                f"contexts{', tastes and families' if families else ' and tastes'} are left out: {large_reason}"
-            ]
+            left_out = "contexts, tastes and families" if families else "contexts and tastes"
+            omissions = [f"{left_out} are left out: {large_reason}"]
         reason = "; ".join([reason, *omissions[:1]])
         if request.criteria is not None:
             return "joint-maple-position", f"{reason}, and criteria are weighed"
@@ -217,11 +198,8 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             notes.append(contexts_note(request.over))
             if people is not None and people.votes.row_context is not None and table.votes.row_context is None:
                 notes.append(f"Anchors: {_NO_CONTEXTS_NOTE}")
-        elif request.over != "new":
-            raise InputError(
-                f"over {request.over!r} is for models with contexts, such as joint-contexts, and tables with a column "
-                "context of several contexts"
-            )
+        else:
+            refuse_scope(request.over, "joint-contexts")
         return problem, notes
 
     def people_preference(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Preference:
@@ -242,7 +220,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         votes = problem.of_votes
         options: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
         options |= {"over": problem.density.over, "families": problem.of_scores.families}
-        options["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
+        options["criteria"] = weights.given_or_stored_criteria(problem, votes.criteria_votes, change)
         return encode_votes_and_scores(problem.model, change.table, answer_weight=change.answer_weight, **options)
 
     def join(self, problem: VotesAndScoresProblem, new: object) -> VotesAndScores:
@@ -259,9 +237,9 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
 
     def on_criteria(
         self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], importance: object
-    ) -> CriterionImportance:
+    ) -> weights.CriterionImportance:
         """Join old and new votes on criteria, or take the new weights."""
-        return read_criterion_importance(importance, criteria).join_earlier(problem.of_votes.criteria_votes)
+        return weights.read_criterion_importance(importance, criteria).join_earlier(problem.of_votes.criteria_votes)
 
     def has_anchors(self, problem: VotesAndScoresProblem) -> bool:
         """True if people answered some comparisons."""
@@ -311,10 +289,10 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         table, model, _ = attach_terms_to_both(table, model, request)
         options: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
         options["families"] = families = _families_of(model, table, request)
-        votes, added = table.votes, NO_TERMS
+        votes, added = table.votes, further_terms.NO_TERMS
         if model.terms:
-            rows = VoteRows(votes) if families is None else with_families(VoteRows(votes), families)
-            votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
+            rows = VoteRows(votes) if families is None else further_terms.with_families(VoteRows(votes), families)
+            votes, added = rows.votes, further_terms.resolve_terms(model.part("votes"), rows, {})
         return evaluate_held_out_votes(
             votes,
             held_out,
@@ -337,7 +315,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         names, arrays = packed.sections["tables"], packed.arrays
         scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         tables = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
-        options: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
+        options: dict[str, Any] = {"levels": names["levels"], "criteria": weights.unpack_criteria(packed)}
         options |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
         options |= {"over": packed.sections.get("over", "new"), "families": names.get("families")}
         return encode_votes_and_scores(model, tables, **options)
@@ -362,7 +340,7 @@ JOINT = VotesAndScoresKind()
 
 def _families_of(model: Model, table: VotesAndScores, request: Request) -> dict[str, str] | None:
     """Read the family of each judge if the model has a term of families, else None."""
-    return read_families(request.families, table.judges) if has_family_terms(model) else None
+    return read_families(request.families, table.judges) if further_terms.has_family_terms(model) else None
 
 
 def _has_pairs(table: object) -> bool:

@@ -167,10 +167,8 @@ def encode_votes_and_scores(
     return VotesAndScoresProblem(density, votes.data | scores.data, *names, answers, votes, scores)
 
 
-MAX_LATENT_VALUES, MAX_ROWS = (
-    5_000,
-    50_000,
-)  # largest numbers of strengths and tastes, and of answers, of a default with learned spreads
+# largest numbers of strengths and tastes, and of answers, of a default with learned spreads
+MAX_LATENT_VALUES, MAX_ROWS = (5_000, 50_000)
 
 
 def reason_too_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:

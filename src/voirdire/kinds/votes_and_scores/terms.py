@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import (
-    FAMILY,
-    attach_terms,
-    build_sum_model,
-    has_family_terms,
-    reason_families_unknown,
-)
+from voirdire.kinds import further_terms
 from voirdire.kinds.own_families import add_own_families_to_all
 from voirdire.kinds.request import Request
 from voirdire.kinds.scores.density import LEARNED_SPREAD_KINDS
@@ -26,7 +20,7 @@ from voirdire.tables.votes_and_scores import VotesAndScores
 #: Sections of models of votes and scores with the factors of their values, and factors of terms of every such model.
 TERM_SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
 REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
-FAMILY_FACTORS = frozenset({FAMILY, "item"})
+FAMILY_FACTORS = frozenset({further_terms.FAMILY, "item"})
 
 
 def attach_terms_to_both(
@@ -59,7 +53,10 @@ def attach_terms_to_both(
     >>> tables.votes.further.covariate.tolist(), [row.words for row in model.terms]
     ([[[-1.0], [1.0]]], ['length', 'judge:length'])
     """
-    if has_family_terms(model) and (reason := reason_families_unknown(tables, request)) is not None:
+    if (
+        further_terms.has_family_terms(model)
+        and (reason := further_terms.reason_families_unknown(tables, request)) is not None
+    ):
         raise InputError(f"terms: family cannot be estimated from these data: {reason}; leave it out")
     has_own_family = request.item_families is not None or request.without_own_family
     if not (request.asks_terms or has_own_family) and all(
@@ -77,8 +74,8 @@ def attach_terms_to_both(
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
     (rows, scores), own_family_notes = add_own_families_to_all((VoteRows(tables.votes), tables.scores), request)
     term_request = replace(request, item_families=None, without_own_family=False)
-    scores, model, notes = attach_terms(scores, model, term_request, (FAMILY,))
-    rows, _, _ = attach_terms(rows, model, term_request, (FAMILY,))
+    scores, model, notes = further_terms.attach_terms(scores, model, term_request, (further_terms.FAMILY,))
+    rows, _, _ = further_terms.attach_terms(rows, model, term_request, (further_terms.FAMILY,))
     notes = [*own_family_notes, *notes]
     of_votes, of_scores = rows.further, scores.further
     if mismatched := {*of_votes.covariates} ^ {*of_scores.covariates}:
@@ -104,13 +101,12 @@ def model_from_terms(tables: VotesAndScores, request: Request) -> Model:
     """
     contexts = any(has_recurring_items(table) for table in tables.parts)
     tastes = contexts or len(tables.criteria) > 1
-    missing = {
-        "context": None if contexts else "no item is in several contexts",
-        "taste": "there is one judge"
-        if len(tables.judges) < 2
-        else (None if tastes else "there are neither contexts nor several criteria"),
-    }
-    return build_sum_model(load_model("joint-contexts"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing)
+    taste_reason = None if tastes else "there are neither contexts nor several criteria"
+    taste_reason = taste_reason if len(tables.judges) > 1 else "there is one judge"
+    missing = {"context": None if contexts else "no item is in several contexts", "taste": taste_reason}
+    return further_terms.build_sum_model(
+        load_model("joint-contexts"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing
+    )
 
 
 def model_with_families(model: Model) -> Model:
@@ -122,6 +118,6 @@ def model_with_families(model: Model) -> Model:
     >>> model_with_families(load_model("joint-contexts")).name
     'joint-contexts + family:item'
     """
-    rows = (TermRow((FAMILY, "item")),)
+    rows = (TermRow((further_terms.FAMILY, "item")),)
     equation = f"{model.equation.rstrip()}\n{added_equation(rows, ())}"
     return replace(model, name=f"{model.name} + {rows[0].words}", terms=rows, equation=equation)

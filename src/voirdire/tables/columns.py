@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from importlib import resources
+from typing import Any, NamedTuple
 
 from voirdire.tables.problems import nearest_name
 
+#: Words and patterns by which columns and their cells are recognised.
+COLUMN_WORDS: dict[str, Any] = tomllib.loads(
+    resources.files(__package__).joinpath("column_names.toml").read_text(encoding="utf-8")
+)
 #: Other names of voirdire's columns; case, blanks, ``_``, ``-`` and ``.`` are ignored.
-ALIASES: dict[str, tuple[str, ...]] = {
-    "judge": (
-        "annotator", "rater", "worker", "grader", "evaluator", "coder", "user", "userid", "workerid", "annotatorid",
-        "raterid", "judgeid", "graderid", "coderid", "evaluatorid", "judgename", "annotatorname", "judgemodel",
-        "participant", "participantid", "evalmodelname", "assessor", "assessorid", "reviewer", "reviewerid",
-        "voter", "voterid", "labeler", "labelerid", "labeller", "labellerid",
-    ),
-    "first": ("modela", "left", "optiona", "systema", "model0", "model1", "itema", "item0", "item1"),
-    "second": ("modelb", "right", "optionb", "systemb", "model1", "model2", "itemb", "item1", "item2"),
-    "winner": ("preferred", "choice", "verdict", "outcome"),
-    "item": (
-        "task", "taskid", "itemid", "example", "exampleid", "document", "docid", "instanceid", "unit", "unitid",
-        "subject", "subjectid", "sampleid",
-    ),
-    "score": ("rating", "grade", "points"),
-    "label": ("class", "category", "annotation", "answer"),
-    "rank": (),
-    "criterion": ("aspect", "dimension", "attribute", "metric"),
-    "context": (
-        "prompt", "promptid", "questionid", "question", "instruction", "query", "queryid", "qid", "topic", "topicid",
-    ),
-    "system": ("model", "policy", "modelname", "modelid", "systemname", "systemid", "sysid"),
-    "run": ("repeat", "trial"),
-}  # fmt: skip
+ALIASES: dict[str, list[str]] = COLUMN_WORDS["aliases"]
+
+
+def name_pattern(name: str) -> re.Pattern[str]:
+    """Compile a pattern of ``column_names.toml``.
+
+    Examples
+    --------
+    >>> name_pattern("mean").search("Human avg")[0]
+    ' avg'
+    """
+    pattern = COLUMN_WORDS["patterns"][name]
+    for words in ("answerers", "answers"):
+        pattern = pattern.replace(f"<{words}>", "|".join(COLUMN_WORDS[words]))
+    return re.compile(pattern)
 
 
 class TableKind(NamedTuple):
@@ -77,19 +75,11 @@ KIND_OF_TABLE = {kind.name: kind for kind in TABLE_KINDS}
 ANSWER_COLUMNS = {kind.name: kind.answer for kind in TABLE_KINDS}
 NEEDED_COLUMNS = {kind.name: kind.needed for kind in TABLE_KINDS}
 #: Columns that have a meaning in voirdire, in any table.
-KNOWN_COLUMNS = (
-    *ALIASES, "order", "degree", "time", "phase", "group", "family", "person", "id", "text", "source", "weight",
-)  # fmt: skip
-#: Names of the column of ranked items, where no column is called item or system.
-RANKED_ITEM_NAMES = ("response", "completion", "output", "candidate", "option")
-#: Names of columns that count how often an answer was given, in tables without judges.
-COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "votes", "nvotes", "nannotators")
+KNOWN_COLUMNS = (*ALIASES, *COLUMN_WORDS["known"])
 RANKINGS_AS_VOTES = (
     "these are rankings, which this does not take; --table votes (table='votes') reads each as the votes between its "
     "items"
 )
-#: Names of a column of scores (where all its cells are numbers) or of labels (elsewhere).
-SCORE_OR_LABEL_NAMES = ("value", "response", "rating", "grade", "points")
 
 
 def normalise_column_name(name: str) -> str:
@@ -163,7 +153,11 @@ def _add_ranked_item_role(roles: dict[str, str], columns: Sequence[str]) -> dict
         return roles
     ranked = roles.pop("system", None)
     ranked = ranked or next(
-        (name for name in columns if normalise_column_name(name) in RANKED_ITEM_NAMES and name not in roles.values()),
+        (
+            name
+            for name in columns
+            if normalise_column_name(name) in COLUMN_WORDS["ranked_items"] and name not in roles.values()
+        ),
         None,
     )
     return roles | ({"item": ranked} if ranked else {})
@@ -310,7 +304,7 @@ def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str
                 meant[name] = matching[0]
                 free.remove(matching[0])
     unmatched = [name for name in missing if name not in meant]
-    free = [name for name in free if normalise_column_name(name) not in COUNT_NAMES]
+    free = [name for name in free if normalise_column_name(name) not in COLUMN_WORDS["counts"]]
     return meant | (dict(zip(unmatched, free, strict=True)) if len(unmatched) == len(free) else {})
 
 

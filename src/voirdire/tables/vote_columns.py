@@ -9,16 +9,13 @@ from typing import TypeAlias
 import numpy as np
 
 from voirdire.notices import give_notice
+from voirdire.tables.columns import COLUMN_WORDS
 from voirdire.tables.encode import Column, IntArray, level_positions, report_lookalikes, rows_by_code
 from voirdire.tables.problems import Problems, nearest_name
 
 OUTCOMES = ("first", "second", "tie")
 #: Other words for outcomes, in lower case; a word that is an item's name means the item.
-OUTCOME_WORDS = {
-    "first": "first", "second": "second", "tie": "tie", "model_a": "first", "model_b": "second", "model_1": "first",
-    "model_2": "second", "left": "first", "right": "second", "draw": "tie", "both_bad": "tie", "bothbad": "tie",
-    "tie (bothbad)": "tie", "tie(bothbad)": "tie", "equal": "tie",
-}  # fmt: skip
+OUTCOME_WORDS: dict[str, str] = {word: outcome for outcome, words in COLUMN_WORDS["outcomes"].items() for word in words}
 
 _ONLY_CRITERION = "overall"
 # problems with a suggested name, because the search for similar names is slow

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, guarded_rows, key_sets
+from voirdire.tables.formats.format import Format, guarded_rows
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Label,
@@ -36,12 +36,7 @@ _PAIRWISE_NAME = "selection"
 class LabelStudio(Format):
     """Label Studio's JSON export."""
 
-    name, title = "labelstudio", "Label Studio"
-    notes: ClassVar = {
-        "others": "{name}: {count} results of other kinds (regions, texts, chat) are left out",
-        "predictions": "{name}: {count} predictions of models are left out",
-        "truth": "{name}: {count} annotations are marked ground_truth",
-    }
+    name = "labelstudio"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -124,12 +119,7 @@ def _is_state(head: Head) -> bool:
 class Potato(Format):
     """An export of Potato by line or column, or the state of a user."""
 
-    name, title, options = "potato", "Potato", ("judge",)
-    needs = key_sets("instance_id user_id labels", "id label_annotations")
-    notes: ClassVar = {
-        "texts": "{name}: {count} free texts are left out",
-        "strength": "{name}: {count} answers on a scale between A and B: the winner is kept, its strength is not",
-    }
+    name = "potato"
 
     @classmethod
     def detect(cls, head: Head) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from voirdire.tables.columns import ANSWER_COLUMNS, NEEDED_COLUMNS
+from voirdire.tables.columns import ANSWER_COLUMNS, NEEDED_COLUMNS, name_pattern
 from voirdire.tables.formats.column_samples import (
     MAX_CLASSES,
     ColumnSample,
@@ -24,9 +24,7 @@ from voirdire.tables.formats.vote_suggestions import COUNT_NAME
 
 _NEEDED_COLUMNS = frozenset(name for names in NEEDED_COLUMNS.values() for name in names)
 _POSITION_OUTCOMES = frozenset({"first", "second"})
-_SCORE_NAME = re.compile(
-    "(?<![a-z])(?:prefer|score|rating|grade|quality|points|stars|likert)|(?<=[a-z])(?-i:Score|Rating)", re.IGNORECASE
-)
+_SCORE_NAME = name_pattern("score")
 _MAX_HEADER_LINES = 6  # first lines that are searched for a header
 _PERSON_NAME = re.compile(r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE)
 _FORM_NAME = re.compile(r"(?:your |full )*name|token", re.IGNORECASE)  # of a person, in the export of a form

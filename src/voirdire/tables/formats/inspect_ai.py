@@ -38,7 +38,7 @@ def _member_json(archive: ZipFile, name: str) -> Record | str:
 class Inspect(Format):
     """Logs of Inspect, with the header's description of the samples."""
 
-    name, title = "inspect", "Inspect"
+    name = "inspect"
 
     @classmethod
     def detect(cls, head: Head) -> bool:

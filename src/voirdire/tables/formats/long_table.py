@@ -10,8 +10,8 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import (
     ANSWER_COLUMNS,
+    COLUMN_WORDS,
     KIND_OF_TABLE,
-    SCORE_OR_LABEL_NAMES,
     find_roles,
     list_names,
     normalise_column_name,
@@ -135,7 +135,8 @@ def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) ->
     """The first column that may hold scores or labels."""
     free = [name for name in columns if name not in used.values()]
     return next(
-        (name for wanted in SCORE_OR_LABEL_NAMES for name in free if normalise_column_name(name) == wanted), None
+        (name for wanted in COLUMN_WORDS["scores_or_labels"] for name in free if normalise_column_name(name) == wanted),
+        None,
     )
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.tables.formats.format import (
     Format,
@@ -72,13 +72,7 @@ def _traces_of_object(head: Head) -> list[Any] | None:
 class MLflow(Format):
     """Evaluations of MLflow."""
 
-    name, title = "mlflow", "MLflow"
-    options = ("judge", "system", "questions")
-    notes: ClassVar = {
-        "unstated": "{name}: the table does not say by which model or program a metric was computed: all are one "
-        f"judge {_DEFAULT_JUDGE!r} (--set judge=NAME names it)",
-        "nameless": "{name}: assessments without the name of who made them are those of {names}",
-    }
+    name = "mlflow"
 
     def __init__(self, source: Source, options: FormatOptions) -> None:
         super().__init__(source, options)

@@ -8,10 +8,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, guarded_rows, key_sets, members_as_records, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, members_as_records, short_text
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Note,
@@ -52,7 +52,7 @@ _OVERALL_KEY, _MEAN_KEY = "overall_score", "fine-grained_score"
 class BiGGenBench(Format):
     """BiGGen-Bench's evaluations by Prometheus: an object of records by identifier, or a list of records."""
 
-    name, title, needs = "biggen", "BiGGen-Bench", (frozenset({"id", "score"} | _BIGGEN_KEYS),)
+    name = "biggen"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -82,9 +82,7 @@ class BiGGenBench(Format):
 class CJE(Format):
     """Responses of CJE, with the judge's and the oracle's scores under ``metadata`` or, in newer files, beside it."""
 
-    name, title, options = "cje", "CJE", ("system",)
-    needs = key_sets("prompt_id response metadata")
-    notes: ClassVar = {"": "oracle_label is what the judge is to predict: rather anchors than a judge"}
+    name = "cje"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -113,8 +111,7 @@ class CJE(Format):
 class DeepEval(Format):
     """DeepEval's test runs."""
 
-    name, title = "deepeval", "DeepEval"
-    notes: ClassVar = {"spans": "{name}: {count} scores of trace spans are left out"}
+    name = "deepeval"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -148,8 +145,7 @@ class DeepEval(Format):
 class LMEval(Format):
     """Samples of lm-evaluation-harness: scores per document; the metrics are programs instead of judges."""
 
-    name, title, options = "lmeval", "lm-evaluation-harness", ("system",)
-    needs = key_sets("doc_id filtered_resps")
+    name = "lmeval"
 
     @cached_property
     def _task(self) -> str:
@@ -212,12 +208,7 @@ def _first_name(record: Record, keys: Iterable[str]) -> str | None:
 class UltraFeedback(Format):
     """UltraFeedback and files like it."""
 
-    name, title, options = "ultrafeedback", "UltraFeedback", ("judge",)
-    notes: ClassVar = {
-        "nameless": "{name}: who gave the ratings is not in the file: all are one judge "
-        f"{_DEFAULT_JUDGE!r} (--set judge=NAME names it)",
-        "means": f"{{name}}: {{count}} means over aspects ({_MEAN_KEY}) are left out",
-    }
+    name = "ultrafeedback"
 
     @classmethod
     def detect(cls, head: Head) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
 from voirdire.tables.csv_file import detect_separator, parse_separator, separated_rows
@@ -24,6 +24,7 @@ from voirdire.tables.formats.json_text import (
 from voirdire.tables.formats.records import (
     Numbered,
     Placed,
+    Record,
     column_names,
     json_objects,
     json_rows,
@@ -31,6 +32,7 @@ from voirdire.tables.formats.records import (
     records_by_column,
     rows_to_records,
 )
+from voirdire.tables.formats.rows import Odd
 from voirdire.tables.formats.spreadsheet import Workbook
 from voirdire.tables.formats.streams import (
     PARQUET_SIGNATURE,
@@ -47,6 +49,9 @@ from voirdire.tables.problems import nearest_name
 
 _HEAD_BYTES = 2**16  # bytes that are read to recognise a file
 _MAX_COLUMNS = 20_000  # of a table
+
+
+_Change: TypeAlias = Callable[[Record, str], Iterable[Record]]
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ class Source:
     header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with empty names
     held: Sequence[dict[str, Any]] = field(default=(), repr=False)  # records of a table in column orientation
     left_out: frozenset[str] = field(default=frozenset(), repr=False)
-    changes: tuple[Callable[[Placed], Placed], ...] = field(default=(), repr=False)  # of the records, in order
+    changes: tuple[tuple[_Change, bool], ...] = field(default=(), repr=False)  # of the records, in order
     unfolded: bool = False
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
@@ -127,8 +132,8 @@ class Source:
             The needed columns; empty for all.
         """
         records = self._own_records(() if self.changes else columns)
-        for change in self.changes:
-            records = change(records)
+        for change, numbered in self.changes:
+            records = _changed_records(records, change, numbered)
         return records
 
     def replace_records(self, records: Sequence[dict[str, Any]]) -> None:
@@ -136,11 +141,14 @@ class Source:
         self.held, self._columns, self.unfolded = records, None, True
         self.head = Head("records", frozenset(records[0]), records[0])
 
-    def transform_records(self, change: Callable[[Placed], Placed]) -> None:
-        """Replace the records of the file by a function of them."""
+    def transform_records(self, change: _Change, *, numbered: bool = False) -> None:
+        """Replace each record by those that a function makes of it and its place.
+
+        Its Odd is the reason of an unreadable record. If ``numbered``, places are those of the members of a record.
+        """
         if self.head.shape == "object" or self.head.lone:
             self.replace_records([self.head.first])
-        self.changes += (change,)
+        self.changes += ((change, numbered),)
         self._columns, self.unfolded = None, True
         first = next((record for _, record in self.records() if isinstance(record, dict)), {})
         self.head = Head("records", frozenset(first), first)
@@ -237,6 +245,18 @@ class Source:
             for row in rows:
                 number += 1
                 yield f"{self.name} row {number}", dict(zip(names, row, strict=True))
+
+
+def _changed_records(records: Placed, change: _Change, numbered: bool) -> Placed:
+    for place, record in records:
+        if isinstance(record, str):
+            yield place, record
+            continue
+        try:
+            for number, new_record in enumerate(change(record, place), start=1):
+                yield f"{place}/{number}" if numbered else place, new_record
+        except Odd as odd:
+            yield place, str(odd)
 
 
 @contextmanager

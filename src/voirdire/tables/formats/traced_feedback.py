@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
-from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
@@ -25,11 +24,7 @@ from voirdire.tables.formats.source import Head, Source
 class Langfuse(Format):
     """Scores from Langfuse's export or API."""
 
-    name, title, shapes = "langfuse", "Langfuse", "records table"
-    needs = key_sets("dataType source name traceId", "dataType source name subject")
-    notes: ClassVar = {
-        "nameless": "source EVAL: the export does not name the judge's model, all evaluators are one judge 'eval'"
-    }
+    name = "langfuse"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -74,7 +69,7 @@ def _langfuse_judge(record: Record) -> str | None:
 class LangSmith(Format):
     """Feedback of LangSmith, with comparisons; the records of a comparison share a group."""
 
-    name, title, needs = "langsmith", "LangSmith", key_sets("key run_id feedback_source")
+    name = "langsmith"
 
     def __init__(self, source: Source, options: FormatOptions) -> None:
         super().__init__(source, options)

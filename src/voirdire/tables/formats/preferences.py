@@ -14,7 +14,6 @@ from voirdire.tables.formats.rows import (
     Odd,
     Refused,
     Row,
-    UnknownOrder,
     Vote,
     name_text,
     number_or_none,
@@ -162,6 +161,7 @@ class PandaLM(Format):
             raise Odd(f"cmp_key {system_names!r} is not two names with one _ between them")
         for key in dict.fromkeys([*self._record_keys, *record]):
             person = _PERSON_KEY.fullmatch(key)
+            self.count_event("people", person is not None)
             if not person and not key.endswith(_RESULT_SUFFIX):
                 continue
             outcome = _PANDALM_WINNERS.get(name_text(record.get(key)) or "")
@@ -171,8 +171,3 @@ class PandaLM(Format):
             else:
                 order = UNKNOWN if person else None
                 yield Vote(key.removesuffix(_RESULT_SUFFIX), first, second, outcome, context=context, order=order)
-
-    def last_rows(self) -> Iterator[Row]:
-        """Give a note on the unknown display order of people's votes."""
-        if any(map(_PERSON_KEY.fullmatch, self.head.keys)):
-            yield UnknownOrder("people: the order of display is not documented (models saw response1 first)")

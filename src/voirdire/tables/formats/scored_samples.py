@@ -13,17 +13,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Format, guarded_rows, members_as_records, short_text
 from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import (
-    Note,
-    Odd,
-    Refused,
-    Row,
-    Score,
-    join_names,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.rows import Odd, Refused, Row, Score, join_names, name_text, number_or_none, score_row
 from voirdire.tables.formats.source import Head
 
 _BIGGEN_KEYS = {"eval_model_name", "response_model_name"}
@@ -160,6 +150,7 @@ class LMEval(Format):
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the scores of one document."""
+        self.count_event("nameless", self._system is None)
         context = join_names(self._task, record["doc_id"])
         item = context if self._system is None else join_names(context, self._system)
         for key in dict.fromkeys([*(record.get("metrics") or []), *record]):
@@ -169,11 +160,6 @@ class LMEval(Format):
                 value = None if key == "bypass" or isinstance(metric, str) else metric
                 reason = f"not a number per sample: {short_text(metric)}"
                 yield score_row(f"{place} {judge}", judge, item, value, reason, context=context, system=self._system)
-
-    def last_rows(self) -> Iterator[Row]:
-        """Give a note if the model is not named."""
-        if self._system is None:
-            yield Note(f"{self.file}: no results file beside it names the model; --set system=NAME says which it is")
 
 
 def _model_from_results_file(path: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.layouts import read_json
 from voirdire.notices import give_notice
-from voirdire.tables.cells import Cells
+from voirdire.tables.cells import Cells, WantedColumns
 from voirdire.tables.files import read_file
 from voirdire.tables.formats.row_choice import condition_column, meets_condition, no_rows_message
 from voirdire.tables.problems import Problems
@@ -76,7 +76,7 @@ def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet:
     path = run.path / f"{TABLE_BY_ANSWER[answer]}.csv"
     if not path.is_file():
         raise InputError(f"run {str(run.path)!r} has no {path.name}; its tables are {', '.join(run.tables())}")
-    cells = read_file(str(path), ["judge", answer], None, Problems(path.name))
+    cells = read_file(str(path), WantedColumns(["judge", answer], None, Problems(path.name)))
     total = len(cells["judge"])
     kept = select_phase_rows(cells, phase, str(run.path))
     if phase is None:

@@ -91,72 +91,6 @@ def evidence_of_counts(numeric: Sequence[ColumnSample], records: Sequence[Mappin
     return ""
 
 
-def person_of_rows(
-    columns: Sequence[ColumnSample], answers: Sequence[ColumnSample], roles: Mapping[str, str]
-) -> str | None:
-    """The column that names the respondent, if each row has another name in it; None without one."""
-    in_brackets = bool(answers) and all(column.name.endswith("]") for column in answers)
-    is_form = in_brackets or any(column.name.lower() == "timestamp" for column in columns)
-    person_columns = [
-        column for column in columns if column.name == roles.get("judge") or _PERSON_NAME.fullmatch(column.name)
-    ]
-    person_columns += [column for column in columns if is_form and _FORM_NAME.fullmatch(column.name)]
-    are_rows = in_brackets and len({column.name.rpartition("[")[0] for column in answers}) < len(answers)
-    person_columns += [column for column in columns if are_rows and is_key(column.name)]
-    return next(
-        (column.name for column in person_columns if 1 < column.different == column.filled and not column.empty), None
-    )
-
-
-def repeated_key(
-    columns: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
-) -> str | None:
-    """A column with repeated values and an identifier's name, else one whose values differ within each judge."""
-    free = [column for column in columns if column.name not in roles.values() and 1 < column.different < column.filled]
-    if keys := [column.name for column in free if is_key(column.name)]:
-        return keys[0]
-    subject_columns = [roles[name] for name in ("judge", "system") if name in roles]
-    rows_of_columns = (
-        (column.name, [tuple(map(str, map(record.get, (*subject_columns, column.name)))) for record in records])
-        for column in free
-    )
-    return next((name for name, rows in rows_of_columns if len({*rows}) == len(rows)), None)
-
-
-def criterion_of_repeats(
-    free: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
-) -> str | None:
-    """A column of classes that distinguishes a judge's repeated answers to one item; None if not needed or found."""
-    subject_columns = [
-        roles[name] for name in ("judge", "item", "context", "system", "criterion", "run") if name in roles
-    ]
-    subjects = [tuple(str(record.get(name)) for name in subject_columns) for record in records]
-    if "judge" not in roles or "criterion" in roles or len(set(subjects)) == len(subjects):
-        return None
-    words = (column.name for column in free if column.is_categorical and not column.numeric and column.different > 1)
-    cells = ((name, [str(record.get(name)) for record in records]) for name in words)
-    return next(
-        (name for name, column_cells in cells if len({*zip(subjects, column_cells, strict=True)}) == len(subjects)),
-        None,
-    )
-
-
-def is_determined(column: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]) -> bool:
-    """True if the judge determines a column, such as an age, or the item determines one of many values or fractions."""
-    if column.different < 2 or "judge" not in roles:
-        return False
-    determining_roles = ["judge"]
-    if column.different > MAX_CLASSES or not all(isinstance(number_or_none(value), int) for value in column.values):
-        determining_roles += [name for name in ("item", "context") if name in roles]
-    cells = [str(record.get(column.name)) for record in records]
-    return any(
-        first_determines_second(
-            (str(record.get(roles[name])), cell) for record, cell in zip(records, cells, strict=True)
-        )
-        for name in determining_roles
-    )
-
-
 def columns_with_shared_words(words: Sequence[ColumnSample]) -> list[ColumnSample]:
     """The largest set of columns that share words with one of them."""
     return max(
@@ -194,9 +128,7 @@ class UnknownTable:
     def scored(self) -> list[ColumnSample]:
         """Columns of numbers that may be answers."""
         scored = [
-            column
-            for column in self.numeric
-            if not is_covariate_name(column.name) and not is_determined(column, self.roles, self.records)
+            column for column in self.numeric if not is_covariate_name(column.name) and not self.is_determined(column)
         ]
         return [column for column in scored if not is_mean_name(column.name)] or scored
 
@@ -210,10 +142,11 @@ class UnknownTable:
     def words(self) -> list[ColumnSample]:
         """Free columns of classes that may be answers."""
         objects = columns_of_objects(self.records)
-        words = [
-            column for column in self.free if column.is_categorical and not column.numeric and column.different > 1
-        ]
-        return [c for c in words if not (is_chains(c) or is_covariate_name(c.name) or c.name in objects)]
+        return [c for c in self._classes if not (is_chains(c) or is_covariate_name(c.name) or c.name in objects)]
+
+    @property
+    def _classes(self) -> list[ColumnSample]:
+        return [c for c in self.free if c.is_categorical and not c.numeric and c.different > 1]
 
     @property
     def answers(self) -> set[str]:
@@ -234,3 +167,50 @@ class UnknownTable:
     def judge_option(self) -> str:
         """The option that names the judge, if no column does."""
         return "" if "judge" in self.roles else " --set judge=NAME"
+
+    def cells(self, *names: str) -> list[tuple[str, ...]]:
+        """The cells of some columns in each record."""
+        return [tuple(str(record.get(name)) for name in names) for record in self.records]
+
+    def roles_among(self, *roles: str) -> list[str]:
+        """The columns of some roles."""
+        return [self.roles[role] for role in roles if role in self.roles]
+
+    def person_of_rows(self, answers: Sequence[ColumnSample]) -> str | None:
+        """The column that names the respondent, if each row has another name in it; None without one."""
+        in_brackets = bool(answers) and all(column.name.endswith("]") for column in answers)
+        is_form = in_brackets or any(column.name.lower() == "timestamp" for column in self.columns)
+        are_rows = in_brackets and len({column.name.rpartition("[")[0] for column in answers}) < len(answers)
+        names = [column.name for column in self.columns if 1 < column.different == column.filled and not column.empty]
+        persons = [name for name in names if name == self.roles.get("judge") or _PERSON_NAME.fullmatch(name)]
+        persons += [name for name in names if is_form and _FORM_NAME.fullmatch(name)]
+        return next(iter([*persons, *(name for name in names if are_rows and is_key(name))]), None)
+
+    def repeated_key(self) -> str | None:
+        """A column with repeated values and an identifier's name, else one whose values differ within each judge."""
+        columns = [column for column in self.columns if 1 < column.different < column.filled]
+        free = [column.name for column in columns if column.name not in self.roles.values()]
+        if keys := [name for name in free if is_key(name)]:
+            return keys[0]
+        subject = self.roles_among("judge", "system")
+        return next((name for name in free if _are_distinct(self.cells(*subject, name))), None)
+
+    def criterion_of_repeats(self) -> str | None:
+        """A column of classes that distinguishes a judge's repeated answers to an item; None if not needed or found."""
+        subject = self.roles_among("judge", "item", "context", "system", "run")
+        if "judge" not in self.roles or "criterion" in self.roles or _are_distinct(self.cells(*subject)):
+            return None
+        return next((column.name for column in self._classes if _are_distinct(self.cells(*subject, column.name))), None)
+
+    def is_determined(self, column: ColumnSample, item: str = "") -> bool:
+        """True if the judge determines a column, such as an age, or the item determines many values or fractions."""
+        if column.different < 2 or "judge" not in self.roles:
+            return False
+        names = self.roles_among("judge")
+        if column.different > MAX_CLASSES or not all(isinstance(number_or_none(value), int) for value in column.values):
+            names += [item, *self.roles_among("context")] if item else self.roles_among("item", "context")
+        return any(first_determines_second(self.cells(name, column.name)) for name in names)
+
+
+def _are_distinct(rows: Sequence[tuple[str, ...]]) -> bool:
+    return len({*rows}) == len(rows)

@@ -122,7 +122,7 @@ def is_covariate_name(name: str) -> bool:
     return _COVARIATE_NAME.search(name) is not None
 
 
-def first_determines_second(pairs: Iterable[tuple[Any, Any]]) -> bool:
+def first_determines_second(pairs: Iterable[Sequence[Any]]) -> bool:
     """True if the first member of each pair determines the second, and some first member repeats.
 
     Examples

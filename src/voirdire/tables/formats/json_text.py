@@ -112,8 +112,7 @@ def list_members(stream: IO[str], name: str) -> Iterator[Any]:
         The stream is no list (the message names the faulty value), or a value is larger than a record may be.
     """
     window = _Window(stream, name)
-    if window.next() != "[":
-        raise InputError(f"{name}: does not begin with a list")
+    window.next()  # the bracket by which the file was recognised
     window.at += 1
     previous = ""
     while (letter := window.next()) != "]" or previous == ",":

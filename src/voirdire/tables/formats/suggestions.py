@@ -11,16 +11,12 @@ from voirdire.tables.formats.column_guesses import (
     UnknownTable,
     columns_of_objects,
     columns_with_shared_words,
-    criterion_of_repeats,
     evidence_of_counts,
     header_below,
     is_chains,
-    is_determined,
     is_headerless,
     names_of_rows_and_columns,
-    person_of_rows,
     quoted_names,
-    repeated_key,
 )
 from voirdire.tables.formats.column_samples import MAX_CLASSES, ColumnSample, first_records, summarise_columns
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
@@ -104,7 +100,7 @@ def _suggest_scores(table: UnknownTable, has_judges: bool) -> list[Suggestion]:
     scored, roles, source = table.scored, table.roles, table.source
     likely = table.likely_scores
     if table.names_items and not (table.answers or has_judges or table.names_pairs) and len(likely) == 1:
-        criterion = criterion_of_repeats(table.free, roles, table.records)
+        criterion = table.criterion_of_repeats()
         options = (f",criterion={quote(criterion)}" if criterion else "") + table.judge_option
         return _suggest_role("score", likely, "numbers", options)
     if len(scored) < 2 or table.names_pairs or "score" in roles:
@@ -125,7 +121,7 @@ def _suggest_scores(table: UnknownTable, has_judges: bool) -> list[Suggestion]:
 
 def _suggest_person(table: UnknownTable, answers: Sequence[ColumnSample]) -> list[Suggestion]:
     """Suggest some columns as items, or as cells of a grid of items and criteria, if each row is of another person."""
-    person = person_of_rows(table.columns, answers, table.roles)
+    person = table.person_of_rows(answers)
     answers = [column for column in answers if column.name != person]
     if person is None or len(answers) < 2:
         return []
@@ -144,15 +140,14 @@ def _suggest_words(table: UnknownTable, is_suggested: bool) -> list[Suggestion]:
     if table.answers or "judge" not in roles:
         return [] if is_suggested else _suggest_person(table, columns_with_shared_words(words))
     suggestions, task, item_option = [], "", ""
-    if not table.names_items and (task := repeated_key(table.columns, roles, table.records) or ""):
+    if not table.names_items and (task := table.repeated_key() or ""):
         item_option = f",{'context' if 'system' in roles else 'item'}={quote(task)}"
         likely = [column for column in table.likely_scores if column.name != task]
         suggestions = _suggest_role("score", likely, "numbers", item_option)
     if not table.names_items and not task:
         return suggestions
     words = [column for column in words if column.name != task]
-    known_roles = {**roles, "item": task} if task else roles
-    answered = [column for column in words if not is_determined(column, known_roles, table.records)]
+    answered = [column for column in words if not table.is_determined(column, task)]
     return suggestions + _suggest_labels(answered or words, task, item_option)
 
 

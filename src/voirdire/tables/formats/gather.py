@@ -139,9 +139,7 @@ def gather_tables(paths: Sequence[Any], reading: Any, folder: Path | None = None
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
         options = [_options_of_file(shared_options, judges, source) for source in sources]
-        chosen = [
-            format_of(source, file_options, reading.tool) for source, file_options in zip(sources, options, strict=True)
-        ]
+        chosen = [format_of(*source_options, reading.tool) for source_options in zip(sources, options, strict=True)]
         _check_options(shared_options, chosen)
         for source, file_format, file_options in zip(sources, chosen, options, strict=True):
             formats[source.path] = file_format.name

@@ -19,6 +19,7 @@ from voirdire.tables.formats.rows import (
     Odd,
     Row,
     Score,
+    first_name,
     name_text,
     number_or_none,
     require_single_label,
@@ -132,7 +133,7 @@ class Prodigy(_Annotations):
         """Read a choice among options, or the acceptance or rejection of a label."""
         judge = name_text(record.get("_annotator_id") or record.get("_session_id")) or self.judge
         answer, criterion = _answer_and_label(record)
-        item = next((name for key in _INPUT_KEYS if (name := name_text(record.get(key))) is not None), None)
+        item = first_name(record, _INPUT_KEYS)
         yield self.number_runs((Label if isinstance(answer, str) else Score)(judge, item, answer, criterion))
 
 

@@ -25,6 +25,7 @@ from voirdire.tables.formats.rows import (
     Refused,
     Row,
     Score,
+    first_name,
     is_missing,
     name_text,
     number_or_none,
@@ -127,9 +128,7 @@ class MLflow(Format):
 
     def _item_and_context(self, record: Record, info: Record) -> dict[str, Any]:
         """Item of a record, by its identifier or else by its question, and its context."""
-        identity = next(
-            (name for keys in (record, info) for key in _ID_KEYS if (name := name_text(keys.get(key)))), None
-        )
+        identity = first_name(record, _ID_KEYS) or first_name(info, _ID_KEYS)
         question = next((text for key in _INPUT_KEYS if (text := _asked_text(record.get(key)))), None)
         context = question or (identity if any(key in record for key in _INPUT_KEYS) else None)
         if identity is None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text
+from voirdire.tables.formats.rows import Odd, Refused, Row, Score, first_name, name_text
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.streams import open_text
 
@@ -72,9 +72,7 @@ class MQM(Format):
         rater, system = name_text(record.get("rater")), name_text(record.get("system"))
         column = _segment_column(self.head) or ""
         segment = name_text(record.get(column))
-        document = next(
-            (name_text(record[name]) for name in _DOCUMENT_COLUMNS if name in record and name != column), None
-        )
+        document = first_name(record, (name for name in _DOCUMENT_COLUMNS if name != column))
         if not rater or not system or not segment:
             raise Odd("rater, system or segment is empty")
         segment_key = rater, system, f"{document}/{segment}" if document else segment

@@ -6,14 +6,24 @@ import glob
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Format, guarded_rows, members_as_records, short_text
 from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import Odd, Refused, Row, Score, join_names, name_text, number_or_none, score_row
+from voirdire.tables.formats.rows import (
+    Odd,
+    Refused,
+    Row,
+    Score,
+    first_name,
+    join_names,
+    name_text,
+    number_or_none,
+    score_row,
+)
 from voirdire.tables.formats.source import Head
 
 _BIGGEN_KEYS = {"eval_model_name", "response_model_name"}
@@ -187,10 +197,6 @@ def _ratings_by_aspect(completion: Record) -> Record | None:
     return next((completion[name] for name in _ASPECT_KEYS if isinstance(completion.get(name), dict)), None)
 
 
-def _first_name(record: Record, keys: Iterable[str]) -> str | None:
-    return next((text for key in keys if (text := name_text(record.get(key)))), None)
-
-
 class UltraFeedback(Format):
     """UltraFeedback and files like it."""
 
@@ -210,12 +216,12 @@ class UltraFeedback(Format):
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the ratings of the completions of a prompt by aspect."""
-        completions, context = _completions(record), _first_name(record, _PROMPT_KEYS)
+        completions, context = _completions(record), first_name(record, _PROMPT_KEYS)
         if not completions:
             raise Odd("no list of completions" if completions is None else "the list of completions is empty")
         if context is None:
             raise Odd("neither an instruction nor an id")
-        judge, models = self.asked.judge or _first_name(record, _JUDGE_KEYS), record.get("models")
+        judge, models = self.asked.judge or first_name(record, _JUDGE_KEYS), record.get("models")
         for index, completion in enumerate(completions):
             listed_model = models[index] if isinstance(models, list) and index < len(models) else None
             system = name_text(completion.get("model")) or name_text(listed_model) or f"completion {index + 1}"

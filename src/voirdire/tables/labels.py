@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
-from voirdire.tables.encode import (
-    IntArray,
-    encode_column,
-    level_positions,
-    lookalike_sentence,
-    report_lookalikes,
-    rows_by_code,
-)
+from voirdire.tables.encode import encode_column, level_positions, lookalike_sentence, report_lookalikes, rows_by_code
 from voirdire.tables.label_sets import (
     cells_as_sets,
     labels_in_text,
@@ -30,6 +23,7 @@ from voirdire.tables.label_sets import (
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import Rated, known_names, read_rated
+from voirdire.typing import Ints
 
 #: Number of distinct labels; more are probably names or texts, not classes.
 MAX_CLASSES = 30
@@ -68,7 +62,7 @@ class Labels(Rated):
     has_levels: ClassVar[bool] = True
 
     labels: tuple[str, ...]
-    label: IntArray
+    label: Ints
     declared: bool = False
     members: tuple[tuple[str, ...], ...] | None = None
     vocabulary: tuple[str, ...] = ()
@@ -181,7 +175,7 @@ def read_labels(
 
 
 def _report_undeclared(
-    outside: IntArray, names: Sequence[str], declared: Sequence[str], problems: Problems, remedy: str
+    outside: Ints, names: Sequence[str], declared: Sequence[str], problems: Problems, remedy: str
 ) -> None:
     """Report rows of undeclared labels (codes of shape (rows,), -1: no problem); ``remedy`` if no label is similar."""
     for number, (level, rows) in enumerate(rows_by_code(outside)):

@@ -63,7 +63,7 @@ def read_columns(table: object, required: Sequence[str], optional: Sequence[str]
     {'judge': ['a']}
     """
     names = () if "judge" not in required else own_column_names(table, problems)
-    if not is_votes_without_judge(names, find_roles(names)):
+    if not is_votes_without_judge(names):
         return _read_any_table(table, WantedColumns(required, optional, problems))
     others = [name for name in required if name != "judge"]
     cells = _read_any_table(table, WantedColumns(others, optional, problems))

@@ -9,17 +9,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Format, guarded_rows
 from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import (
-    Label,
-    Refused,
-    Row,
-    Score,
-    Vote,
-    join_names,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.rows import Label, Refused, Row, Score, Vote, join_names, name_text, number_or_none
 from voirdire.tables.formats.source import Head
 
 _OUTCOME_OF_SIDE = {"left": "first", "right": "second"}
@@ -181,8 +171,9 @@ class Potato(Format):
         elif len(names) > 1:
             yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
         elif names[0] in _NUMBER_NAMES:
-            number = chosen[names[0]]
-            yield score_row(place, user, item, number, f"{names[0]} {number!r} is no number", criterion=schema)
+            number = number_or_none(chosen[names[0]])
+            reason = f"{names[0]} {chosen[names[0]]!r} is no number"
+            yield Refused(place, reason) if number is None else Score(user, item, number, schema)
         elif (value := number_or_none(names[0])) is not None:
             yield Score(user, item, value, schema)
         else:

@@ -13,13 +13,12 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.format import Format
-from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.records import Record, first_name
 from voirdire.tables.formats.rows import (
     Label,
     Odd,
     Row,
     Score,
-    first_name,
     name_text,
     number_or_none,
     require_single_label,

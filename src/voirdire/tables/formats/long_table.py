@@ -85,7 +85,7 @@ def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
     return column is not None and normalise_column_name(column) != "score" and not all_numbers(source, column)
 
 
-def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
+def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str] | None = None) -> bool:
     """True if the columns are those of votes without judges, as in records of an arena.
 
     Examples
@@ -94,6 +94,7 @@ def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str]) -> 
     >>> is_votes_without_judge([*used.values()], used)
     True
     """
+    roles = find_roles(columns) if roles is None else roles
     names_pair = {"first", "second", "winner"} <= roles.keys() and all(
         roles[side] != side for side in ("first", "second")
     )

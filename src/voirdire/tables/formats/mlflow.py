@@ -6,17 +6,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
-from voirdire.tables.formats.format import (
-    Format,
-    FormatOptions,
-    guarded_rows,
-    list_under,
-    members_as_records,
-    short_text,
-)
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.format import Format, guarded_rows, list_under, members_as_records, short_text
+from voirdire.tables.formats.records import Placed, Record, first_name
 from voirdire.tables.formats.rows import (
     Known,
     Label,
@@ -25,12 +19,11 @@ from voirdire.tables.formats.rows import (
     Refused,
     Row,
     Score,
-    first_name,
     is_missing,
     name_text,
     number_or_none,
 )
-from voirdire.tables.formats.source import Head, Source
+from voirdire.tables.formats.source import Head
 
 _METRIC_COLUMN = re.compile(r"(?P<stem>(?P<name>[^/].*?)(?:/v\d+)?)/(?:score|value)")
 _SUBJECT_COLUMNS = ("trace_id", "request_id", "client_request_id", "inputs", "request", "trace", "outputs")
@@ -75,9 +68,10 @@ class MLflow(Format):
 
     name = "mlflow"
 
-    def __init__(self, source: Source, options: FormatOptions) -> None:
-        super().__init__(source, options)
-        self._inputs: Counter[str] = Counter()
+    @cached_property
+    def _inputs(self) -> Counter[str]:
+        """Numbers of records by their names."""
+        return Counter()
 
     @classmethod
     def detect(cls, head: Head) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Format, FormatOptions
-from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import Odd, Refused, Row, Score, first_name, name_text
+from voirdire.tables.formats.records import Placed, Record, first_name
+from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.streams import open_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from voirdire.tables.encode import MISSING, cell_to_name
@@ -142,17 +142,6 @@ def name_text(value: object) -> str | None:
     if isinstance(value, dict | list):
         raise Odd(f"a {type(value).__name__} stands where a name should")
     return str(value)
-
-
-def first_name(record: Mapping[str, Any], keys: Iterable[str]) -> str | None:
-    """The first nonempty name under some keys; None without one.
-
-    Examples
-    --------
-    >>> first_name({"id": "", "name": 7}, ("id", "name"))
-    '7'
-    """
-    return next((name for key in keys if (name := name_text(record.get(key)))), None)
 
 
 def join_names(*parts: object) -> str:

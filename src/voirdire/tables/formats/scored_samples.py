@@ -12,18 +12,8 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Format, guarded_rows, members_as_records, short_text
-from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import (
-    Odd,
-    Refused,
-    Row,
-    Score,
-    first_name,
-    join_names,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.records import Placed, Record, first_name
+from voirdire.tables.formats.rows import Odd, Refused, Row, Score, join_names, name_text, number_or_none, score_row
 from voirdire.tables.formats.source import Head
 
 _BIGGEN_KEYS = {"eval_model_name", "response_model_name"}

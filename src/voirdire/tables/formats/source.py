@@ -14,13 +14,7 @@ from voirdire.tables.csv_file import detect_separator, parse_separator, separate
 from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.archive import open_archive
 from voirdire.tables.formats.failures import convert_reading_errors
-from voirdire.tables.formats.json_text import (
-    UNMERGED,
-    NotJsonError,
-    RepeatedKeyError,
-    is_merge_conflict_marker,
-    parse_json,
-)
+from voirdire.tables.formats.json_text import NotJsonError, RepeatedKeyError, check_unmerged, parse_json
 from voirdire.tables.formats.records import (
     Numbered,
     Placed,
@@ -462,6 +456,5 @@ def _read_object(path: str, local: str) -> Any:
         position = len(text) if error.position is None else error.position
         begin = text.rfind("\n", 0, position) + 1
         line = f"line {text.count(chr(10), 0, position) + 1}"
-        if is_merge_conflict_marker(text[begin : begin + 80]):
-            raise InputError(f"file {path!r}: {line}: {UNMERGED}") from None
+        check_unmerged(text[begin:], f"file {path!r}: {line}")
         raise InputError(f"file {path!r} is no JSON: {line}: {error}; is it whole?") from None

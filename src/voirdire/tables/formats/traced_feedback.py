@@ -6,18 +6,7 @@ from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    UNKNOWN,
-    Label,
-    Odd,
-    Row,
-    Score,
-    UnknownOrder,
-    Vote,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.rows import UNKNOWN, Label, Odd, Row, Score, Vote, name_text, number_or_none, score_row
 from voirdire.tables.formats.source import Head, Source
 
 
@@ -95,8 +84,7 @@ class LangSmith(Format):
         for (group, key), records in self._compared.items():
             place = f"{self.file} comparison {group}"
             yield from guarded_rows(place, _read_comparison, group, key, records)
-        if self._compared:
-            yield UnknownOrder("the order of display of compared runs is not in the feedback")
+        self.count_event("compared", len(self._compared))
 
 
 def _read_comparison(group: str, key: str, records: list[Record]) -> Iterator[Row]:

@@ -10,14 +10,7 @@ from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.cells import Cells, WantedColumns, as_narwhals, column_cells
 from voirdire.tables.columns import find_roles
 from voirdire.tables.files import file_header, read_file, relation_columns
-from voirdire.tables.formats.conversion_report import (
-    convert_foreign_file,
-    converted_column_names,
-    imported_cells,
-    imported_column_names,
-    original_column_names,
-    report_column_roles,
-)
+from voirdire.tables.formats import conversion_report
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_counts import count_column
@@ -73,7 +66,7 @@ def read_columns(table: object, required: Sequence[str], optional: Sequence[str]
 
 def _read_any_table(table: object, wanted: WantedColumns) -> Cells:
     if isinstance(table, Imported):
-        return imported_cells(table, wanted)
+        return conversion_report.imported_cells(table, wanted)
     if not isinstance(table, str | os.PathLike):
         return _read_frame(table, wanted)
     path = os.fspath(table)
@@ -81,7 +74,7 @@ def _read_any_table(table: object, wanted: WantedColumns) -> Cells:
     if run is not None and (answer := next((name for name in TABLE_BY_ANSWER if name in wanted.required), None)):
         cells = run_results(run, answer)
         return {name: cells[name] for name in wanted.among(list(cells))}
-    foreign = convert_foreign_file(path, wanted)
+    foreign = conversion_report.convert_foreign_file(path, wanted)
     return read_file(path, wanted) if foreign is None else foreign
 
 
@@ -90,9 +83,9 @@ def _read_frame(table: object, wanted: WantedColumns) -> Cells:
 
     frame, names = as_narwhals(table, wanted.problems)
     if (imported := _import_other_layout(table, names)) is not None:
-        return imported_cells(imported, wanted)
+        return conversion_report.imported_cells(imported, wanted)
     columns = wanted.by_role(names)
-    report_column_roles("table", columns)
+    conversion_report.report_column_roles("table", columns)
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_duckdb():
             cells = relation_columns(frame.to_native(), list(columns.values()))
@@ -119,7 +112,7 @@ def own_column_names(table: object, problems: Problems) -> tuple[str, ...]:
         return ()
     if not isinstance(table, str | os.PathLike):
         return tuple(as_narwhals(table, problems)[1])
-    return original_column_names(os.fspath(table))
+    return conversion_report.original_column_names(os.fspath(table))
 
 
 def columns_among(table: object, among: Sequence[str] | None, problems: Problems) -> list[str]:
@@ -135,12 +128,16 @@ def columns_among(table: object, among: Sequence[str] | None, problems: Problems
     if isinstance(table, AnswerTable):
         return wanted.among(table.column_names)
     if isinstance(table, Imported):
-        return wanted.among(imported_column_names(table))
+        return wanted.among(conversion_report.imported_column_names(table))
     if not isinstance(table, str | os.PathLike):
         frame_names = as_narwhals(table, problems)[1]
         imported = _import_other_layout(table, frame_names)
-        return list(wanted.by_role(frame_names)) if imported is None else wanted.among(imported_column_names(imported))
+        return (
+            list(wanted.by_role(frame_names))
+            if imported is None
+            else wanted.among(conversion_report.imported_column_names(imported))
+        )
     path = os.fspath(table)
     run = run_folder(path)
-    names = converted_column_names(path) if run is None else run.tables()
+    names = conversion_report.converted_column_names(path) if run is None else run.tables()
     return wanted.among(file_header(matching_files(path, problems)[0], problems) if names is None else names)

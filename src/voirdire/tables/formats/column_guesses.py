@@ -30,37 +30,6 @@ _PERSON_NAME = re.compile(r"e-?mail(?: address)?|response ?id|(?:respondent|part
 _FORM_NAME = re.compile(r"(?:your |full )*name|token", re.IGNORECASE)  # of a person, in the export of a form
 
 
-def is_headerless(source: Source, records: Sequence[Mapping[str, Any]]) -> bool:
-    """True if at least two columns, and a third of all, of a text table hold their own names."""
-    self_named = {name for record in records for name, cell in record.items() if str(cell) == name}
-    return source.kind in ("csv", "xlsx") and len(self_named) > 1 and 3 * len(self_named) >= len(source.columns())
-
-
-def header_below(source: Source) -> str:
-    """Sentence about a line below the first that holds names of voirdire's columns; empty without one."""
-    if source.kind not in ("csv", "xlsx"):
-        return ""
-    numbered = list(islice(source.rows(), _MAX_HEADER_LINES))
-    described = [line for line, row in numbered if any('{"ImportId"' in str(cell) for cell in row)]
-    if described:
-        return f"line {described[0]} holds Qualtrics' own names: delete lines 2 to {described[0]}"
-    for line, row in numbered[1:]:
-        if not source.columns() and any(cell not in (None, "") for cell in row):
-            return f"line {line} is the first that is not empty: if it names the columns, delete what is above it"
-        cells = [cell for cell in row if isinstance(cell, str) and cell in _NEEDED_COLUMNS]
-        if len(set(cells)) > 1 and not _POSITION_OUTCOMES.issuperset(cells):  # an answer may be called first
-            remedy = f"delete lines 1 to {line - 1}" if line > 2 else "delete line 1"
-            return f"line {line} holds {' and '.join(map(repr, cells))}: if it names the columns, {remedy}"
-    return ""
-
-
-def names_of_rows_and_columns(columns: Sequence[ColumnSample]) -> str | None:
-    """A column whose cells are names of other columns, as in a matrix of pairs; None without one."""
-    names = {column.name for column in columns}
-    candidates = (column for column in columns if len(column.values) > 1 and {*column.values} <= names - {column.name})
-    return next((column.name for column in candidates if column.different == column.filled), None)
-
-
 def is_chains(column: ColumnSample) -> bool:
     """True if the cells are rankings such as ``a>b=c``."""
     marked = [value for value in column.values if re.fullmatch(r"[^<>]+(?:>[^<>]+)+", value)]
@@ -71,24 +40,6 @@ def columns_of_objects(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Columns with an object or a list in a record."""
     cells = ((name, cell) for record in records for name, cell in record.items())
     return list(dict.fromkeys(name for name, cell in cells if isinstance(cell, list | dict)))
-
-
-def evidence_of_counts(numeric: Sequence[ColumnSample], records: Sequence[Mapping[str, Any]]) -> str:
-    """Evidence that columns of whole numbers are counts, as the begin of a sentence; empty without any."""
-    if len(numeric) < 2:
-        return ""
-    totals = set()
-    for record in records:
-        cells = [number_or_none(record.get(column.name)) for column in numeric]
-        if any(cell is None or cell < 0 or cell != int(cell) for cell in cells):
-            return ""
-        totals.add(sum(int(cell) for cell in cells if cell is not None))
-    if all(COUNT_NAME.search(column.name) for column in numeric):
-        return f"{quoted_names(numeric)} are called as counts are"
-    zeros = any(number_or_none(record.get(column.name)) == 0 for record in records for column in numeric)
-    if len(records) > 1 and len(totals) == 1 and zeros:
-        return f"every row of {quoted_names(numeric)} adds up to {totals.pop()}"
-    return ""
 
 
 def columns_with_shared_words(words: Sequence[ColumnSample]) -> list[ColumnSample]:
@@ -141,8 +92,12 @@ class UnknownTable:
     @cached_property
     def words(self) -> list[ColumnSample]:
         """Free columns of classes that may be answers."""
-        objects = columns_of_objects(self.records)
-        return [c for c in self._classes if not (is_chains(c) or is_covariate_name(c.name) or c.name in objects)]
+        return [c for c in self._classes if not (is_chains(c) or is_covariate_name(c.name) or c.name in self.objects)]
+
+    @cached_property
+    def objects(self) -> list[str]:
+        """Columns with an object or a list in a record."""
+        return columns_of_objects(self.records)
 
     @property
     def _classes(self) -> list[ColumnSample]:
@@ -167,6 +122,50 @@ class UnknownTable:
     def judge_option(self) -> str:
         """The option that names the judge, if no column does."""
         return "" if "judge" in self.roles else " --set judge=NAME"
+
+    @property
+    def is_headerless(self) -> bool:
+        """True if at least two columns, and a third of all, of a text table hold their own names."""
+        self_named = {name for record in self.records for name, cell in record.items() if str(cell) == name}
+        is_text = self.source.kind in ("csv", "xlsx")
+        return is_text and len(self_named) > 1 and 3 * len(self_named) >= len(self.source.columns())
+
+    def header_below(self) -> str:
+        """Sentence about a line below the first that holds names of voirdire's columns; empty without one."""
+        if self.source.kind not in ("csv", "xlsx"):
+            return ""
+        numbered = list(islice(self.source.rows(), _MAX_HEADER_LINES))
+        described = [line for line, row in numbered if any('{"ImportId"' in str(cell) for cell in row)]
+        if described:
+            return f"line {described[0]} holds Qualtrics' own names: delete lines 2 to {described[0]}"
+        for line, row in numbered[1:]:
+            if not self.source.columns() and any(cell not in (None, "") for cell in row):
+                return f"line {line} is the first that is not empty: if it names the columns, delete what is above it"
+            cells = [cell for cell in row if isinstance(cell, str) and cell in _NEEDED_COLUMNS]
+            if len(set(cells)) > 1 and not _POSITION_OUTCOMES.issuperset(cells):  # an answer may be called first
+                remedy = f"delete lines 1 to {line - 1}" if line > 2 else "delete line 1"
+                return f"line {line} holds {' and '.join(map(repr, cells))}: if it names the columns, {remedy}"
+        return ""
+
+    def names_of_rows_and_columns(self) -> str | None:
+        """A column whose cells are names of other columns, as in a matrix of pairs; None without one."""
+        names = {column.name for column in self.columns}
+        keys = (column for column in self.columns if len(column.values) > 1 and column.different == column.filled)
+        return next((column.name for column in keys if {*column.values} <= names - {column.name}), None)
+
+    def evidence_of_counts(self) -> str:
+        """Evidence that columns of whole numbers are counts, as the begin of a sentence; empty without any."""
+        if len(self.numeric) < 2:
+            return ""
+        rows = [[number_or_none(record.get(column.name)) for column in self.numeric] for record in self.records]
+        if any(number is None or number < 0 or number != int(number) for row in rows for number in row):
+            return ""
+        if all(COUNT_NAME.search(column.name) for column in self.numeric):
+            return f"{quoted_names(self.numeric)} are called as counts are"
+        totals = {sum(int(number or 0) for number in row) for row in rows}
+        if len(rows) > 1 and len(totals) == 1 and any(0 in row for row in rows):
+            return f"every row of {quoted_names(self.numeric)} adds up to {totals.pop()}"
+        return ""
 
     def cells(self, *names: str) -> list[tuple[str, ...]]:
         """The cells of some columns in each record."""

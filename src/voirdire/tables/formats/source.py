@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
 from voirdire.tables.csv_file import detect_separator, parse_separator, separated_rows
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import size_limits, streams
 from voirdire.tables.formats.archive import open_archive
 from voirdire.tables.formats.failures import convert_reading_errors
 from voirdire.tables.formats.json_text import NotJsonError, RepeatedKeyError, check_unmerged, parse_json
@@ -28,16 +28,6 @@ from voirdire.tables.formats.records import (
 )
 from voirdire.tables.formats.rows import Odd
 from voirdire.tables.formats.spreadsheet import Workbook
-from voirdire.tables.formats.streams import (
-    PARQUET_SIGNATURE,
-    ZIP_SIGNATURE,
-    check_file_signature,
-    is_packed,
-    local_copy,
-    open_bytes,
-    open_text,
-    unpacked_copy,
-)
 from voirdire.tables.parquet_file import parquet_names, parquet_rows
 from voirdire.tables.problems import nearest_name
 
@@ -278,14 +268,14 @@ def open_source(
     if separator is not None:
         separator = parse_separator(separator)
     with ExitStack() as stack:
-        local = stack.enter_context(local_copy(text))
+        local = stack.enter_context(streams.local_copy(text))
         stack.enter_context(_restore_path_in_errors(local, text))
         first_bytes = _first_bytes(local)
-        packed = is_packed(first_bytes)
+        packed = streams.is_packed(first_bytes)
         if packed:
             first_bytes = _first_bytes(local, unpack=True)
-            if first_bytes.startswith((PARQUET_SIGNATURE, ZIP_SIGNATURE)):  # these need random access
-                local = stack.enter_context(unpacked_copy(local))
+            if first_bytes.startswith((streams.PARQUET_SIGNATURE, streams.ZIP_SIGNATURE)):  # these need random access
+                local = stack.enter_context(streams.unpacked_copy(local))
                 stack.enter_context(_restore_path_in_errors(local, text))
         source = _recognise_file(text, local, first_bytes, separator, sheet)
         source.packed = packed
@@ -325,24 +315,24 @@ def leave_out_columns(sources: Sequence[Source], names: Collection[str]) -> None
 
 def _first_bytes(local: str, unpack: bool = False) -> bytes:
     if unpack:
-        with open_bytes(local) as stream:
+        with streams.open_bytes(local) as stream:
             return stream.read(_HEAD_BYTES)
     with convert_reading_errors(local), open(local, "rb") as plain:
         return plain.read(_HEAD_BYTES)
 
 
 def _recognise_file(path: str, local: str, start: bytes, separator: str | None, sheet: str | None) -> Source:
-    check_file_signature(start, path)
-    if start.startswith(ZIP_SIGNATURE):
+    streams.check_file_signature(start, path)
+    if start.startswith(streams.ZIP_SIGNATURE):
         source = _spreadsheet_source(path, local, sheet)
         if source is not None:
             return source
     if sheet is not None:
         raise InputError(f"file {path!r} is no spreadsheet, and has no sheet {sheet!r}; leave --sheet (sheet=) out")
-    if start.startswith(ZIP_SIGNATURE):
+    if start.startswith(streams.ZIP_SIGNATURE):
         with open_archive(local) as archive:
             return Source(path, local, "zip", Head("zip", frozenset(archive.namelist())))
-    if start.startswith(PARQUET_SIGNATURE):
+    if start.startswith(streams.PARQUET_SIGNATURE):
         return _with_header(Source(path, local, "parquet", Head("table")), parquet_names(local))
     begin = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if not begin:
@@ -434,7 +424,7 @@ def _object_source(path: str, local: str) -> Source:
 
 def _first_lines(local: str) -> list[str]:
     """The first two nonempty lines, cut at the limit of a line."""
-    with open_text(local) as stream:
+    with streams.open_text(local) as stream:
         lines = (line for line in iter(lambda: stream.readline(size_limits.record_bound()), "") if line.strip())
         return [line for _, line in zip(range(2), lines, strict=False)]
 
@@ -443,7 +433,7 @@ def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
     limit = size_limits.in_memory_size_limit(size)
-    with open_text(local) as stream:
+    with streams.open_text(local) as stream:
         text = stream.read(limit + 1)
     if len(text) > limit:
         raise size_limits.too_large_error(f"file {path!r} is one object of", limit)

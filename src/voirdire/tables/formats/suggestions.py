@@ -7,17 +7,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
-from voirdire.tables.formats.column_guesses import (
-    UnknownTable,
-    columns_of_objects,
-    columns_with_shared_words,
-    evidence_of_counts,
-    header_below,
-    is_chains,
-    is_headerless,
-    names_of_rows_and_columns,
-    quoted_names,
-)
+from voirdire.tables.formats.column_guesses import UnknownTable, columns_with_shared_words, is_chains, quoted_names
 from voirdire.tables.formats.column_samples import MAX_CLASSES, ColumnSample, first_records, summarise_columns
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.format import FormatOptions
@@ -46,21 +36,21 @@ def likely_tables(source: Source) -> list[Suggestion]:
     columns = summarise_columns(source.columns(), records)
     table = UnknownTable(source, records, columns, find_roles([column.name for column in columns]))
     suggestions = _suggest_role("rank", [column for column in table.free if is_chains(column)], "rankings")
-    header = [Suggestion(question, "") for question in [header_below(source)] if question]
+    header = [Suggestion(question, "") for question in [table.header_below()] if question]
     if len(columns) == 1 and not header:
         return [*suggestions, Suggestion("what separates the columns? (--sep)", "")]
-    if is_headerless(source, records):
+    if table.is_headerless:
         sentence = "line 1 holds cells as those below it do: write the names of the columns into a line above it"
         return [Suggestion(sentence, "")]
     if sides := _suggest_sides(table):
         return sides
-    if pairs := names_of_rows_and_columns(columns):
+    if pairs := table.names_of_rows_and_columns():
         return [Suggestion(f"{pairs!r} has the names of the other columns, a table of pairs: write one row a vote", "")]
     lists = [] if {"winner", "score"} & table.roles.keys() else list_columns(records)
     if lists:
         sentence = f"{', '.join(map(repr, lists))} hold lists: are these answers of several judges?"
         suggestions.append(Suggestion(sentence, f"--wide lists --columns {quote(','.join(lists))}"))
-    counts = "" if table.names_pairs else evidence_of_counts(table.numeric, records)
+    counts = "" if table.names_pairs else table.evidence_of_counts()
     if counts:
         options = "--wide counts" + _columns_option(table.numeric, table.free)
         suggestions.append(Suggestion(f"{counts}: are these counts of labels?", options))
@@ -74,7 +64,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if table.names_items and table.answers == {"winner"} and not {"first", "second"} & table.roles.keys():
         suggestions += suggest_baseline(columns, table.roles)
         suggestions += _suggest_role("label", [column for column in columns if column.name == table.roles["winner"]])
-    objects = columns_of_objects(records)
+    objects = table.objects
     if {"score", "label"} & table.roles.keys() and not table.names_items and table.roles.get("score") not in objects:
         suggestions += _suggest_item(table)
     return [*suggestions, *_remarks(table, [name for name in objects if name not in lists]), *header]

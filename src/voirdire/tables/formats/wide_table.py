@@ -8,18 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWER_COLUMNS, find_roles, list_names, normalise_column_name
 from voirdire.tables.encode import MISSING
-from voirdire.tables.formats.column_content import (
-    check_means,
-    check_names_items,
-    check_no_text_columns,
-    check_totals,
-    column_asked_of_each,
-    count_cells,
-    has_repeats,
-    names_contexts,
-    numbers_rows,
-    numeric_columns,
-)
+from voirdire.tables.formats import column_content
 from voirdire.tables.formats.column_samples import is_covariate_name, is_key
 from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.label_cells import LabelCells
@@ -71,7 +60,7 @@ def wide_rows(source: Source, options: FormatOptions, mapped: Mapping[str, str])
     row_type: Any = _ROW_TYPES.get(options.table or "")
     row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     if row_type is Score and wide == "judge":
-        check_no_text_columns(source, columns)
+        column_content.check_no_text_columns(source, columns)
     labels = LabelCells(options)
     read_cell = _require_number if row_type is Score else labels.read
 
@@ -127,7 +116,7 @@ def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chose
     if wide == "criterion" and _is_answered(source, known):
         del known["item"]
     places = known | {column: name for column, name in mapped.items() if column != wide}
-    if "item" in known and "item" not in mapped and names_contexts(source, places):
+    if "item" in known and "item" not in mapped and column_content.names_contexts(source, places):
         places = {"context": places.pop("item")} | places
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         remaining = [name for name in free if name not in places.values()]
@@ -139,19 +128,19 @@ def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chose
         if item is None:
             keys = [name for name in remaining if is_key(name)]
             if wide == "criterion":  # without judges each row is an item
-                keys = [name for name in keys if "judge" in places and has_repeats(source, name)]
+                keys = [name for name in keys if "judge" in places and column_content.has_repeats(source, name)]
             item = keys[0] if keys else None
             if item is None and wide != "criterion":
                 item = _first_column_as_item(source, remaining, wide)
             elif item is None and "judge" in places:
                 texts = [
                     name
-                    for name, counts in count_cells(source, remaining).items()
+                    for name, counts in column_content.count_cells(source, remaining).items()
                     if counts.texts and not counts.numbers
                 ]
-                item = column_asked_of_each(source, texts, places["judge"])
+                item = column_content.column_asked_of_each(source, texts, places["judge"])
         if item is not None:
-            crosses = "system" in places and "context" not in places and has_repeats(source, item)
+            crosses = "system" in places and "context" not in places and column_content.has_repeats(source, item)
             places["context" if crosses else "item"] = item
     return places
 
@@ -159,7 +148,7 @@ def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chose
 def _is_answered(source: Source, known: Mapping[str, str]) -> bool:
     """True if the item column has another name, and its numbers repeat and occur in other columns, as answers do."""
     item = known.get("item", "item")
-    if normalise_column_name(item).startswith("item") or not count_cells(source, [item])[item].numeric:
+    if normalise_column_name(item).startswith("item") or not column_content.count_cells(source, [item])[item].numeric:
         return False
     subject_columns = [known[name] for name in ("item", "judge", "system", "run") if name in known]
     rows = [tuple(map(str, row)) for _, *row in source.cells(*subject_columns)]
@@ -173,10 +162,10 @@ def _first_column_as_item(source: Source, names: Sequence[str], wide: str) -> st
     if not names:
         return None
     first, *others = names
-    if wide == "counts" and count_cells(source, [first])[first].numbers:
-        return first if numbers_rows(source, first, others) else None
+    if wide == "counts" and column_content.count_cells(source, [first])[first].numbers:
+        return first if column_content.numbers_rows(source, first, others) else None
     if wide == "judge":
-        check_names_items(source, first, others)
+        column_content.check_names_items(source, first, others)
     return first
 
 
@@ -214,9 +203,9 @@ def answer_columns(
             "out, or choose the columns by --columns"
         )
     likely = [name for name in free if not is_covariate_name(name)] or free
-    columns = free if wide == "judge" or words else numeric_columns(source, likely)
+    columns = free if wide == "judge" or words else column_content.numeric_columns(source, likely)
     if wide == "judge":
-        check_means(source, columns)
+        column_content.check_means(source, columns)
     if not columns:
         description = WIDE_KINDS[wide] + ("" if wide == "judge" or words else " (none holds numbers alone)")
         raise InputError(
@@ -345,7 +334,7 @@ def _label_rows_from_counts(source: Source, options: FormatOptions, mapped: Mapp
         raise InputError(
             f"{source.name}: counts do not say who answered, but column {judge_column!r} is taken for judge; rename it"
         )
-    check_totals(source, columns)
+    column_content.check_totals(source, columns)
     further, lost_notes = further_columns(source, places, columns, Label._fields)
     subjects = Subjects(source, places, further)
     counted = Counted(source.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -62,6 +62,11 @@ class TableKind(NamedTuple):
     def needed(self) -> tuple[str, ...]:
         """Columns that a table of this kind must have."""
         return ("judge", *self.subject_columns, self.answer)
+
+    def missing(self, roles: Container[str]) -> list[str]:
+        """Columns that a table lacks; the context and the system may name the item."""
+        crossed = self.crosses and "context" in roles and "system" in roles
+        return [name for name in self.needed if name not in roles and not (crossed and name == "item")]
 
 
 TABLE_KINDS = (
@@ -187,9 +192,7 @@ def table_kind(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     ('scores', None)
     """
     column_by_role = roles if isinstance(roles, Mapping) else {name: name for name in roles}
-    have = set(column_by_role)
-    crossed = {"item"} if {"context", "system"} <= have else set()
-    kinds = [kind.name for kind in TABLE_KINDS if (have | crossed if kind.crosses else have) >= set(kind.needed)]
+    kinds = [kind.name for kind in TABLE_KINDS if not kind.missing(column_by_role)]
     exact = [kind for kind in kinds if column_by_role[ANSWER_COLUMNS[kind]] == ANSWER_COLUMNS[kind]]
     kinds = exact if len(exact) == 1 else kinds
     return kinds[0] if len(kinds) == 1 else None
@@ -246,8 +249,7 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
     answered = [kind for kind, answer in ANSWER_COLUMNS.items() if answer in roles]
     if answered or {"first", "second"} <= roles.keys():
         kind = "votes" if {"first", "second"} <= roles.keys() else answered[-1]
-        crossed = KIND_OF_TABLE[kind].crosses and {"context", "system"} <= roles.keys()
-        missing = [name for name in NEEDED_COLUMNS[kind] if name not in roles and not (crossed and name == "item")]
+        missing = KIND_OF_TABLE[kind].missing(roles)
         if not missing:
             return f"{seen} are those of {' and '.join(answered)}; {table_option_remedy(answered)}"
         people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""

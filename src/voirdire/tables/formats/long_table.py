@@ -66,9 +66,7 @@ def long_kind(source: Source, options: FormatOptions, used: dict[str, str]) -> s
             f"{source.name}: it is no table of {options.table}: none of its columns {list_names(source.columns())} is "
             f"{wanted} (--map {wanted}=COLUMN names one)"
         )
-    kind = KIND_OF_TABLE[options.table]
-    crossed = {"item"} if kind.crosses and {"context", "system"} <= roles.keys() else set()
-    return options.table if set(kind.needed) <= roles.keys() | crossed else None
+    return None if KIND_OF_TABLE[options.table].missing(roles) else options.table
 
 
 def _assign_answer_column(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:

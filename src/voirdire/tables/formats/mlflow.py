@@ -5,24 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from voirdire.tables.formats.format import Format, guarded_rows, list_under, members_as_records, short_text
 from voirdire.tables.formats.records import Placed, Record, first_name
-from voirdire.tables.formats.rows import (
-    Known,
-    Label,
-    Note,
-    Odd,
-    Refused,
-    Row,
-    Score,
-    is_missing,
-    name_text,
-    number_or_none,
-)
+from voirdire.tables.formats.rows import Known, Label, Odd, Refused, Row, Score, is_missing, name_text, number_or_none
 from voirdire.tables.formats.source import Head
 
 _METRIC_COLUMN = re.compile(r"(?P<stem>(?P<name>[^/].*?)(?:/v\d+)?)/(?:score|value)")
@@ -188,13 +177,11 @@ class MLflow(Format):
     def _read_answer(self, judge: str, name: str, value: Any, subject: dict[str, Any]) -> Iterator[Row]:
         yield self.number_runs(self._answer(judge, name, value, "value", subject))
 
-    def last_rows(self) -> Iterator[Row]:
-        """Give a note on the metrics, if there are several."""
-        if len(names := self.counts["metrics"]) > 1:
-            yield Note(
-                f"{self.file}: the metrics {', '.join(names)} are criteria that count equally, and of each a higher "
-                "score is taken for better; --set questions=NAME takes one"
-            )
+    def last_rows(self) -> Iterable[Row]:
+        """Count for the note on the metrics, if there are several."""
+        names = self.counts["metrics"]
+        self.count_event("several", len(names) > 1, ", ".join(names))
+        return ()
 
     def _read_known_answer(self, name: str, value: Any, place: str, subject: dict[str, Any]) -> Iterator[Row]:
         if self.asked.is_selected(name) and not is_missing(value):

@@ -99,6 +99,8 @@ class JudgeBenchPeople(Format):
             f"{self.file}: people are not named: the answers in the first place of each list are those of human1, and "
             f"so on, which need not be one person{lengths_text}"
         )
+        if aggregates := self.counts["aggregates"].total():
+            yield Note(f"{self.file}: {aggregates} means and majorities of people are left out")
         for metric, description in self._metrics.items():
             worst, best = number_or_none(description.get("worst")), number_or_none(description.get("best"))
             if worst is not None and best is not None and worst > best:

@@ -10,7 +10,7 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.tables import csv_file, parquet_file, read_labels
-from voirdire.tables.cells import MIN_CODED_ROWS, CodedCells
+from voirdire.tables.cells import MIN_CODED_ROWS, CodedCells, WantedColumns
 from voirdire.tables.files import read_file
 from voirdire.tables.parquet_file import parquet_cells, parquet_rows
 from voirdire.tables.problems import Problems
@@ -114,7 +114,7 @@ def test_csv_is_read_as_by_rows(text: str, tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setattr(csv_file, "MIN_DUCKDB_BYTES", least)
         problems = Problems("labels")
         try:
-            cells = read_file(str(path), ["label", "judge"], ["item"], problems)
+            cells = read_file(str(path), WantedColumns(["label", "judge"], ["item"], problems))
             found.append(({name: list(column) for name, column in cells.items()}, problems.table_sentences))
         except InputError as error:
             found.append(({}, error.problems))
@@ -125,7 +125,7 @@ def test_csv_is_read_as_by_rows(text: str, tmp_path: Path, monkeypatch: pytest.M
 def test_csv_is_read_as_its_dataframe(table: pd.DataFrame, tmp_path: Path) -> None:
     path, table = tmp_path / "labels.csv", table.drop(columns="run")
     table.to_csv(path, index=False)
-    cells = read_file(str(path), ["label", "item"], [], Problems("labels"))
+    cells = read_file(str(path), WantedColumns(["label", "item"], [], Problems("labels")))
     assert all(isinstance(column, CodedCells) for column in cells.values())
     here, there = read_labels(path), read_labels(table)
     for name in ("judges", "items", "labels"):

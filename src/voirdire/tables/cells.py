@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from voirdire.tables.columns import ANSWER_COLUMNS, describe_missing
+from voirdire.tables.columns import ANSWER_COLUMNS, describe_missing, find_roles
 from voirdire.tables.problems import Problems
 
 Cells = dict[str, Sequence[object]]
@@ -34,22 +35,43 @@ class CodedCells(Sequence[object]):
         return self.levels[self.codes[row]]
 
 
-def choose_columns(
-    header: Sequence[object], required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> list[str]:
-    """Choose the columns to read from a header; report columns that are missing or repeated."""
-    present = [name for name in header if isinstance(name, str)]
-    if optional is None:
-        optional = [name for name in dict.fromkeys(present) if name not in required]
-    missing = [name for name in required if name not in present]
-    if missing:
-        spare = [name for name in present if name not in required and name not in optional]
-        problems.table(
-            describe_missing(missing, present, spare, may_map=bool(set(ANSWER_COLUMNS.values()) & {*required}))
-        )
-    for sentence in repeated_columns(present):
-        problems.table(sentence)
-    return [name for name in [*required, *optional] if name in present]
+@dataclass(frozen=True)
+class WantedColumns:
+    """Columns to read from a table.
+
+    Attributes
+    ----------
+    required : sequence of str
+    optional : sequence of str, optional
+        None for all further columns.
+    problems : Problems
+        Receives missing and repeated columns.
+    """
+
+    required: Sequence[str]
+    optional: Sequence[str] | None
+    problems: Problems
+
+    def among(self, header: Sequence[object]) -> list[str]:
+        """Choose the columns to read from a header; report columns that are missing or repeated."""
+        present = [name for name in header if isinstance(name, str)]
+        optional = present if self.optional is None else self.optional
+        wanted = list(dict.fromkeys([*self.required, *optional]))
+        missing = [name for name in self.required if name not in present]
+        if missing:
+            spare = [name for name in present if name not in wanted]
+            may_map = bool(set(ANSWER_COLUMNS.values()) & {*self.required})
+            self.problems.table(describe_missing(missing, present, spare, may_map=may_map))
+        for sentence in repeated_columns(present):
+            self.problems.table(sentence)
+        return [name for name in wanted if name in present]
+
+    def by_role(self, header: Sequence[str]) -> dict[str, str]:
+        """Map the columns to read, by voirdire's names where these are wanted, to their names in a header."""
+        named = {*self.required, *(self.optional or ())}
+        roles = {column: name for column, name in find_roles(header).items() if column in named}
+        column_of_name = {name: column for column, name in roles.items()}
+        return {column: roles.get(column, column) for column in self.among([column_of_name.get(n, n) for n in header])}
 
 
 def repeated_columns(names: Sequence[str]) -> list[str]:

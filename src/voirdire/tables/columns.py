@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+import re
+import tomllib
+from collections.abc import Container, Iterable, Mapping, Sequence
+from importlib import resources
+from typing import Any, NamedTuple
 
 from voirdire.tables.problems import nearest_name
 
+#: Words and patterns by which columns and their cells are recognised.
+COLUMN_WORDS: dict[str, Any] = tomllib.loads(
+    resources.files(__package__).joinpath("column_names.toml").read_text(encoding="utf-8")
+)
 #: Other names of voirdire's columns; case, blanks, ``_``, ``-`` and ``.`` are ignored.
-ALIASES: dict[str, tuple[str, ...]] = {
-    "judge": (
-        "annotator", "rater", "worker", "grader", "evaluator", "coder", "user", "userid", "workerid", "annotatorid",
-        "raterid", "judgeid", "graderid", "coderid", "evaluatorid", "judgename", "annotatorname", "judgemodel",
-        "participant", "participantid", "evalmodelname", "assessor", "assessorid", "reviewer", "reviewerid",
-        "voter", "voterid", "labeler", "labelerid", "labeller", "labellerid",
-    ),
-    "first": ("modela", "left", "optiona", "systema", "model0", "model1", "itema", "item0", "item1"),
-    "second": ("modelb", "right", "optionb", "systemb", "model1", "model2", "itemb", "item1", "item2"),
-    "winner": ("preferred", "choice", "verdict", "outcome"),
-    "item": (
-        "task", "taskid", "itemid", "example", "exampleid", "document", "docid", "instanceid", "unit", "unitid",
-        "subject", "subjectid", "sampleid",
-    ),
-    "score": ("rating", "grade", "points"),
-    "label": ("class", "category", "annotation", "answer"),
-    "rank": (),
-    "criterion": ("aspect", "dimension", "attribute", "metric"),
-    "context": (
-        "prompt", "promptid", "questionid", "question", "instruction", "query", "queryid", "qid", "topic", "topicid",
-    ),
-    "system": ("model", "policy", "modelname", "modelid", "systemname", "systemid", "sysid"),
-    "run": ("repeat", "trial"),
-}  # fmt: skip
+ALIASES: dict[str, list[str]] = COLUMN_WORDS["aliases"]
+
+
+def name_pattern(name: str) -> re.Pattern[str]:
+    """Compile a pattern of ``column_names.toml``.
+
+    Examples
+    --------
+    >>> name_pattern("mean").search("Human avg")[0]
+    ' avg'
+    """
+    pattern = COLUMN_WORDS["patterns"][name]
+    for words in ("answerers", "answers"):
+        pattern = pattern.replace(f"<{words}>", "|".join(COLUMN_WORDS[words]))
+    return re.compile(pattern)
 
 
 class TableKind(NamedTuple):
@@ -65,6 +63,11 @@ class TableKind(NamedTuple):
         """Columns that a table of this kind must have."""
         return ("judge", *self.subject_columns, self.answer)
 
+    def missing(self, roles: Container[str]) -> list[str]:
+        """Columns that a table lacks; the context and the system may name the item."""
+        crossed = self.crosses and "context" in roles and "system" in roles
+        return [name for name in self.needed if name not in roles and not (crossed and name == "item")]
+
 
 TABLE_KINDS = (
     TableKind("votes", "winner", subject_columns=("first", "second")),
@@ -77,19 +80,11 @@ KIND_OF_TABLE = {kind.name: kind for kind in TABLE_KINDS}
 ANSWER_COLUMNS = {kind.name: kind.answer for kind in TABLE_KINDS}
 NEEDED_COLUMNS = {kind.name: kind.needed for kind in TABLE_KINDS}
 #: Columns that have a meaning in voirdire, in any table.
-KNOWN_COLUMNS = (
-    *ALIASES, "order", "degree", "time", "phase", "group", "family", "person", "id", "text", "source", "weight",
-)  # fmt: skip
-#: Names of the column of ranked items, where no column is called item or system.
-RANKED_ITEM_NAMES = ("response", "completion", "output", "candidate", "option")
-#: Names of columns that count how often an answer was given, in tables without judges.
-COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "votes", "nvotes", "nannotators")
+KNOWN_COLUMNS = (*ALIASES, *COLUMN_WORDS["known"])
 RANKINGS_AS_VOTES = (
     "these are rankings, which this does not take; --table votes (table='votes') reads each as the votes between its "
     "items"
 )
-#: Names of a column of scores (where all its cells are numbers) or of labels (elsewhere).
-SCORE_OR_LABEL_NAMES = ("value", "response", "rating", "grade", "points")
 
 
 def normalise_column_name(name: str) -> str:
@@ -163,7 +158,11 @@ def _add_ranked_item_role(roles: dict[str, str], columns: Sequence[str]) -> dict
         return roles
     ranked = roles.pop("system", None)
     ranked = ranked or next(
-        (name for name in columns if normalise_column_name(name) in RANKED_ITEM_NAMES and name not in roles.values()),
+        (
+            name
+            for name in columns
+            if normalise_column_name(name) in COLUMN_WORDS["ranked_items"] and name not in roles.values()
+        ),
         None,
     )
     return roles | ({"item": ranked} if ranked else {})
@@ -193,9 +192,7 @@ def table_kind(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     ('scores', None)
     """
     column_by_role = roles if isinstance(roles, Mapping) else {name: name for name in roles}
-    have = set(column_by_role)
-    crossed = {"item"} if {"context", "system"} <= have else set()
-    kinds = [kind.name for kind in TABLE_KINDS if (have | crossed if kind.crosses else have) >= set(kind.needed)]
+    kinds = [kind.name for kind in TABLE_KINDS if not kind.missing(column_by_role)]
     exact = [kind for kind in kinds if column_by_role[ANSWER_COLUMNS[kind]] == ANSWER_COLUMNS[kind]]
     kinds = exact if len(exact) == 1 else kinds
     return kinds[0] if len(kinds) == 1 else None
@@ -252,8 +249,7 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
     answered = [kind for kind, answer in ANSWER_COLUMNS.items() if answer in roles]
     if answered or {"first", "second"} <= roles.keys():
         kind = "votes" if {"first", "second"} <= roles.keys() else answered[-1]
-        crossed = KIND_OF_TABLE[kind].crosses and {"context", "system"} <= roles.keys()
-        missing = [name for name in NEEDED_COLUMNS[kind] if name not in roles and not (crossed and name == "item")]
+        missing = KIND_OF_TABLE[kind].missing(roles)
         if not missing:
             return f"{seen} are those of {' and '.join(answered)}; {table_option_remedy(answered)}"
         people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""
@@ -310,7 +306,7 @@ def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str
                 meant[name] = matching[0]
                 free.remove(matching[0])
     unmatched = [name for name in missing if name not in meant]
-    free = [name for name in free if normalise_column_name(name) not in COUNT_NAMES]
+    free = [name for name in free if normalise_column_name(name) not in COLUMN_WORDS["counts"]]
     return meant | (dict(zip(unmatched, free, strict=True)) if len(unmatched) == len(free) else {})
 
 

@@ -265,12 +265,7 @@ class CountedVotes(Votes):
 
     def with_codes(self, **changes: Any) -> Votes:
         """As :meth:`.Votes.with_codes`."""
-        if (
-            changes.pop("details", None) is not None
-            or changes.pop("further", NO_FURTHER_COLUMNS) is not NO_FURTHER_COLUMNS
-        ):
-            raise ValueError("votes that are only counted have no details and no further columns")
-        return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
+        return CountedVotes(**{name: changes.get(name, getattr(self, name)) for name in _KEPT})
 
 
 def count_votes(

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -260,17 +261,14 @@ def number_column(
     [3.0, 4.5]
     """
     numbers = np.full(len(cells), math.nan)
-    outcomes: dict[str, float | str] = {}
+    read = read or number_or_reason
+    cached = lru_cache(maxsize=None)(read)
     refused: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
         if type(cell) is float and abs(cell) <= MAX_NUMBER:
             numbers[row] = cell
             continue
-        outcome = outcomes.get(cell) if isinstance(cell, str) else None
-        if outcome is None:
-            outcome = (read or number_or_reason)(cell)
-            if isinstance(cell, str):
-                outcomes[cell] = outcome
+        outcome = cached(cell) if isinstance(cell, str) else read(cell)
         if not isinstance(outcome, str):
             numbers[row] = outcome
         elif outcome:

@@ -24,7 +24,7 @@ from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, CodedCells
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats import size_limits
-from voirdire.tables.formats.json_text import UNMERGED, is_merge_conflict_marker
+from voirdire.tables.formats.json_text import check_unmerged
 from voirdire.tables.formats.streams import check_utf8, open_bytes, open_text
 from voirdire.tables.parquet_file import coded_texts, duckdb_connection, path_sql_literal
 from voirdire.tables.problems import Problems
@@ -107,7 +107,7 @@ def separated_rows(path: str, name: str, separator: str = ",") -> Iterator[tuple
             if not row:
                 continue
             if len(row) != width or width == 1:
-                _check_merge_conflict(row, name, reader.line_num)
+                check_unmerged(row[0], f"{name}: line {reader.line_num}")
                 width = width or len(row)
             yield _first_line(reader, row), row
 
@@ -137,11 +137,6 @@ def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
                 raise InputError(f"{name}: line {reader.line_num} is not CSV: {error}; {hint}") from None
     finally:
         csv.field_size_limit(limit)
-
-
-def _check_merge_conflict(row: Sequence[str], name: str, number: int) -> None:
-    if is_merge_conflict_marker(row[0]):
-        raise InputError(f"{name}: line {number}: {UNMERGED}")
 
 
 def csv_header(file: Path, problems: Problems) -> list[str]:
@@ -185,7 +180,7 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
             if len(row) == width and not repeated:
                 rows.append(select_cells(row)[:-1])
             elif row:
-                _check_merge_conflict(row, problems.name, reader.line_num)
+                check_unmerged(row[0], f"{problems.name}: line {reader.line_num}")
                 rows.append((UNREAD,) * len(wanted))
                 reason = REPEATED_HEADER if repeated else f"{len(row)} fields, where the header has {width}"
                 problems.line(_first_line(reader, row), reason)

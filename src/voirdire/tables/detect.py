@@ -10,14 +10,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
-from voirdire.tables.columns import (
-    ANSWER_COLUMNS,
-    KNOWN_COLUMNS,
-    RANKINGS_AS_VOTES,
-    find_roles,
-    table_kind,
-    table_option_remedy,
-)
+from voirdire.tables.columns import ANSWER_COLUMNS, KNOWN_COLUMNS, RANKINGS_AS_VOTES, table_kind, table_option_remedy
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
@@ -116,7 +109,7 @@ def read_table(
 def _has_unrecognised_columns(table: object, kind: str, problems: Problems) -> bool:
     """True where the answers have an alias as their column, and other required columns have no known name."""
     names = own_column_names(table, problems)
-    if not names or ANSWER_COLUMNS[kind] in names or is_votes_without_judge(names, find_roles(names)):
+    if not names or ANSWER_COLUMNS[kind] in names or is_votes_without_judge(names):
         return False
     return table_kind(columns_among(table, list(KNOWN_COLUMNS), problems)) is None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.cells import Cells, choose_columns
+from voirdire.tables.cells import Cells, WantedColumns
 from voirdire.tables.csv_file import coded_csv_cells, csv_header, csv_rows, row_lines
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats.failures import describe_failure
@@ -19,7 +19,7 @@ from voirdire.tables.parquet_file import parquet_cells, parquet_names, sql_name
 from voirdire.tables.problems import Problems
 
 
-def read_file(path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
+def read_file(path: str, wanted: WantedColumns) -> Cells:
     """Read columns of a file; the ending of its name gives the format.
 
     Blank lines of CSV and JSONL files hold no row; every other line is read or reported. CSV has commas, a
@@ -30,10 +30,7 @@ def read_file(path: str, required: Sequence[str], optional: Sequence[str] | None
     ----------
     path : str
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; the case of the ending is ignored.
-    required, optional : sequence of str
-        Columns to read; ``optional=None`` for all.
-    problems : Problems
-        Receives the problems.
+    wanted : WantedColumns
 
     Returns
     -------
@@ -51,11 +48,11 @@ def read_file(path: str, required: Sequence[str], optional: Sequence[str] | None
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "votes.csv")
     ...     _ = path.write_text("judge,note\\na,x\\n")
-    ...     read_file(str(path), ["judge"], [], Problems("votes"))
+    ...     read_file(str(path), WantedColumns(["judge"], [], Problems("votes")))
     {'judge': ['a']}
     """
-    with readable_file(path, problems) as file:
-        return _READERS[file.suffix.lower()](file, required, optional, problems)
+    with readable_file(path, wanted.problems) as file:
+        return _READERS[file.suffix.lower()](file, wanted)
 
 
 @contextmanager
@@ -102,23 +99,22 @@ def file_header(path: str, problems: Problems) -> list[str]:
             return csv_header(file, problems)
         if ending == ".parquet":
             return parquet_names(path)
-        return list(_read_jsonl(file, [], None, Problems(problems.name)))
+        return list(_read_jsonl(file, WantedColumns([], None, Problems(problems.name))))
 
 
-def _read_csv(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
+def _read_csv(file: Path, wanted: WantedColumns) -> Cells:
+    problems = wanted.problems
     names = csv_header(file, problems)
     problems.row_lines = partial(row_lines, str(file), problems.name)
-    wanted = choose_columns(names, required, optional, problems)
-    if not wanted:
-        return {}
-    coded = coded_csv_cells(file, names, wanted)
+    columns = wanted.among(names)
+    coded = coded_csv_cells(file, names, columns) if columns else {}
     if coded is not None:
         return coded
-    return _columns_of_rows(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems))))
+    return _columns_of_rows(columns, list(chain.from_iterable(csv_rows(file, columns, problems))))
 
 
-def _read_jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
-    names = None if optional is None else [*required, *optional]
+def _read_jsonl(file: Path, wanted: WantedColumns) -> Cells:
+    names = None if wanted.optional is None else [*wanted.required, *wanted.optional]
     header: dict[str, object] = {}
     rows: list[dict[str, object] | None] = []
     for number, row in json_values(str(file), file.name, "jsonl"):
@@ -129,21 +125,20 @@ def _read_jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | N
             reason = non_object_reason(row)
             if not isinstance(row, Unread):
                 reason = f"not a JSON object: {reason}; write one {{...}} per line"
-            problems.line(number, reason)
+            wanted.problems.line(number, reason)
             rows.append(None)
     if not header:
-        problems.raise_any()
-    wanted = choose_columns(list(header), required, optional, problems)
-    return {name: [UNREAD if row is None else row.get(name) for row in rows] for name in wanted}
+        wanted.problems.raise_any()
+    return {name: [UNREAD if row is None else row.get(name) for row in rows] for name in wanted.among(list(header))}
 
 
 def _columns_of_rows(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Cells:
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
-def _read_parquet(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
-    wanted = choose_columns(parquet_names(str(file)), required, optional, problems)
-    return parquet_cells(str(file), wanted) if wanted else {}
+def _read_parquet(file: Path, wanted: WantedColumns) -> Cells:
+    columns = wanted.among(parquet_names(str(file)))
+    return parquet_cells(str(file), columns) if columns else {}
 
 
 _READERS = {".csv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".parquet": _read_parquet}

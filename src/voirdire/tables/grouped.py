@@ -13,14 +13,14 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.tables.cells import Cells, CodedCells, as_narwhals, choose_columns, column_cells
+from voirdire.tables.cells import Cells, CodedCells, WantedColumns, as_narwhals, column_cells
 from voirdire.tables.csv_file import count_row_commas, csv_header, csv_rows, csv_sql_source
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable_file
@@ -89,12 +89,12 @@ def distinct_rows_with_counts(
         Immediately, if a file is missing, damaged or of another kind, or if no file matches.
     """
     if isinstance(table, str | os.PathLike):
-        path, wanted = os.fspath(table), _WantedColumns(required, optional, checked)
+        path, wanted = os.fspath(table), WantedColumns(required, [*optional, *checked], problems)
         if not is_foreign(path):
-            return _group_files(path, wanted, problems)
+            return _group_files(path, wanted, checked)
         with tempfile.TemporaryDirectory(prefix="voirdire-") as folder:
-            return _group_files(write_votes(path, folder), wanted, problems)
-    return _group_frame(table, required, optional, problems)
+            return _group_files(write_votes(path, folder), wanted, checked)
+    return _group_frame(table, WantedColumns(required, optional, problems))
 
 
 def matching_files(path: str, problems: Problems) -> list[str]:
@@ -128,13 +128,11 @@ def _is_pattern(path: str) -> bool:
     return ("*" in path or "?" in path) and not os.path.lexists(path)
 
 
-def _group_frame(
-    table: object, required: Sequence[str], optional: Sequence[str], problems: Problems
-) -> tuple[Cells, IntArray]:
+def _group_frame(table: object, columns: WantedColumns) -> tuple[Cells, IntArray]:
     import narwhals as nw
 
-    frame, names = as_narwhals(table, problems)
-    wanted = choose_columns(names, required, optional, problems)
+    frame, names = as_narwhals(table, columns.problems)
+    wanted = columns.among(names)
     if not wanted:
         return {}, np.zeros(0, np.int64)
     if frame.implementation.is_duckdb():
@@ -150,19 +148,9 @@ def _group_frame(
     except Exception as error:
         # every engine has exceptions of its own; the first line of the message names the problem of the table
         message = (str(error).splitlines() or [""])[0]
-        problems.stop(f"the lazy frame cannot be evaluated: {type(error).__name__}: {message}")
+        columns.problems.stop(f"the lazy frame cannot be evaluated: {type(error).__name__}: {message}")
     times = np.asarray(distinct[COUNT_COLUMN].to_list(), dtype=np.int64)
     return {name: column_cells(distinct[name]) for name in wanted}, times
-
-
-@dataclass(frozen=True)
-class _WantedColumns:
-    required: Sequence[str]
-    optional: Sequence[str]
-    checked: Sequence[str]
-
-    def select_names(self, names: Sequence[str], problems: Problems) -> list[str]:
-        return choose_columns(names, self.required, [*self.optional, *self.checked], problems)
 
 
 @dataclass(frozen=True)
@@ -176,7 +164,8 @@ class _FileQuery:
     commas: int = 0
 
 
-def _group_files(path: str, columns: _WantedColumns, problems: Problems) -> tuple[Cells, IntArray]:
+def _group_files(path: str, columns: WantedColumns, checked: Sequence[str]) -> tuple[Cells, IntArray]:
+    problems = columns.problems
     files = matching_files(path, problems)
     with _open_connection() as (connection, folder):
         common_columns: list[str] | None = None
@@ -185,7 +174,8 @@ def _group_files(path: str, columns: _WantedColumns, problems: Problems) -> tupl
         for file in files:
             file_problems = Problems(problems.name)
             with readable_file(file, problems):
-                wanted, source = _source_of_file(connection, folder, file, columns, file_problems, problems)
+                file_columns = replace(columns, problems=file_problems)
+                wanted, source = _source_of_file(connection, folder, file, file_columns, checked, problems)
             for sentence in file_problems.table_sentences:
                 problems.table(sentence if len(files) == 1 else f"file {file!r}: {sentence}")
             common_columns = wanted if common_columns is None else common_columns
@@ -205,25 +195,23 @@ def _group_files(path: str, columns: _WantedColumns, problems: Problems) -> tupl
             parts += _count_distinct_rows(connection, sources, common_columns, python_files, problems)
         for file in python_files:
             file_problems = problems if len(files) == 1 else Problems(f"{problems.name}: file {file!r}")
-            parts.append(_group_lines(connection, Path(file), common_columns, columns.checked, file_problems))
+            parts.append(_group_lines(connection, Path(file), common_columns, checked, file_problems))
             file_problems.raise_any()
     return _join_parts(common_columns, parts)
 
 
 def _source_of_file(
-    connection: Any, folder: str, file: str, columns: _WantedColumns, file_problems: Problems, problems: Problems
+    connection: Any, folder: str, file: str, columns: WantedColumns, checked: Sequence[str], problems: Problems
 ) -> tuple[list[str], _FileQuery | None]:
     """Choose the columns to read from a file, and write DuckDB's query; None where DuckDB might misread the file."""
     if Path(file).suffix.lower() == ".csv":
         names = csv_header(Path(file), problems)
-        wanted = columns.select_names(names, file_problems)
+        wanted = columns.among(names)
         commas = count_row_commas(Path(file), len(names))
         if commas is None:
             return wanted, None
         cells = {name: f"c{names.index(name)}" for name in wanted}
-        selected = ", ".join(
-            _refused_name_sql(cell) if name in columns.checked else cell for name, cell in cells.items()
-        )
+        selected = ", ".join(_refused_name_sql(cell) if name in checked else cell for name, cell in cells.items())
         select = f"SELECT {selected} FROM {csv_sql_source(file, folder, len(names))}"
         return wanted, _FileQuery(file, select, ("VARCHAR",) * len(wanted), len(names), commas)
     import duckdb
@@ -232,16 +220,16 @@ def _source_of_file(
         present = parquet_columns(connection, file, folder)
     except duckdb.Error as error:
         problems.stop(_describe_error(file, str(error)))
-    wanted = columns.select_names([column.name for column in present], file_problems)
+    wanted = columns.among([column.name for column in present])
     chosen = {column.name: column for column in present if column.name in wanted}
     types, selects = [], []
     for name in wanted:
         kind = chosen[name].type
         if kind.startswith(_REFUSED_TYPES) or kind.endswith("]"):
-            file_problems.table(f"column {name!r} is of type {kind}, which is not a name; write it as text")
+            columns.problems.table(f"column {name!r} is of type {kind}, which is not a name; write it as text")
         # DuckDB writes these types as Python does; others are converted back later
         same_text = kind in ("VARCHAR", "BIGINT", "INTEGER") or kind.startswith("ENUM") or "WITH TIME ZONE" in kind
-        check = name in columns.checked
+        check = name in checked
         types.append("VARCHAR" if same_text or check else kind)
         cell = chosen[name].sql
         if check and kind in ("FLOAT", "DOUBLE"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import singledispatch
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,7 +46,8 @@ def joined_table(old: T, new: T) -> T:
     """
     if old.has_criteria != new.has_criteria:
         _refuse_different_columns(old.data, "criteria", old.has_criteria)
-    joined: T = _join_tables(old, new)
+    join: Any = _join_votes if old.compares_items else _join_rated
+    joined: T = join(old, new)
     return joined
 
 
@@ -56,13 +56,6 @@ def _refuse_different_columns(kind: str, column: str, old_has: bool) -> None:
     raise InputError(f"the old {kind} {verbs[0]} {column}, the new ones {verbs[1]}; give both the same columns")
 
 
-@singledispatch
-def _join_tables(old: Any, new: Any) -> Any:
-    """Join two tables by the fields of their kind."""
-    raise TypeError(f"{type(old).__name__} is no table")
-
-
-@_join_tables.register
 def _join_votes(old: Votes, new: Votes) -> Votes:
     names = tuple(_all_names(getattr(old, name), getattr(new, name)) for name in _NAME_FIELDS.values())
     parts = [[*table.codes_among(*names).values()] for table in (old, new)]
@@ -92,7 +85,6 @@ def _join_votes(old: Votes, new: Votes) -> Votes:
     return votes.with_codes(details=Details(time=np.concatenate([old_time, new_time])))
 
 
-@_join_tables.register
 def _join_rated(old: Rated, new: Rated) -> Rated:
     joined: dict[str, Any] = {name: getattr(old, name) for name in ("has_criteria", "has_items")}
     for column, plural in {**_NAME_FIELDS, **_OPTIONAL_FIELDS, **_SHARED_FIELDS}.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -177,17 +178,9 @@ def cells_as_sets(
         name = cell_to_name(cell)
         return name if isinstance(name, Refused) else make_label_set([name])
 
-    known_sets: dict[str, LabelSet | Refused] = {}
-    sets: list[object] = []
-    count = 0
-    for cell in cells:
-        if isinstance(cell, str):
-            count += cell in lists
-            sets.append(known_sets[cell] if cell in known_sets else known_sets.setdefault(cell, as_set(cell)))
-        else:
-            count += is_list(cell)
-            sets.append(as_set(cell))
-    return sets, count
+    cached = lru_cache(maxsize=None)(as_set)
+    sets: list[object] = [cached(cell) if isinstance(cell, str) else as_set(cell) for cell in cells]
+    return sets, sum(cell in lists if isinstance(cell, str) else is_list(cell) for cell in cells)
 
 
 def unwrap_label_lists(cells: Sequence[object]) -> Sequence[object]:

@@ -12,24 +12,12 @@ from numpy.typing import NDArray
 
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
-from voirdire.tables.encode import (
-    IntArray,
-    encode_column,
-    level_positions,
-    lookalike_sentence,
-    report_lookalikes,
-    rows_by_code,
-)
-from voirdire.tables.label_sets import (
-    cells_as_sets,
-    labels_in_text,
-    set_members,
-    several_labels_message,
-    unwrap_label_lists,
-)
+from voirdire.tables import label_sets
+from voirdire.tables.encode import encode_column, level_positions, lookalike_sentence, report_lookalikes, rows_by_code
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import Rated, known_names, read_rated
+from voirdire.typing import Ints
 
 #: Number of distinct labels; more are probably names or texts, not classes.
 MAX_CLASSES = 30
@@ -68,7 +56,7 @@ class Labels(Rated):
     has_levels: ClassVar[bool] = True
 
     labels: tuple[str, ...]
-    label: IntArray
+    label: Ints
     declared: bool = False
     members: tuple[tuple[str, ...], ...] | None = None
     vocabulary: tuple[str, ...] = ()
@@ -92,7 +80,7 @@ class Labels(Rated):
             "labels": labels,
             "label": np.concatenate(codes),
             "declared": self.declared,
-            "members": None if self.members is None else tuple(map(set_members, labels)),
+            "members": None if self.members is None else tuple(map(label_sets.set_members, labels)),
             "vocabulary": tuple(dict.fromkeys([*self.vocabulary, *new.vocabulary])),
         }
 
@@ -162,15 +150,17 @@ def read_labels(
         names, codes = table.labels, table.label
     else:
         cells, rated_fields = read_rated(table, "label", judge, problems, keep=keep)
-        as_sets = cells_as_sets(cells.get("label", []), declared, sets)
+        as_sets = label_sets.cells_as_sets(cells.get("label", []), declared, sets)
         if as_sets is not None:
             remedy = _LEVELS_REMEDY if judge else ""
             return _read_sets(*as_sets, rated_fields, declared, sets, problems, remedy)
-        column = encode_column(unwrap_label_lists(cells.get("label", [])), "label", problems)
+        column = encode_column(label_sets.unwrap_label_lists(cells.get("label", [])), "label", problems)
         report_lookalikes({"label": column}, problems)
-        names_several = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
+        names_several = [
+            name not in (declared or ()) and len(label_sets.labels_in_text(name)) > 1 for name in column.levels
+        ]
         for level, rows in rows_by_code(np.where(np.append(names_several, False)[column.codes], column.codes, -1)):
-            problems.rows(rows + 1, f"label {several_labels_message(column.levels[level])}")
+            problems.rows(rows + 1, f"label {label_sets.several_labels_message(column.levels[level])}")
         names, codes = column.levels, column.codes
     ordered = sort_labels(names) if declared is None else declared
     positions = level_positions(names, ordered)
@@ -181,7 +171,7 @@ def read_labels(
 
 
 def _report_undeclared(
-    outside: IntArray, names: Sequence[str], declared: Sequence[str], problems: Problems, remedy: str
+    outside: Ints, names: Sequence[str], declared: Sequence[str], problems: Problems, remedy: str
 ) -> None:
     """Report rows of undeclared labels (codes of shape (rows,), -1: no problem); ``remedy`` if no label is similar."""
     for number, (level, rows) in enumerate(rows_by_code(outside)):
@@ -201,7 +191,7 @@ def _read_sets(
     """Build a table of sets of labels; the vocabulary is the declared one, else all members of the sets."""
     column = encode_column(cells, "label", problems)
     names = tuple(sorted(column.levels))
-    members = tuple(map(set_members, names))
+    members = tuple(map(label_sets.set_members, names))
     codes = np.append(level_positions(column.levels, names), -1)[column.codes]
     present = sort_labels(tuple({label for label_set in members for label in label_set}))
     vocabulary = present if declared is None else declared

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voirdire.tables.encode import IntArray, rows_by_code
 from voirdire.tables.problems import Problems
 from voirdire.tables.ratings import Rated, read_rated
-from voirdire.tables.scores import answer_numbers
+from voirdire.tables.scores import score_numbers
 
 RANKING_COLUMNS = ("judge", "criterion", "context", "run")  # rows that agree in these columns are one ranking
 
@@ -133,7 +133,7 @@ def read_rankings(
         return table
     problems = Problems(name)
     cells, rated_fields = read_rated(table, "rank", judge, problems, keep=keep, answered=answered)
-    rank = answer_numbers(cells, "rank", problems, None if answered else len(rated_fields["item"]))
+    rank = score_numbers(cells.get("rank", ()), problems, "rank")
     fields = {
         name: value for name, value in rated_fields.items() if name not in ("systems", "system", "phases", "phase")
     }

@@ -233,6 +233,8 @@ def read_rated(
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table(f"there are no {value}s")
+    if not answered:
+        cells.setdefault(value, [0.0] * rows)
     has_items = "item" in cells
     if not has_items and not {"context", "system"} <= cells.keys():
         present = columns_among(table, None, problems)

@@ -7,18 +7,10 @@ from collections.abc import Sequence
 
 from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
-from voirdire.tables.cells import Cells, as_narwhals, choose_columns, column_cells
+from voirdire.tables.cells import Cells, WantedColumns, as_narwhals, column_cells
 from voirdire.tables.columns import find_roles
 from voirdire.tables.files import file_header, read_file, relation_columns
-from voirdire.tables.formats.conversion_report import (
-    column_name_mapping,
-    convert_foreign_file,
-    converted_column_names,
-    imported_cells,
-    imported_column_names,
-    original_column_names,
-    report_column_roles,
-)
+from voirdire.tables.formats import conversion_report
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_counts import count_column
@@ -64,47 +56,43 @@ def read_columns(table: object, required: Sequence[str], optional: Sequence[str]
     {'judge': ['a']}
     """
     names = () if "judge" not in required else own_column_names(table, problems)
-    if not is_votes_without_judge(names, find_roles(names)):
-        return _read_any_table(table, required, optional, problems)
-    cells = _read_any_table(table, [name for name in required if name != "judge"], optional, problems)
+    if not is_votes_without_judge(names):
+        return _read_any_table(table, WantedColumns(required, optional, problems))
+    others = [name for name in required if name != "judge"]
+    cells = _read_any_table(table, WantedColumns(others, optional, problems))
     give_notice(missing_judge_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
     return {"judge": [DEFAULT_JUDGE] * max(map(len, cells.values()), default=0), **cells}
 
 
-def _read_any_table(
-    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def _read_any_table(table: object, wanted: WantedColumns) -> Cells:
     if isinstance(table, Imported):
-        return imported_cells(table, required, optional, problems)
+        return conversion_report.imported_cells(table, wanted)
     if not isinstance(table, str | os.PathLike):
-        return _read_frame(table, required, optional, problems)
+        return _read_frame(table, wanted)
     path = os.fspath(table)
     run = run_folder(path)
-    if run is not None and (answer := next((column for column in TABLE_BY_ANSWER if column in required), None)):
+    if run is not None and (answer := next((name for name in TABLE_BY_ANSWER if name in wanted.required), None)):
         cells = run_results(run, answer)
-        return {name: cells[name] for name in choose_columns(list(cells), required, optional, problems)}
-    foreign = convert_foreign_file(path, required, optional, problems)
-    return read_file(path, required, optional, problems) if foreign is None else foreign
+        return {name: cells[name] for name in wanted.among(list(cells))}
+    foreign = conversion_report.convert_foreign_file(path, wanted)
+    return read_file(path, wanted) if foreign is None else foreign
 
 
-def _read_frame(table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
+def _read_frame(table: object, wanted: WantedColumns) -> Cells:
     import narwhals as nw
 
-    frame, names = as_narwhals(table, problems)
+    frame, names = as_narwhals(table, wanted.problems)
     if (imported := _import_other_layout(table, names)) is not None:
-        return imported_cells(imported, required, optional, problems)
-    roles = column_name_mapping(names, required, optional)
-    roles_by_column = {name: column for column, name in roles.items()}
-    wanted = choose_columns([roles_by_column.get(name, name) for name in names], required, optional, problems)
-    report_column_roles("table", roles)
-    source_names = [roles.get(name, name) for name in wanted]
+        return conversion_report.imported_cells(imported, wanted)
+    columns = wanted.by_role(names)
+    conversion_report.report_column_roles("table", columns)
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_duckdb():
-            cells = relation_columns(frame.to_native(), source_names)
-            return {name: cells[source_name] for name, source_name in zip(wanted, source_names, strict=True)}
+            cells = relation_columns(frame.to_native(), list(columns.values()))
+            return {column: cells[name] for column, name in columns.items()}
         is_polars = frame.implementation.is_polars()
-        frame = frame.select(source_names).collect(backend="polars" if is_polars else "pandas")
-    return {name: column_cells(frame[source_name]) for name, source_name in zip(wanted, source_names, strict=True)}
+        frame = frame.select(list(columns.values())).collect(backend="polars" if is_polars else "pandas")
+    return {column: column_cells(frame[name]) for column, name in columns.items()}
 
 
 def _import_other_layout(table: object, names: Sequence[str]) -> Imported | None:
@@ -124,7 +112,7 @@ def own_column_names(table: object, problems: Problems) -> tuple[str, ...]:
         return ()
     if not isinstance(table, str | os.PathLike):
         return tuple(as_narwhals(table, problems)[1])
-    return original_column_names(os.fspath(table))
+    return conversion_report.original_column_names(os.fspath(table))
 
 
 def columns_among(table: object, among: Sequence[str] | None, problems: Problems) -> list[str]:
@@ -136,20 +124,20 @@ def columns_among(table: object, among: Sequence[str] | None, problems: Problems
     >>> columns_among(pd.DataFrame({"judge": ["a"], "note": ["x"]}), ["judge", "winner"], Problems("votes"))
     ['judge']
     """
+    wanted = WantedColumns([], among, problems)
     if isinstance(table, AnswerTable):
-        return choose_columns(table.column_names, [], among, problems)
+        return wanted.among(table.column_names)
     if isinstance(table, Imported):
-        return choose_columns(imported_column_names(table), [], among, problems)
+        return wanted.among(conversion_report.imported_column_names(table))
     if not isinstance(table, str | os.PathLike):
         frame_names = as_narwhals(table, problems)[1]
         imported = _import_other_layout(table, frame_names)
-        if imported is not None:
-            return choose_columns(imported_column_names(imported), [], among, problems)
-        roles_by_column = {name: column for column, name in column_name_mapping(frame_names, [], among or ()).items()}
-        return choose_columns([roles_by_column.get(name, name) for name in frame_names], [], among, problems)
+        return (
+            list(wanted.by_role(frame_names))
+            if imported is None
+            else wanted.among(conversion_report.imported_column_names(imported))
+        )
     path = os.fspath(table)
     run = run_folder(path)
-    names = converted_column_names(path) if run is None else run.tables()
-    if names is None:
-        names = file_header(matching_files(path, problems)[0], problems)
-    return choose_columns(names, [], among, problems)
+    names = conversion_report.converted_column_names(path) if run is None else run.tables()
+    return wanted.among(file_header(matching_files(path, problems)[0], problems) if names is None else names)

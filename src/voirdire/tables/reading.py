@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -183,11 +183,12 @@ def load_reading(path: Path) -> Reading:
     if unknown := [name for name in options if name not in known_options]:
         raise InputError(f"file {str(path)!r}: {unknown[0]!r} is no option{nearest_name(unknown[0], known_options)}")
     for name, value in options.items():
-        if not _has_right_form(name, value):
-            raise InputError(
-                f"file {str(path)!r}: {name} has the wrong form; write {name} = {_FORMS.get(name, _FORMS[''])}"
-            )
-    return Reading(**{name: _as_texts(name, value) for name, value in options.items()})
+        try:
+            options[name] = _read_option(name, value)
+        except TypeError:
+            form = _FORMS.get(name, '"a"')
+            raise InputError(f"file {str(path)!r}: {name} has the wrong form; write {name} = {form}") from None
+    return Reading(**options)
 
 
 #: Notations of options in such a file; options that are not named are text.
@@ -195,35 +196,25 @@ _FORMS = {
     **dict.fromkeys(("map", "winners", "set", "where"), '{a = "b"}'),
     **dict.fromkeys(("columns", "levels", "people", "leave_out"), '["a", "b"]'),
     "degrees": "true",
-    "": '"a"',
 }
 
 
-def _has_right_form(name: str, value: Any) -> bool:
-    """True where the value of an option has the right form; numbers may stand for text."""
-    if name == "degrees":
-        return isinstance(value, bool)
-    if name == "set" and isinstance(value, dict):
-        judges = value.get("judge")
-        settings = {key: item for key, item in value.items() if key != "judge" or not isinstance(judges, dict)}
-        return _are_plain(settings.values()) and (not isinstance(judges, dict) or _are_plain(judges.values()))
-    if _FORMS.get(name, "").startswith("{"):
-        return isinstance(value, dict) and _are_plain(value.values())
-    if _FORMS.get(name, "").startswith("["):
-        return _are_plain([value]) or (isinstance(value, list) and _are_plain(value))
-    return _are_plain([value])
-
-
-def _are_plain(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, str | int | float) and not isinstance(value, bool) for value in values)
-
-
-def _as_texts(name: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _as_texts("", item) for key, item in value.items()}
-    if _FORMS.get(name, "").startswith("["):
-        return tuple(map(str, value)) if isinstance(value, list) else _list_of_names(name, str(value))
-    return value if isinstance(value, bool) else str(value)
+def _read_option(name: str, value: Any) -> Any:
+    """Read the value of an option in such a file; numbers may stand for text; TypeError for another form."""
+    form = _FORMS.get(name, "text")
+    is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+    if form == "true" and isinstance(value, bool):
+        return value
+    if form == "text" and is_text:
+        return str(value)
+    if form[0] == "[" and is_text:
+        return _list_of_names(name, str(value))
+    if form[0] == "[" and isinstance(value, list):
+        return tuple(_read_option("", item) for item in value)
+    if form[0] == "{" and isinstance(value, dict):
+        files = "map" if name == "set" and isinstance(value.get("judge"), dict) else ""
+        return {str(key): _read_option(files if key == "judge" else "", item) for key, item in value.items()}
+    raise TypeError(name)
 
 
 def read(
@@ -318,26 +309,14 @@ def read(
     """
     if isinstance(columns, Mapping):
         raise InputError("columns chooses columns of a wide table; map={...} assigns columns to voirdire's")
-    reading = Reading(
-        tool,
-        _read_mapping("map", map) or None,
-        {str(word): str(outcome) for word, outcome in _read_mapping("winners", winners).items()} or None,
-        wide,
-        _list_of_names("columns", columns),
-        _read_mapping("set", set) or None,
-        None if sheet is None else str(sheet),
-        sep,
-        table,
-        {name: str(value) for name, value in _read_mapping("where", where).items()} or None,
-        positive,
-        None if levels is None else _list_of_names("levels", levels),
-        _list_of_names("people", people),
-        degrees,
-        label_sets,
-        no_label,
-        _list_of_names("leave_out", leave_out),
-    )
-    return read_as(source, reading)
+    texts = {"map": map, "winners": winners, "where": where}
+    names = {"columns": columns, "people": people, "leave_out": leave_out, "levels": levels}
+    options: dict[str, Any] = {name: _list_of_names(name, value) for name, value in names.items() if value is not None}
+    for name, mapping in texts.items():
+        options[name] = {str(key): str(value) for key, value in _read_mapping(name, mapping).items()} or None
+    options |= {"set": _read_mapping("set", set) or None, "sheet": None if sheet is None else str(sheet)}
+    options |= {"positive": positive, "degrees": degrees, "label_sets": label_sets, "no_label": no_label}
+    return read_as(source, Reading(tool, wide=wide, sep=sep, table=table, **options))
 
 
 def read_as(source: object, reading: Reading, *, folder: Path | None = None, unnamed: bool = False) -> Imported:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.layouts import read_json
 from voirdire.notices import give_notice
-from voirdire.tables.cells import Cells
+from voirdire.tables.cells import Cells, WantedColumns
 from voirdire.tables.files import read_file
 from voirdire.tables.formats.row_choice import condition_column, meets_condition, no_rows_message
 from voirdire.tables.problems import Problems
@@ -76,15 +77,11 @@ def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet:
     path = run.path / f"{TABLE_BY_ANSWER[answer]}.csv"
     if not path.is_file():
         raise InputError(f"run {str(run.path)!r} has no {path.name}; its tables are {', '.join(run.tables())}")
-    cells = read_file(str(path), ["judge", answer], None, Problems(path.name))
+    cells = read_file(str(path), WantedColumns(["judge", answer], None, Problems(path.name)))
     total = len(cells["judge"])
     kept = select_phase_rows(cells, phase, str(run.path))
     if phase is None:
-        of_judges = [judge in run.judges or "/" not in str(judge) for judge in kept["judge"]]
-        kept = {
-            name: [cell for cell, is_judge in zip(column, of_judges, strict=True) if is_judge]
-            for name, column in kept.items()
-        }
+        kept = _take_rows(kept, [judge in run.judges or "/" not in str(judge) for judge in kept["judge"]])
     if not kept["judge"]:
         raise InputError(f"run {str(run.path)!r}: {path.name} has no result in its final phase; was it stopped?")
     if len(kept["judge"]) < total and not quiet:
@@ -120,10 +117,11 @@ def select_phase_rows(cells: Mapping[str, Any], phase: str | None, table_name: s
     if wanted not in phases:
         present = ", ".join(map(repr, sorted(set(map(str, phases)))))
         raise InputError(f"{table_name}: phase {wanted!r} is not among {present}; name one with --phase (phase=)")
-    return {
-        name: [cell for cell, row_phase in zip(column, phases, strict=True) if row_phase == wanted]
-        for name, column in columns.items()
-    }
+    return _take_rows(columns, [row_phase == wanted for row_phase in phases])
+
+
+def _take_rows(cells: Mapping[str, Any], chosen: Sequence[bool]) -> dict[str, list[object]]:
+    return {name: list(compress(column, chosen)) for name, column in cells.items()}
 
 
 def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> dict[str, list[object]]:
@@ -142,13 +140,11 @@ def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) 
     for column in map(condition_column, where):
         if column not in cells:
             raise InputError(f"{table}: there is no column {column!r}; its columns are {', '.join(map(repr, cells))}")
-    rows = len(next(iter(cells.values()), ()))
-    kept = [
-        row
-        for row in range(rows)
-        if all(meets_condition(name, str(cells[condition_column(name)][row]), value) for name, value in where.items())
+    tested = {name: [*map(str, cells[condition_column(name)])] for name in where}
+    chosen = [
+        all(meets_condition(name, tested[name][row], value) for name, value in where.items())
+        for row in range(len(next(iter(cells.values()), ())))
     ]
-    if not kept:
-        values = {name: Counter(map(str, cells[condition_column(name)])) for name in where}
-        raise InputError(no_rows_message(table, where, values))
-    return {name: [column_values[row] for row in kept] for name, column_values in cells.items()}
+    if not any(chosen):
+        raise InputError(no_rows_message(table, where, {name: Counter(texts) for name, texts in tested.items()}))
+    return _take_rows(cells, chosen)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.cells import Cells
 from voirdire.tables.covariates import number_column, number_or_reason
 from voirdire.tables.encode import IntArray
 from voirdire.tables.numbers import read_number
@@ -101,14 +100,9 @@ def read_scores(
         return table
     problems = Problems(name)
     cells, rated_fields = read_rated(table, "score", judge, problems, ("group",), keep, answered)
-    score = answer_numbers(cells, "score", problems, None if answered else len(rated_fields["item"]))
+    score = score_numbers(cells.get("score", ()), problems)
     problems.raise_any()
     return Scores(score=score, **rated_fields)
-
-
-def answer_numbers(cells: Cells, column: str, problems: Problems, missing_rows: int | None) -> NDArray[np.float64]:
-    """Read numbers as :func:`score_numbers`; for a missing column return ``missing_rows`` zeros."""
-    return score_numbers(cells[column], problems, column) if column in cells else np.zeros(missing_rows or 0)
 
 
 def score_numbers(values: Sequence[object], problems: Problems, column: str = "score") -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -64,18 +65,9 @@ def format_time(moment: float) -> str:
 
 def _read_times(cells: Sequence[object]) -> tuple[Floats, list[str]]:
     """Read times (NaN for other cells) and the form of each cell: "number", "date" or "" for neither."""
-    cache: dict[object, tuple[float, str]] = {}
-    values, forms = np.empty(len(cells)), []
-    for row, cell in enumerate(cells):
-        key = cell if isinstance(cell, str | int | float) else None
-        time_and_form = cache.get(key) if key is not None else None
-        if time_and_form is None:
-            time_and_form = _time_of_cell(cell)
-            if key is not None and key == key:
-                cache[key] = time_and_form
-        values[row] = time_and_form[0]
-        forms.append(time_and_form[1])
-    return values, forms
+    cached = lru_cache(maxsize=None, typed=True)(_time_of_cell)
+    times = [cached(cell) if isinstance(cell, str | int | float) else _time_of_cell(cell) for cell in cells]
+    return np.array([value for value, _ in times], dtype=np.float64), [form for _, form in times]
 
 
 def _time_of_cell(cell: object) -> tuple[float, str]:

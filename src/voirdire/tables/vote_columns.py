@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from voirdire.notices import give_notice
+from voirdire.tables.columns import COLUMN_WORDS
 from voirdire.tables.encode import Column, IntArray, level_positions, report_lookalikes, rows_by_code
 from voirdire.tables.problems import Problems, nearest_name
 
 OUTCOMES = ("first", "second", "tie")
 #: Other words for outcomes, in lower case; a word that is an item's name means the item.
-OUTCOME_WORDS = {
-    "first": "first", "second": "second", "tie": "tie", "model_a": "first", "model_b": "second", "model_1": "first",
-    "model_2": "second", "left": "first", "right": "second", "draw": "tie", "both_bad": "tie", "bothbad": "tie",
-    "tie (bothbad)": "tie", "tie(bothbad)": "tie", "equal": "tie",
-}  # fmt: skip
+OUTCOME_WORDS: dict[str, str] = {word: outcome for outcome, words in COLUMN_WORDS["outcomes"].items() for word in words}
 
 _ONLY_CRITERION = "overall"
 # problems with a suggested name, because the search for similar names is slow
 _MAX_HINTS = 20
 
 
-@dataclass(frozen=True)
-class KnownNames:
-    """All possible names of judges, criteria and items; None where they are unknown."""
-
-    judges: tuple[str, ...] | None
-    criteria: tuple[str, ...] | None
-    items: tuple[str, ...] | None
-
-
+#: All possible names of judges, criteria and items; None where they are unknown.
+KnownNames: TypeAlias = tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[str, ...] | None]
 Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
 
@@ -41,15 +30,16 @@ Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
 def code_names(columns: Mapping[str, Column], known_names: KnownNames, problems: Problems) -> tuple[Names, Codes]:
     """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
     single_criterion = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
-    if known_names.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known_names.criteria:
-        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known_names.criteria)}")
+    known_judges, known_criteria, known_items = known_names
+    if known_criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known_criteria:
+        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known_criteria)}")
         single_criterion = Column((), single_criterion.codes - 1)
     item_columns = {column: columns[column] for column in ("first", "second")}
-    judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known_names.judges, problems)
+    judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known_judges, problems)
     criteria, (criterion,) = _names_and_codes(
-        {"criterion": columns.get("criterion", single_criterion)}, known_names.criteria, problems
+        {"criterion": columns.get("criterion", single_criterion)}, known_criteria, problems
     )
-    items, (first, second) = _names_and_codes(item_columns, known_names.items, problems)
+    items, (first, second) = _names_and_codes(item_columns, known_items, problems)
     for code, rows in rows_by_code(np.where(first == second, first, -1)):
         problems.rows(rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items")
     return (judges, criteria, items), (judge, criterion, first, second)

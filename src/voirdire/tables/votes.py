@@ -143,7 +143,10 @@ def read_votes(
     voirdire.errors.InputError: votes: row 1: winner 'A' is neither 'first', 'second', 'tie' nor one ...
     """
     problems = Problems(name)
-    known_names = KnownNames(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
+    known_judges, known_criteria, known_items = (
+        None if names is None else tuple(names) for names in (judges, criteria, items)
+    )
+    known_names = known_judges, known_criteria, known_items
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode_votes(table, known_names, problems)
     required: tuple[str, ...] = _REQUIRED if judge is None else _REQUIRED[1:]
@@ -212,12 +215,11 @@ def _recode_votes(votes: Votes, known_names: KnownNames, problems: Problems) -> 
         "first": Column(votes.items, votes.first[cell]),
         "second": Column(votes.items, votes.second[cell]),
     }
-    all_names = KnownNames(
-        votes.judges if known_names.judges is None else known_names.judges,
-        votes.criteria if known_names.criteria is None else known_names.criteria,
-        votes.items if known_names.items is None else known_names.items,
+    own_names = (votes.judges, votes.criteria, votes.items)
+    judges, criteria, items = (
+        own if names is None else names for names, own in zip(known_names, own_names, strict=True)
     )
-    names, codes = code_names(columns, all_names, problems)
+    names, codes = code_names(columns, (judges, criteria, items), problems)
     problems.raise_any()
     recoded = count_votes(names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria)
     return recoded.with_codes(order_unknown=votes.order_unknown, details=votes.details, further=votes.further)

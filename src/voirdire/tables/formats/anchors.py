@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.rows import TABLES, Known, Label, Refused, Score, Vote
+from voirdire.tables.columns import ANSWER_COLUMNS
+from voirdire.tables.formats.rows import TABLES, Known, Label, Refused, Vote
+from voirdire.tables.formats.table_rows import Rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ANCHORS_TABLE = "anchors"
-_COLUMNS: dict[type[Any], tuple[str, ...]] = {
-    Vote: ("first", "second", "winner", "criterion", "context"),
-    Score: ("item", "score", "criterion", "context", "system"),
-    Label: ("item", "label", "criterion", "context"),
-}
-_ANSWER_COLUMNS: dict[type[Any], str] = {Vote: "winner", Score: "score", Label: "label"}
 
 
 class Anchors:
     """Known answers by kind of answer and question."""
 
     def __init__(self) -> None:
-        self._found: dict[type[Any], dict[tuple[Any, ...], Any]] = {}
+        self._answers: dict[tuple[Any, ...], Any] = {}
+        self._tables: dict[str, Rows] = {}
 
     def add(self, known: Known) -> Refused | None:
         """Add a known answer; refuse an answer that contradicts an earlier one.
@@ -37,22 +33,29 @@ class Anchors:
         >>> anchors.add(Known("file:9", Label(None, "x", "bad"))).reason
         "the known answer for 'x' is 'bad' here and 'good' before"
         """
-        kind = type(known.answer)
-        answer = getattr(known.answer, _ANSWER_COLUMNS[kind])
-        question = tuple(getattr(known.answer, name) for name in _COLUMNS[kind] if name != _ANSWER_COLUMNS[kind])
-        known_answer = self._found.setdefault(kind, {}).setdefault(question, answer)
+        given: Any = known.answer
+        kind = TABLES[type(given)]
+        if isinstance(given, Label):
+            given = given._replace(system=None)
+        answer = getattr(given, ANSWER_COLUMNS[kind])
+        question = (kind, *given._replace(**{ANSWER_COLUMNS[kind]: None}))
+        if question not in self._answers:
+            table = self._tables.setdefault(kind, Rows(kind))
+            table.declare_columns(())  # without judges
+            table.add(given)
+        known_answer = self._answers.setdefault(question, answer)
         if known_answer == answer:
             return None
-        subject = question[0] if kind is not Vote else f"{question[0]} or {question[1]}"
+        subject = f"{given.first} or {given.second}" if isinstance(given, Vote) else given.item
         return Refused(known.place, f"the known answer for {subject!r} is {answer!r} here and {known_answer!r} before")
 
     @property
     def counts(self) -> dict[str, int]:
         """Numbers of known answers by table: ``anchors`` if all are of one kind, else one table per kind."""
-        return {self._table_name(kind): len(rows) for kind, rows in self._found.items()}
+        return {self._table_name(kind): table.count for kind, table in self._tables.items()}
 
-    def _table_name(self, kind: type[Any]) -> str:
-        return ANCHORS_TABLE if len(self._found) == 1 else f"{ANCHORS_TABLE}_{TABLES[kind]}"
+    def _table_name(self, kind: str) -> str:
+        return ANCHORS_TABLE if len(self._tables) == 1 else f"{ANCHORS_TABLE}_{kind}"
 
     def frame(self) -> pd.DataFrame | None:
         """The table of anchors; None if no answer is known.
@@ -62,30 +65,16 @@ class Anchors:
         InputError
             The known answers are of several kinds; one table holds one kind.
         """
-        import pandas as pd
 
-        if not self._found:
-            return None
-        if len(self._found) > 1:
-            kinds = " and ".join(TABLES[kind] for kind in self._found)
+        if len(self._tables) > 1:
             raise InputError(
-                f"the known answers are {kinds}; `voirdire import` writes each into a table of its own, and "
-                "--set questions=a,b reads some of the questions"
+                f"the known answers are {' and '.join(self._tables)}; `voirdire import` writes each into a table of "
+                "its own, and --set questions=a,b reads some of the questions"
             )
-        (kind,) = self._found
-        columns, rows = self._filled_columns(kind)
-        return pd.DataFrame(rows, columns=columns)
+        return next((table.frame() for table in self._tables.values()), None)
 
     def write(self, folder: Path) -> None:
         """Write the tables into a folder."""
-        for kind in self._found:
-            columns, rows = self._filled_columns(kind)
-            with (folder / f"{self._table_name(kind)}.csv").open("w", encoding="utf-8", newline="") as stream:
-                csv.writer(stream, lineterminator="\n").writerows([columns, *rows])
-
-    def _filled_columns(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:
-        """Columns that are not empty in all rows, and the rows."""
-        names, place = _COLUMNS[kind], _COLUMNS[kind].index(_ANSWER_COLUMNS[kind])
-        rows = [[*question[:place], answer, *question[place:]] for question, answer in self._found[kind].items()]
-        filled = [index for index in range(len(names)) if any(row[index] is not None for row in rows)]
-        return [names[index] for index in filled], [[row[index] for index in filled] for row in rows]
+        for kind, table in self._tables.items():
+            frame: Any = table.frame()
+            frame.to_csv(folder / f"{self._table_name(kind)}.csv", index=False, lineterminator="\n")

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, guarded_rows, key_sets
+from voirdire.tables.formats.format import Format, guarded_rows
 from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import (
-    Label,
-    Refused,
-    Row,
-    Score,
-    Vote,
-    join_names,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.rows import Label, Refused, Row, Score, Vote, join_names, name_text, number_or_none
 from voirdire.tables.formats.source import Head
 
 _OUTCOME_OF_SIDE = {"left": "first", "right": "second"}
@@ -36,12 +26,7 @@ _PAIRWISE_NAME = "selection"
 class LabelStudio(Format):
     """Label Studio's JSON export."""
 
-    name, title = "labelstudio", "Label Studio"
-    notes: ClassVar = {
-        "others": "{name}: {count} results of other kinds (regions, texts, chat) are left out",
-        "predictions": "{name}: {count} predictions of models are left out",
-        "truth": "{name}: {count} annotations are marked ground_truth",
-    }
+    name = "labelstudio"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -124,12 +109,7 @@ def _is_state(head: Head) -> bool:
 class Potato(Format):
     """An export of Potato by line or column, or the state of a user."""
 
-    name, title, options = "potato", "Potato", ("judge",)
-    needs = key_sets("instance_id user_id labels", "id label_annotations")
-    notes: ClassVar = {
-        "texts": "{name}: {count} free texts are left out",
-        "strength": "{name}: {count} answers on a scale between A and B: the winner is kept, its strength is not",
-    }
+    name = "potato"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -191,8 +171,9 @@ class Potato(Format):
         elif len(names) > 1:
             yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
         elif names[0] in _NUMBER_NAMES:
-            number = chosen[names[0]]
-            yield score_row(place, user, item, number, f"{names[0]} {number!r} is no number", criterion=schema)
+            number = number_or_none(chosen[names[0]])
+            reason = f"{names[0]} {chosen[names[0]]!r} is no number"
+            yield Refused(place, reason) if number is None else Score(user, item, number, schema)
         elif (value := number_or_none(names[0])) is not None:
             yield Score(user, item, value, schema)
         else:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
-from voirdire.tables.formats.format import Format, guarded_rows, has_keys, key_sets, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, has_keys, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, name_text, number_or_none, score_or_label
 from voirdire.tables.formats.source import Head
 from voirdire.tables.label_sets import list_in_text
 
-_ARGILLA_KEYS = key_sets("fields responses _server_id")
 _USERS_SUFFIX, _SUGGESTION_SUFFIX = ".responses.users", "-suggestion"
 
 
 class Argilla(Format):
     """Records of Argilla, as JSON or flattened, also those of Argilla 1."""
 
-    name, title, needs, options = "argilla", "Argilla", _ARGILLA_KEYS, ("questions",)
-    notes: ClassVar = {
-        "suggested": "{count} suggestions of models were shown to people and are left out",
-        "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
-        "texts": "answers to questions of free text look like labels; --set questions=a,b names those that are wanted",
-        "nameless": "{name}: {count} records have no external_id and are named by their places",
-    }
+    name = "argilla"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -45,7 +38,7 @@ class Argilla(Format):
             suggested = sum(record[f"{name}{_SUGGESTION_SUFFIX}"] is not None for name in names)
             self.count_event("nameless", not item)
             item = item or place
-        elif has_keys(self.head, _ARGILLA_KEYS):
+        elif has_keys(self.head, self.needs):
             names, suggested = list(record["responses"] or {}), len(record.get("suggestions") or {})
             self.count_event("status")
         else:

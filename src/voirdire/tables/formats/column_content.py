@@ -175,41 +175,40 @@ def numbers_rows(source: Source, column: str, counts: Sequence[str]) -> bool:
 
 def check_totals(source: Source, columns: Sequence[str]) -> None:
     """Raise if a column is the sum of the others in every row."""
-    totals = set(columns) if len(columns) > 2 else set()
-    for _, *cells in source.cells(*columns) if totals else ():
-        numbers = {name: number_or_none(cell) or 0 for name, cell in zip(columns, cells, strict=True)}
-        totals = {name for name in totals if 2 * numbers[name] == sum(numbers.values())}
-    if len(totals) == 1:
-        total = totals.pop()
-        others = ",".join(name for name in columns if name != total)
-        raise InputError(
-            f"{source.name}: column {total!r} is the sum of the others, no label of its own; leave it out: "
-            f"--columns {others}"
-        )
+    rows = [[number or 0 for number in row] for row in _rows_of_numbers(source, columns)]
+    sums = [name for index, name in enumerate(columns) if all(2 * row[index] == sum(row) for row in rows)]
+    _refuse_derived_column(source, columns, sums, "sum of the others, no label")
 
 
 def check_means(source: Source, columns: Sequence[str]) -> None:
     """Raise if a column is the mean, to its number of digits, of the others, which are whole numbers, in every row."""
-    means = set(columns) if len(columns) > 2 else set()
-    fractional: set[str] = set()
-    for _, *cells in source.cells(*columns) if means else ():
-        numbers = {name: number_or_none(cell) for name, cell in zip(columns, cells, strict=True)}
-        fractional |= {
-            name for name, number in numbers.items() if number is not None and not float(number).is_integer()
-        }
-        means = {name for name in means if _is_mean(numbers, name)}
-    if len(fractional) == 1 and fractional <= means:
-        mean = fractional.pop()
-        others = ",".join(name for name in columns if name != mean)
+    rows = _rows_of_numbers(source, columns)
+    fractional = [
+        name
+        for name, numbers in zip(columns, zip(*rows, strict=True), strict=False)  # no columns without rows
+        if not all(float(number).is_integer() for number in numbers if number is not None)
+    ]
+    means = [name for index, name in enumerate(columns) if all(_is_mean(row, index) for row in rows)]
+    derived = fractional if {*fractional} <= {*means} else []
+    _refuse_derived_column(source, columns, derived, "mean of the others, no judge")
+
+
+def _rows_of_numbers(source: Source, columns: Sequence[str]) -> list[list[float | None]]:
+    return [[number_or_none(cell) for cell in cells] for _, *cells in source.cells(*columns)]
+
+
+def _refuse_derived_column(source: Source, columns: Sequence[str], derived: Sequence[str], what: str) -> None:
+    if len(columns) > 2 and len(derived) == 1:
+        others = ",".join(name for name in columns if name != derived[0])
         raise InputError(
-            f"{source.name}: column {mean!r} is the mean of the others, no judge of its own; leave it out: "
-            f"--columns {others}"
+            f"{source.name}: column {derived[0]!r} is the {what} of its own; leave it out: --columns {others}"
         )
 
 
-def _is_mean(numbers: dict[str, float | None], name: str) -> bool:
+def _is_mean(row: Sequence[float | None], index: int) -> bool:
     """True if a number is the mean of the other numbers in the row, or the row is empty."""
-    number, others = (numbers[name], [other for key, other in numbers.items() if key != name and other is not None])
+    number = row[index]
+    others = [other for position, other in enumerate(row) if position != index and other is not None]
     if number is None or not others:
         return number is None and not others
     digits = len(str(number).partition(".")[2])

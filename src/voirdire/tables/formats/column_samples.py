@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from voirdire.tables.columns import name_pattern
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 
 _MAX_SAMPLED_ROWS = 500
 MAX_CLASSES = 12  # a column of classes has at most so many distinct values
-_KEY_NAME = re.compile(
-    r"|Unnamed: \d+|__index_level_\d+__|(?:.*[_ .-])?(?i:#?u?u?id|idx|index|row ?names?|row|line|#)"
-    r"|[A-Za-z\d]*[a-z\d](?:Id|ID)"
-)
-#: Names of covariates of answers, such as length, time or price: numbers that are no answers.
-_COVARIATE_NAME = re.compile(
-    r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|timestamp|seconds|duration|latency"
-    r"|date|year|age|created|updated|price|cost|size|seed|temperature|position|order|turns?|step|epoch|progress"
-    r"|finished|last ?page|num)(?:$|[_ .(-])|[a-z\d]Time\d*(?:$|\.)|(?:interview|group)time\d*(?:$|\.)",
-    re.IGNORECASE,
-)
+_KEY_NAME, _COVARIATE_NAME = name_pattern("key"), name_pattern("covariate")
 
 
 @dataclass(frozen=True)
@@ -132,7 +122,7 @@ def is_covariate_name(name: str) -> bool:
     return _COVARIATE_NAME.search(name) is not None
 
 
-def first_determines_second(pairs: Iterable[tuple[Any, Any]]) -> bool:
+def first_determines_second(pairs: Iterable[Sequence[Any]]) -> bool:
     """True if the first member of each pair determines the second, and some first member repeats.
 
     Examples

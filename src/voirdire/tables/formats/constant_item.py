@@ -8,7 +8,6 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import list_names
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.long_table import roles_of
-from voirdire.tables.formats.records import Placed
 from voirdire.tables.formats.rows import UNKNOWN
 from voirdire.tables.formats.source import Source
 
@@ -40,11 +39,7 @@ def add_baseline(source: Source, options: FormatOptions) -> FormatOptions:
     context = {"context": asked} if asked not in (None, first) else {}
     order = {} if "order" in source.columns() else {"order": UNKNOWN}
 
-    def add(placed: Placed) -> Placed:
-        for place, record in placed:
-            yield place, record | {_COLUMN: options.baseline} | order if isinstance(record, dict) else record
-
-    source.transform_records(add)
+    source.transform_records(lambda record, place: [record | {_COLUMN: options.baseline} | order])
     source.notes.append(
         f"{source.name}: each {first!r} is compared with {options.baseline!r}, which no column names; the order shown "
         "is not known"

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
-from voirdire.tables.cells import Cells, choose_columns
+from voirdire.tables.cells import Cells, WantedColumns
 from voirdire.tables.columns import ALIASES, ANSWER_COLUMNS, find_roles, table_kind
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.registry import tool_from_first_record, tool_of_file, unfold_table
 from voirdire.tables.formats.source import Source, open_source
 from voirdire.tables.formats.tables import has_known_layout, has_known_table_kind
-from voirdire.tables.problems import Problems
 from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, read_as
 
 _KIND_OF_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -59,9 +58,7 @@ def imported_column_names(imported: Imported) -> list[str]:
     return [str(name) for name in imported.table] if len(kinds) == 1 else [ANSWER_COLUMNS[kind] for kind in kinds]
 
 
-def convert_foreign_file(
-    path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells | None:
+def convert_foreign_file(path: str, wanted: WantedColumns) -> Cells | None:
     """Columns of a file that needs conversion; None for a table of voirdire's.
 
     Raises
@@ -74,13 +71,22 @@ def convert_foreign_file(
         return None
     tool, names = tool_and_names
     if tool:
-        return imported_cells(_read_imported(*_state_of_file(path)), required, optional, problems)
-    roles = column_name_mapping(names, required, optional)
+        return imported_cells(_read_imported(*_state_of_file(path)), wanted)
+    columns = wanted.by_role(names)
+    cells: dict[str, list[object]] = {column: [] for column in columns}
+    texts: dict[object, str] = {}  # each text once
     with open_source(path) as source:
-        cells = _renamed_columns(source, names, roles, required, optional, problems)
-    report_column_roles(path, roles)
-    problems.row_lines = partial(_lines_of_rows, path)
-    return cells
+        for note in source.notes:
+            give_notice(note)
+        for place, record in source.records(list(columns.values())):
+            if isinstance(record, str):
+                wanted.problems.stop(f"{place}: {record}")
+            for column, name in columns.items():
+                cell = record.get(name)
+                cells[column].append(texts.setdefault(cell, cell) if isinstance(cell, str) else cell)
+    report_column_roles(path, columns)
+    wanted.problems.row_lines = partial(_lines_of_rows, path)
+    return dict(cells)
 
 
 def _lines_of_rows(path: str, rows: int | None = None) -> list[int]:
@@ -92,9 +98,7 @@ def _lines_of_rows(path: str, rows: int | None = None) -> list[int]:
     return lines if rows in (None, len(lines)) else []
 
 
-def imported_cells(
-    imported: Imported, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def imported_cells(imported: Imported, wanted: WantedColumns) -> Cells:
     """Columns of the imported table that holds the required answers, else of the only table.
 
     Raises
@@ -102,29 +106,16 @@ def imported_cells(
     InputError
         There is no such table.
     """
-    wanted = next((kind for kind, column in ANSWER_COLUMNS.items() if column in required), None)
-    frame = imported.table_of(wanted)
+    frame = imported.table_of(next((kind for kind, name in ANSWER_COLUMNS.items() if name in wanted.required), None))
     imported.report_files()
     if len(imported.formats) == 1:
-        problems.row_lines = partial(_lines_of_rows, next(iter(imported.formats)), len(frame))
-    return {
-        name: frame[name].tolist()
-        for name in choose_columns([str(name) for name in frame], required, optional, problems)
-    }
-
-
-def column_name_mapping(
-    names: Sequence[str], required: Sequence[str], optional: Sequence[str] | None
-) -> dict[str, str]:
-    """Map the wanted columns of voirdire's that have other names in the file to these names."""
-    wanted = [*required, *(optional or ())]
-    return {column: name for column, name in find_roles(names).items() if column != name and column in wanted}
+        wanted.problems.row_lines = partial(_lines_of_rows, next(iter(imported.formats)), len(frame))
+    return {name: frame[name].tolist() for name in wanted.among([str(name) for name in frame])}
 
 
 def report_column_roles(file_name: str, roles: Mapping[str, str]) -> None:
     """Report which columns are taken for voirdire's."""
-    if roles:
-        shown = ", ".join(f"{name!r} as {column}" for column, name in roles.items())
+    if shown := ", ".join(f"{name!r} as {column}" for column, name in roles.items() if name != column):
         give_notice(f"{file_name}: columns are taken for others: {shown}.")
 
 
@@ -202,28 +193,3 @@ def _needs_no_conversion(source: Source, path: str) -> bool:
 @lru_cache(maxsize=1)
 def _read_imported(path: str, changed: tuple[int, ...]) -> Imported:
     return read_as(path, Reading())
-
-
-def _renamed_columns(
-    source: Source,
-    names: Sequence[str],
-    roles: Mapping[str, str],
-    required: Sequence[str],
-    optional: Sequence[str] | None,
-    problems: Problems,
-) -> Cells:
-    """Columns under voirdire's names where these are wanted; all other columns keep their names."""
-    unmapped = [name for name in names if name not in roles.values()]
-    wanted = choose_columns([*roles, *unmapped], required, optional, problems)
-    sources = [(column, roles.get(column, column)) for column in wanted]
-    cells: dict[str, list[object]] = {column: [] for column in wanted}
-    texts: dict[object, str] = {}  # each text once
-    for note in source.notes:
-        give_notice(note)
-    for place, record in source.records([name for _, name in sources]):
-        if isinstance(record, str):
-            problems.stop(f"{place}: {record}")
-        for column, name in sources:
-            cell = record.get(name)
-            cells[column].append(texts.setdefault(cell, cell) if isinstance(cell, str) else cell)
-    return dict(cells)

@@ -79,14 +79,7 @@ class WorkFormat(Format):
         The column with the status of the work.
     """
 
-    shapes, options = "records table", ("questions", "winners")
-    notes: ClassVar = {
-        "unreviewed": "{name}: {count} assignments are submitted and not yet reviewed",
-        "hinted": "{name}: {count} answers are to tasks with a hint, as in training",
-        "words": "{name}: the words answered to {names} are labels, free text, too; --set questions=a,b names those "
-        "that are wanted",
-        "status": "{name}: there is no column {names}: rejected work cannot be recognised",
-    }
+    name = "crowd"
     answer: ClassVar[str]
     needed: ClassVar[frozenset[str]]
     status: ClassVar[str]

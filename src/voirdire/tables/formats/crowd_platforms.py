@@ -39,7 +39,7 @@ def _cells_under(record: Record, prefix: str) -> dict[str, Any]:
 class MechanicalTurk(WorkFormat):
     """Results of Mechanical Turk."""
 
-    name, title = "mturk", "Mechanical Turk"
+    name = "mturk"
     answer, needed, status = _ANSWER_PREFIX, frozenset({_HIT_COLUMN, _WORKER_COLUMN}), "AssignmentStatus"
 
     def read_work(self, record: Record) -> Work:
@@ -108,7 +108,7 @@ def _answer_of_form(answer: Any) -> Any:
 class Toloka(WorkFormat):
     """Results of Toloka, with the known answers of control tasks."""
 
-    name, title = "toloka", "Toloka"
+    name = "toloka"
     answer, needed, status = _TOLOKA_PREFIXES[1], frozenset({_TOLOKA_WORKER_COLUMN}), "ASSIGNMENT:status"
 
     def read_work(self, record: Record) -> Work | None:

@@ -4,58 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
-from voirdire.tables.formats.format import (
-    Format,
-    FormatOptions,
-    guarded_rows,
-    has_keys,
-    key_sets,
-    members_as_records,
-    short_text,
-)
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, has_keys, members_as_records, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head
 
-_RESULTS = key_sets("schema_version evaluation_results model_info", "evaluation_results model_info source_metadata")
-_SAMPLES = key_sets("evaluation_id evaluation_name model_id sample_id evaluation")
 _UNKNOWN_LEVEL = -1
-
-
-def _is_results(head: Head) -> bool:
-    return has_keys(head, _RESULTS, "object records") and isinstance(head.first["evaluation_results"], list)
 
 
 class EveryEvalEver(Format):
     """Results or samples; results in files that are read together describe the metrics of samples."""
 
-    name, title = "every-eval-ever", "Every Eval Ever"
-    needs, options = _RESULTS + _SAMPLES, ("judge",)
-    notes: ClassVar = {
-        "whole": "{name}: {count} results over all samples are left out, as those of samples are read",
-        "nameless": "{name}: where no model judged, the metric (or the evaluation) stands for the judge",
-        "lower": "{name}: lower is better by {names}; scores are as they stand",
-    }
+    name = "every-eval-ever"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
         """True if the head of a file shows results or samples."""
-        return has_keys(head, _SAMPLES) or _is_results(head)
+        return has_keys(head, cls.keys["samples"]) or cls._is_results(head)
+
+    @classmethod
+    def _is_results(cls, head: Head) -> bool:
+        lists_results = has_keys(head, cls.keys["results"], "object records")
+        return lists_results and isinstance(head.first["evaluation_results"], list)
 
     @cached_property
     def _sampled_evaluations(self) -> set[str | None]:
         """Evaluations with a file of samples among the files that are read together."""
-        heads = (other.head for other in self.source.siblings)
-        return {_first_available_name(head.first, "evaluation_id") for head in heads if has_keys(head, _SAMPLES)}
+        heads = (other.head for other in self.source.siblings if has_keys(other.head, self.keys["samples"]))
+        return {_first_available_name(head.first, "evaluation_id") for head in heads}
 
     @cached_property
     def _metrics(self) -> dict[tuple[str | None, str | None], _Metric]:
         """Metrics of samples, by evaluation and result or name, from the files of results."""
         metrics: dict[tuple[str | None, str | None], _Metric] = {}
         for other in self.source.siblings:
-            for _, record in other.records() if _is_results(other.head) else ():
+            for _, record in other.records() if self._is_results(other.head) else ():
                 results = record.get("evaluation_results") if isinstance(record, dict) else None
                 for result in results if isinstance(results, list) else []:
                     if isinstance(record, dict) and isinstance(result, dict):
@@ -66,7 +51,7 @@ class EveryEvalEver(Format):
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the results of a model, or one sample."""
-        return self._read_results(record, place) if _is_results(self.head) else self._read_sample(record)
+        return self._read_results(record, place) if self._is_results(self.head) else self._read_sample(record)
 
     def _read_results(self, record: Record, place: str) -> Iterator[Row]:
         system, results = _model_name(record), record["evaluation_results"]

@@ -5,42 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from voirdire.tables.columns import ANSWER_COLUMNS, find_roles
+from voirdire.tables.columns import ANSWER_COLUMNS, find_roles, name_pattern
 
-#: Words for judges and for their answers in column names: ``judge_passed``, ``human_score``, ``oracle_label``.
-_ANSWERER_WORDS = (
-    "judge", "llm", "model", "ai", "auto", "gpt", "grader", "evaluator", "metric", "machine", "human", "people",
-    "person", "expert", "annotator", "gold", "oracle", "reference", "truth", "manual", "user", "reviewer", "rater",
-    "claude", "gemini", "llama", "mistral", "qwen", "deepseek", "prometheus",
-)  # fmt: skip
-_ANSWER_WORDS = (
-    "passed", "pass", "score", "label", "rating", "verdict", "grade", "correct", "decision", "judgement", "judgment",
-    "answer", "class", "annotation", "eval",
-)  # fmt: skip
-_ANSWERER_THEN_ANSWER = re.compile(
-    r"(?!.*(?:model|llm|ai|gpt|gold|oracle|reference|truth|user)[_ .-]?answer)"
-    rf"(?:.*[_ .-])?(?:{'|'.join(_ANSWERER_WORDS)})\d*[_ .-]?(?:[a-z0-9]+[_ .-])?(?P<what>{'|'.join(_ANSWER_WORDS)})",
-    re.IGNORECASE,
-)
-_ANSWER_THEN_ANSWERER = re.compile(
-    rf"(?:{'|'.join(_ANSWER_WORDS)})(?:[_ .-]+| ?\(|_by_)(?:{'|'.join(_ANSWERER_WORDS)})[_ .-]?\d*[a-z]?\)?",
-    re.IGNORECASE,
-)
-#: Column names that name a judge alone: ``rater_1``, ``human``, ``gpt-4o``, ``gpt4_judge``.
-_ANSWERER_NAME = re.compile(
-    r"(?:judge|rater|annotator|grader|evaluator|human|expert|reviewer|coder|gpt|claude|gemini|llama|mistral|qwen|"
-    r"deepseek|prometheus|gemma|grok|phi|exaone)s?(?:[_ .-]?(?:\d[\w.-]*|[a-z]|opus|sonnet|haiku|pro|flash|mini))?"
-    r"|[\w.-]+[_ .-](?:judge|rater|annotator|grader|evaluator)"
-    r"|(?:judge|rater|annotator|grader|evaluator|human|expert|reviewer)\s*:\s*\S.*"
-    r"|[a-z].*[_ .-]\d+(?:\.\d+)?b(?:[_ .-].*)?",
-    re.IGNORECASE,
-)
-
-#: Words for aggregates of several answers in column names: ``median``, ``Human avg``, but not ``summary``.
-_MEAN_NAME = re.compile(
-    r"(?:^|[_ .-])(?:means?|avg|average|averaged|median|sum|total|majority|consensus|aggregated?)(?:$|[_ .-])",
-    re.IGNORECASE,
-)
+_ANSWERER_THEN_ANSWER, _ANSWER_THEN_ANSWERER = map(name_pattern, ("answerer_then_answer", "answer_then_answerer"))
+_ANSWERER_NAME, _MEAN_NAME = name_pattern("answerer"), name_pattern("mean")
 _FINAL_NAME = re.compile("final|overall", re.IGNORECASE)
 
 

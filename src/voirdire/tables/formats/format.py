@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
@@ -68,8 +70,11 @@ class FormatOptions:
         return not self.questions or question in self.questions
 
 
+_TOOLS = tomllib.loads(resources.files(__package__).joinpath("tools.toml").read_text(encoding="utf-8"))
+
+
 class Format:
-    """A tool's format; an instance reads one file.
+    """A tool's format; an instance reads one file. Attributes of the class are in ``tools.toml``.
 
     Attributes
     ----------
@@ -79,6 +84,8 @@ class Format:
         The tool's name in messages.
     needs : tuple of frozenset of str
         Sets of keys; each record of such a file has all keys of at least one set.
+    keys : dict of str to tuple of frozenset of str
+        The same sets by the kind of file, where a tool writes several kinds.
     shapes : str
         Shapes of the files, with blanks between them; see `Head`.
     options : tuple of str
@@ -86,6 +93,8 @@ class Format:
     notes : mapping of str to str
         Notes by key of `counts`; the note under the empty key is always given. In them ``{name}`` is the file,
         ``{count}`` the total of the counter, ``{names}`` the names in the counter.
+    order_notes : sequence of str
+        Keys of notes that the order of display is unknown.
     columns : tuple of str
         The columns to read; empty reads all.
     source : Source
@@ -97,10 +106,22 @@ class Format:
     name: ClassVar[str]
     title: ClassVar[str]
     needs: ClassVar[tuple[frozenset[str], ...]] = ()
+    keys: ClassVar[dict[str, tuple[frozenset[str], ...]]]
     shapes: ClassVar[str] = "records"
-    options: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[Sequence[str]] = ()
     notes: ClassVar[Mapping[str, str]] = {}
-    columns: ClassVar[tuple[str, ...]] = ()
+    order_notes: ClassVar[Sequence[str]] = ()
+    columns: ClassVar[Sequence[str]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Take the attributes of the class from the section of its name in ``tools.toml``."""
+        settings = dict(_TOOLS[cls.name])
+        needs = settings.pop("needs", [])
+        cls.keys = {kind: key_sets(*sets) for kind, sets in needs.items()} if isinstance(needs, dict) else {}
+        cls.needs = sum(cls.keys.values(), ()) or key_sets(*needs)
+        cls.notes = {**cls.notes, **settings.pop("notes", {})}
+        for attribute, value in settings.items():
+            setattr(cls, attribute, value)
 
     def __init__(self, source: Source, options: FormatOptions) -> None:
         self.source, self.asked, self.head, self.file = source, options, source.head, source.name
@@ -135,7 +156,7 @@ class Format:
         for key, text in self.notes.items():
             if not key or self.counts[key]:
                 count, names = self.counts[key].total(), ", ".join(self.counts[key])
-                kind = UnknownOrder if isinstance(text, UnknownOrder) else Note
+                kind = UnknownOrder if key in self.order_notes else Note
                 yield kind(text.format(name=self.file, count=count, names=names))
 
     def records(self) -> Placed:

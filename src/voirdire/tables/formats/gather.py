@@ -21,18 +21,7 @@ from voirdire.tables.formats.label_cells import merge_label_rows
 from voirdire.tables.formats.ranking_pairs import votes_of_rankings
 from voirdire.tables.formats.registry import format_of
 from voirdire.tables.formats.row_choice import RowChoice
-from voirdire.tables.formats.rows import (
-    TABLES,
-    Columns,
-    Extended,
-    Fault,
-    Known,
-    Label,
-    Note,
-    Refused,
-    Row,
-    UnknownOrder,
-)
+from voirdire.tables.formats.rows import TABLES, Columns, Extended, Fault, Known, Note, Refused, Row, UnknownOrder
 from voirdire.tables.formats.source import Source, leave_out_columns, open_source
 from voirdire.tables.formats.table_rows import COLUMNS, Rows
 from voirdire.tables.label_sets import ROWS, LabelSet
@@ -127,7 +116,7 @@ def gather_tables(paths: Sequence[Any], reading: Any, folder: Path | None = None
             if len(sources) > 1:
                 copies.add_row(row)
             answer = row.row if isinstance(row, Extended) else row
-            with_sets = with_sets or (isinstance(answer, Label) and isinstance(answer.label, LabelSet))
+            with_sets = with_sets or isinstance(getattr(answer, "label", None), LabelSet)
             rows[TABLES[type(answer)]].add(row)
 
     with ExitStack() as stack:
@@ -139,9 +128,7 @@ def gather_tables(paths: Sequence[Any], reading: Any, folder: Path | None = None
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
         options = [_options_of_file(shared_options, judges, source) for source in sources]
-        chosen = [
-            format_of(source, file_options, reading.tool) for source, file_options in zip(sources, options, strict=True)
-        ]
+        chosen = [format_of(*source_options, reading.tool) for source_options in zip(sources, options, strict=True)]
         _check_options(shared_options, chosen)
         for source, file_format, file_options in zip(sources, chosen, options, strict=True):
             formats[source.path] = file_format.name

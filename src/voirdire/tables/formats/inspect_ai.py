@@ -38,7 +38,7 @@ def _member_json(archive: ZipFile, name: str) -> Record | str:
 class Inspect(Format):
     """Logs of Inspect, with the header's description of the samples."""
 
-    name, title = "inspect", "Inspect"
+    name = "inspect"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -69,7 +69,8 @@ class Inspect(Format):
 
     def _read_header(self, header: Record) -> None:
         evaluation: Record = header["eval"]
-        self.status = header.get("status", "started")
+        status = header.get("status", "started")
+        self.count_event("status", status != "success", repr(status))
         self.model = name_text(evaluation["model"])
         self.roles: dict[str, Any] = evaluation.get("model_roles") or {}
         self.epochs = (evaluation.get("config") or {}).get("epochs") or 1
@@ -161,24 +162,11 @@ class Inspect(Format):
         return self.model
 
     def last_rows(self) -> Iterator[Row]:
-        """Notes on Inspect's own grades, on the status and on models that graded themselves."""
-        words, numbers, self_graded, aggregated = (
-            sorted(self.counts[key]) for key in ("words", "numbers", "own", "together")
-        )
+        """Give a note on Inspect's own grades."""
+        words, numbers = (sorted(self.counts[key]) for key in ("words", "numbers"))
         if words and set(words) <= _INSPECT_GRADES:
             scores = f"; numbers, of {', '.join(numbers)}, as scores" if numbers else ""
             yield Note(
                 f"{self.file}: the grades {', '.join(words)} are read as labels, by any scorer (Inspect's own metrics "
                 f"count C as 1, P as 0.5, I and N as 0){scores}"
-            )
-        if self.status != "success":
-            yield Note(f"{self.file}: the evaluation's status is {self.status!r}, its answers may be incomplete")
-        if aggregated:
-            yield Note(
-                f"{self.file}: several models graded {', '.join(aggregated)}, and the log has what they give together: "
-                "it stands under the name of one of them"
-            )
-        if self_graded:
-            yield Note(
-                f"{self.file}: no grader is named for {', '.join(self_graded)}: the evaluated model graded itself"
             )

@@ -21,7 +21,6 @@ _LOOKAHEAD_CHARACTERS = (
 _MAX_SHOWN_CHARACTERS = 30
 _CONFLICT_MARKERS = ("<<<<<<< ", ">>>>>>> ", "||||||| ")
 _CONFLICT_SEPARATOR = "======="
-UNMERGED = "two versions of the file were not merged; keep one of them"
 
 
 class NotJsonError(ValueError):
@@ -112,8 +111,7 @@ def list_members(stream: IO[str], name: str) -> Iterator[Any]:
         The stream is no list (the message names the faulty value), or a value is larger than a record may be.
     """
     window = _Window(stream, name)
-    if window.next() != "[":
-        raise InputError(f"{name}: does not begin with a list")
+    window.next()  # the bracket by which the file was recognised
     window.at += 1
     previous = ""
     while (letter := window.next()) != "]" or previous == ",":
@@ -195,14 +193,15 @@ class _Window:
 
     def broken(self, fault: NotJsonError) -> InputError:
         begin = self._text.rfind("\n", 0, self.at if fault.position is None else fault.position) + 1
-        if is_merge_conflict_marker(self._text[begin : begin + 80].split("\n")[0]):
-            return InputError(f"{self.place}: {UNMERGED}")
+        check_unmerged(self._text[begin:], self.place)
         return InputError(f"{self.place}: not JSON ({fault}); is the file whole?")
 
 
-def is_merge_conflict_marker(line: str) -> bool:
-    """True if a line is a marker of an unresolved merge conflict."""
-    return line.startswith(_CONFLICT_MARKERS) or line.rstrip() == _CONFLICT_SEPARATOR
+def check_unmerged(text: str, place: str) -> None:
+    """Raise if the first line of a text is a marker of an unresolved merge conflict."""
+    line = text[:80].split("\n")[0]
+    if line.startswith(_CONFLICT_MARKERS) or line.rstrip() == _CONFLICT_SEPARATOR:
+        raise InputError(f"{place}: two versions of the file were not merged; keep one of them") from None
 
 
 def _short_quote(text: str) -> str:

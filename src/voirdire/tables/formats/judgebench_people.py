@@ -41,7 +41,7 @@ def _has_people_answers(instance: Any) -> bool:
 class JudgeBenchPeople(Format):
     """A data set with descriptions of its metrics."""
 
-    name, title, options = "judgebench-people", "JUDGE-BENCH's annotations", ("questions",)
+    name = "judgebench-people"
 
     @classmethod
     def detect(cls, head: Head) -> bool:

@@ -9,24 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.tables import label_sets
 from voirdire.tables.columns import KNOWN_COLUMNS, list_names
 from voirdire.tables.encode import Refused
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.rows import Extended, Label, Note, Odd, Row, name_text
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.table_rows import Rows
-from voirdire.tables.label_sets import (
-    LISTS,
-    NO_LABEL,
-    ROWS,
-    LabelSet,
-    is_list,
-    labels_in_text,
-    list_in_text,
-    make_label_set,
-    set_members,
-    several_labels_message,
-)
 
 
 def merge_label_rows(rows: Rows) -> Iterator[Row]:
@@ -69,8 +58,8 @@ def merge_label_rows(rows: Rows) -> Iterator[Row]:
     merged: list[Row] = []
     for key, places in groups.items():
         cells_by_name = dict(zip(key_columns, key, strict=True))
-        sets = [set_members(labels[place]) for place in places]
-        label = make_label_set(label_name for names_of_row in sets for label_name in names_of_row)
+        sets = [label_sets.set_members(labels[place]) for place in places]
+        label = label_sets.make_label_set(label_name for names_of_row in sets for label_name in names_of_row)
         subject = f"judge {cells_by_name.get('judge')!r}, item {cells_by_name.get('item')!r}"
         if isinstance(label, Refused):
             problems.append(f"{subject}: {label.reason}")
@@ -127,32 +116,32 @@ class LabelCells:
             The cell has several labels without ``label_sets``, or is no set in that notation.
         """
         label = self._read_label(cell)
-        if isinstance(label, LabelSet):
-            size = len(set_members(label))
+        if isinstance(label, label_sets.LabelSet):
+            size = len(label_sets.set_members(label))
             self.sets += 1
             self.many += size > 1
             self.none += size == 0
         return label
 
     def _read_label(self, cell: Any) -> str | None:
-        if is_list(cell):
+        if label_sets.is_list(cell):
             return single_label(cell) if self.how is None and len(cell) == 1 else _label_set(cell, cell)
         text = name_text(cell) or ""
         if text == self.no_label:
-            return LabelSet(NO_LABEL)
+            return label_sets.LabelSet(label_sets.NO_LABEL)
         if not text:
             return None
-        listed = list_in_text(text)
-        if listed is not None and (self.how == LISTS or len(listed) != 1):
+        listed = label_sets.list_in_text(text)
+        if listed is not None and (self.how == label_sets.LISTS or len(listed) != 1):
             return _label_set(text, listed)
         if self.how is None:
-            if len(labels_in_text(text)) > 1:
-                raise Odd(f"label {several_labels_message(text)}")
+            if len(label_sets.labels_in_text(text)) > 1:
+                raise Odd(f"label {label_sets.several_labels_message(text)}")
             return text
-        if self.how == LISTS:
+        if self.how == label_sets.LISTS:
             raise Odd(f"label {text!r} is no list (--label-sets names what separates the labels of a cell)")
         self._seen.setdefault(text)
-        return _label_set(text, [text] if self.how == ROWS else self._split_labels(text))
+        return _label_set(text, [text] if self.how == label_sets.ROWS else self._split_labels(text))
 
     def _split_labels(self, text: str) -> list[str]:
         parts = [part.strip() for part in text.split(str(self.how))]
@@ -174,7 +163,7 @@ class LabelCells:
         file_name = source.name
         if not self.sets:
             return None
-        if self.how == ROWS:
+        if self.how == label_sets.ROWS:
             return Note(f"{file_name}: the rows of one judge and item are one set of labels")
         single_file = len(source.siblings) < 2 and not self.of_people
         if self.how is not None and single_file and not (self.many or self.none or self._separated):
@@ -182,7 +171,7 @@ class LabelCells:
                 f"{file_name}: label_sets {self.how!r}: no cell holds several labels (the labels are "
                 f"{list_names(list(self._seen))}); name what separates them, or leave it out"
             )
-        notation = "are lists" if self.how in (None, LISTS) else f"separate their labels by {self.how!r}"
+        notation = "are lists" if self.how in (None, label_sets.LISTS) else f"separate their labels by {self.how!r}"
         return Note(
             f"{file_name}: cells of labels {notation}: each is the set of the labels that apply; {self.many:,} hold "
             f"several, {self.none:,} none"
@@ -194,8 +183,8 @@ def single_label(cells: Any) -> str | None:
     return name_text(next(iter(cells))) or None
 
 
-def _label_set(cell: Any, names: Any) -> LabelSet:
-    labels = make_label_set(names)
+def _label_set(cell: Any, names: Any) -> label_sets.LabelSet:
+    labels = label_sets.make_label_set(names)
     if isinstance(labels, Refused):
         raise Odd(f"label {cell!r} {labels.reason}")
     return labels

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles
-from voirdire.tables.formats.format import JOIN_FILES, Format, key_sets
-from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.format import Format
+from voirdire.tables.formats.records import Record, first_name
 from voirdire.tables.formats.rows import (
     Label,
     Odd,
@@ -27,10 +27,6 @@ from voirdire.tables.formats.rows import (
 from voirdire.tables.formats.source import Head
 
 _PACKED_SUFFIXES = (".gz", ".zst")
-_JUDGE_BY_NAME = (
-    "{name}: the file names no judge: its answers are those of {names}, by the file's name (--set judge=NAME is "
-    "another name)"
-)
 _MARKS_REASON = "marks in the text are no label of it"
 
 _TEXT_COLUMNS, _LABEL_COLUMNS = ("text", "data", "filename"), ("label", "labels", "cats")
@@ -46,8 +42,7 @@ _INPUT_KEYS = ("_input_hash", "_task_hash", "text")
 class _Annotations(Format):
     """Files that may lack the annotator's name."""
 
-    options = ("judge",)
-    notes: ClassVar = {"several": _JUDGE_BY_NAME, "alone": f"{_JUDGE_BY_NAME}; {JOIN_FILES}"}
+    name = "annotations"
 
     @cached_property
     def judge(self) -> str:
@@ -91,11 +86,7 @@ def _is_old(record: Any) -> bool:
 class Doccano(_Annotations):
     """doccano's exports."""
 
-    name, title = "doccano", "doccano"
-    notes: ClassVar = _Annotations.notes | {
-        "together": "{name}: doccano calls a file so where annotators share their labels; export the project with "
-        "collaborative annotation off to have one file for each"
-    }
+    name = "doccano"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -135,13 +126,13 @@ def _read_old_record(record: Record) -> Iterator[Row]:
 class Prodigy(_Annotations):
     """Prodigy's annotations (``db-out``)."""
 
-    name, title, needs = "prodigy", "Prodigy", key_sets("answer _task_hash", "answer _input_hash")
+    name = "prodigy"
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read a choice among options, or the acceptance or rejection of a label."""
         judge = name_text(record.get("_annotator_id") or record.get("_session_id")) or self.judge
         answer, criterion = _answer_and_label(record)
-        item = next((name for key in _INPUT_KEYS if (name := name_text(record.get(key))) is not None), None)
+        item = first_name(record, _INPUT_KEYS)
         yield self.number_runs((Label if isinstance(answer, str) else Score)(judge, item, answer, criterion))
 
 

@@ -13,8 +13,8 @@ from voirdire.tables.formats.column_samples import MAX_CLASSES, first_records, i
 from voirdire.tables.formats.example_table import answer_columns, judge_columns
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.json_text import literal_in_cell
-from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import number_or_none
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import Odd, number_or_none
 from voirdire.tables.formats.source import Source
 
 _NUMBER_LIST = re.compile(r"[+-]?\d+(?:\.\d+)?(?:\s*[,;|]\s*[+-]?\d+(?:\.\d+)?)*")
@@ -131,7 +131,10 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
     new_columns = {list_role, *answers}
 
     def rows(record: Record, place: str) -> Iterator[Record]:
-        lists = {name: list_of_cell(record.get(name)) or [] for name in columns}
+        cells = {name: cell for name in columns if (cell := record.get(name)) not in (None, "")}
+        if invalid := [cell for cell in cells.values() if list_of_cell(cell) is None]:
+            raise Odd(f"{invalid[0]!r} is no list of answers")
+        lists = {name: list_of_cell(cells.get(name)) or [] for name in columns}
         names = _names_of(record.get(judge_column)) if judge_column else []
         subject_cells = subject(record, place)
         other_cells = {
@@ -145,23 +148,12 @@ def spread_lists(source: Source, options: FormatOptions) -> FormatOptions:
                 answer = (
                     {member: lists[member][position] for member in columns} if are_criteria else {answer_name: cell}
                 )
-                yield (
-                    other_cells
-                    | {list_role: position + 1 if list_role == "run" else judge_name}
-                    | (cell if isinstance(cell, dict) else answer)
-                )
+                answer = cell if isinstance(cell, dict) else answer
+                row = other_cells | {list_role: position + 1 if list_role == "run" else judge_name} | answer
+                if any(row.get(name) is not None for name in answers):
+                    yield row
 
-    def spread(placed: Placed) -> Placed:
-        for place, record in placed:
-            cells = [record.get(name) for name in columns] if isinstance(record, dict) else []
-            invalid = [cell for cell in cells if cell not in (None, "") and list_of_cell(cell) is None]
-            if invalid or not isinstance(record, dict):
-                yield place, f"{invalid[0]!r} is no list of answers" if invalid else record
-            else:
-                answered = (row for row in rows(record, place) if any(row.get(name) is not None for name in answers))
-                yield from ((place, row) for row in answered)
-
-    source.transform_records(spread)
+    source.transform_records(rows)
     meaning = (
         f"named by {judge_column!r}" if judge_column else "of judges by their place, who may be others in each row"
     )

@@ -12,7 +12,7 @@ from typing import Any
 from zlib import crc32
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import COUNT_NAMES, normalise_column_name
+from voirdire.tables.columns import COLUMN_WORDS, normalise_column_name
 from voirdire.tables.formats.format import FormatOptions, guarded_rows, read_records
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Columns, Label, Note, Odd, Row, name_text, number_or_none, with_further_cells
@@ -97,7 +97,9 @@ def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
     names_item = {"item"} <= used.keys() or {"context", "system"} <= used.keys()
     if "judge" in used or "label" not in used or not names_item:
         return None
-    free = [name for name in columns if name not in used.values() and normalise_column_name(name) in COUNT_NAMES]
+    free = [
+        name for name in columns if name not in used.values() and normalise_column_name(name) in COLUMN_WORDS["counts"]
+    ]
     return free[0] if len(free) == 1 else None
 
 

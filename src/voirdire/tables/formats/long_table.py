@@ -10,8 +10,8 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import (
     ANSWER_COLUMNS,
+    COLUMN_WORDS,
     KIND_OF_TABLE,
-    SCORE_OR_LABEL_NAMES,
     find_roles,
     list_names,
     normalise_column_name,
@@ -66,9 +66,7 @@ def long_kind(source: Source, options: FormatOptions, used: dict[str, str]) -> s
             f"{source.name}: it is no table of {options.table}: none of its columns {list_names(source.columns())} is "
             f"{wanted} (--map {wanted}=COLUMN names one)"
         )
-    kind = KIND_OF_TABLE[options.table]
-    crossed = {"item"} if kind.crosses and {"context", "system"} <= roles.keys() else set()
-    return options.table if set(kind.needed) <= roles.keys() | crossed else None
+    return None if KIND_OF_TABLE[options.table].missing(roles) else options.table
 
 
 def _assign_answer_column(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:
@@ -85,7 +83,7 @@ def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
     return column is not None and normalise_column_name(column) != "score" and not all_numbers(source, column)
 
 
-def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
+def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str] | None = None) -> bool:
     """True if the columns are those of votes without judges, as in records of an arena.
 
     Examples
@@ -94,6 +92,7 @@ def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str]) -> 
     >>> is_votes_without_judge([*used.values()], used)
     True
     """
+    roles = find_roles(columns) if roles is None else roles
     names_pair = {"first", "second", "winner"} <= roles.keys() and all(
         roles[side] != side for side in ("first", "second")
     )
@@ -135,7 +134,8 @@ def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) ->
     """The first column that may hold scores or labels."""
     free = [name for name in columns if name not in used.values()]
     return next(
-        (name for wanted in SCORE_OR_LABEL_NAMES for name in free if normalise_column_name(name) == wanted), None
+        (name for wanted in COLUMN_WORDS["scores_or_labels"] for name in free if normalise_column_name(name) == wanted),
+        None,
     )
 
 

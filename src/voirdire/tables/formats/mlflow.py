@@ -5,31 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
 
-from voirdire.tables.formats.format import (
-    Format,
-    FormatOptions,
-    guarded_rows,
-    list_under,
-    members_as_records,
-    short_text,
-)
-from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import (
-    Known,
-    Label,
-    Note,
-    Odd,
-    Refused,
-    Row,
-    Score,
-    is_missing,
-    name_text,
-    number_or_none,
-)
-from voirdire.tables.formats.source import Head, Source
+from voirdire.tables.formats.format import Format, guarded_rows, list_under, members_as_records, short_text
+from voirdire.tables.formats.records import Placed, Record, first_name
+from voirdire.tables.formats.rows import Known, Label, Odd, Refused, Row, Score, is_missing, name_text, number_or_none
+from voirdire.tables.formats.source import Head
 
 _METRIC_COLUMN = re.compile(r"(?P<stem>(?P<name>[^/].*?)(?:/v\d+)?)/(?:score|value)")
 _SUBJECT_COLUMNS = ("trace_id", "request_id", "client_request_id", "inputs", "request", "trace", "outputs")
@@ -72,17 +55,12 @@ def _traces_of_object(head: Head) -> list[Any] | None:
 class MLflow(Format):
     """Evaluations of MLflow."""
 
-    name, title = "mlflow", "MLflow"
-    options = ("judge", "system", "questions")
-    notes: ClassVar = {
-        "unstated": "{name}: the table does not say by which model or program a metric was computed: all are one "
-        f"judge {_DEFAULT_JUDGE!r} (--set judge=NAME names it)",
-        "nameless": "{name}: assessments without the name of who made them are those of {names}",
-    }
+    name = "mlflow"
 
-    def __init__(self, source: Source, options: FormatOptions) -> None:
-        super().__init__(source, options)
-        self._inputs: Counter[str] = Counter()
+    @cached_property
+    def _inputs(self) -> Counter[str]:
+        """Numbers of records by their names."""
+        return Counter()
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -133,9 +111,7 @@ class MLflow(Format):
 
     def _item_and_context(self, record: Record, info: Record) -> dict[str, Any]:
         """Item of a record, by its identifier or else by its question, and its context."""
-        identity = next(
-            (name for keys in (record, info) for key in _ID_KEYS if (name := name_text(keys.get(key)))), None
-        )
+        identity = first_name(record, _ID_KEYS) or first_name(info, _ID_KEYS)
         question = next((text for key in _INPUT_KEYS if (text := _asked_text(record.get(key)))), None)
         context = question or (identity if any(key in record for key in _INPUT_KEYS) else None)
         if identity is None:
@@ -201,13 +177,11 @@ class MLflow(Format):
     def _read_answer(self, judge: str, name: str, value: Any, subject: dict[str, Any]) -> Iterator[Row]:
         yield self.number_runs(self._answer(judge, name, value, "value", subject))
 
-    def last_rows(self) -> Iterator[Row]:
-        """Give a note on the metrics, if there are several."""
-        if len(names := self.counts["metrics"]) > 1:
-            yield Note(
-                f"{self.file}: the metrics {', '.join(names)} are criteria that count equally, and of each a higher "
-                "score is taken for better; --set questions=NAME takes one"
-            )
+    def last_rows(self) -> Iterable[Row]:
+        """Count for the note on the metrics, if there are several."""
+        names = self.counts["metrics"]
+        self.count_event("several", len(names) > 1, ", ".join(names))
+        return ()
 
     def _read_known_answer(self, name: str, value: Any, place: str, subject: dict[str, Any]) -> Iterator[Row]:
         if self.asked.is_selected(name) and not is_missing(value):

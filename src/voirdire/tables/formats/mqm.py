@@ -10,11 +10,10 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, FormatOptions, key_sets
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.format import Format, FormatOptions
+from voirdire.tables.formats.records import Placed, Record, first_name
 from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.streams import open_text
@@ -33,13 +32,7 @@ def _segment_column(head: Head) -> str | None:
 class MQM(Format):
     """Errors summed by rater, system and segment."""
 
-    name, title = "mqm", "MQM ratings"
-    needs, shapes = key_sets("system rater category severity"), "records table"
-    notes: ClassVar = {
-        "": "{name}: a segment's score is minus the weights of its errors: major 5 (non-translation 25), minor 1 "
-        "(punctuation 0.1), neutral 0 (Freitag et al. 2021)",
-        "tests": "{name}: {count} rows are tests of the raters' attention and are left out",
-    }
+    name = "mqm"
 
     def __init__(self, source: Source, options: FormatOptions) -> None:
         super().__init__(source, options)
@@ -79,9 +72,7 @@ class MQM(Format):
         rater, system = name_text(record.get("rater")), name_text(record.get("system"))
         column = _segment_column(self.head) or ""
         segment = name_text(record.get(column))
-        document = next(
-            (name_text(record[name]) for name in _DOCUMENT_COLUMNS if name in record and name != column), None
-        )
+        document = first_name(record, (name for name in _DOCUMENT_COLUMNS if name != column))
         if not rater or not system or not segment:
             raise Odd("rater, system or segment is empty")
         segment_key = rater, system, f"{document}/{segment}" if document else segment

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
-from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets, short_text
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Odd, Refused, Row, Score, name_text, number_or_none, score_row
 from voirdire.tables.formats.source import Head, Source
@@ -17,15 +16,7 @@ _CHOICE_KEY, _INVALID_ANSWER, _AGREEMENT_SUFFIX = "choice", "__invalid__", "_met
 class OpenAIEvals(Format):
     """A log of OpenAI's evals; its first line (the spec) describes the following events."""
 
-    name, title, options = "openai-evals", "OpenAI evals", ("judge", "system")
-    needs = key_sets("run_id event_id sample_id type data")
-    notes: ClassVar = {
-        "own": "{name}: no grader is named: the evaluated model graded itself, as evals has it (--set judge=NAME "
-        "names another)",
-        "nameless": "{name}: the evaluated model is not named (--set system=NAME)",
-        "agreements": "{name}: {count} agreements of the grader with people are left out",
-        "reports": "{name}: the final report is of all samples and is left out",
-    }
+    name = "openai-evals"
 
     def __init__(self, source: Source, options: FormatOptions) -> None:
         super().__init__(source, options)
@@ -111,12 +102,7 @@ class OpenAIEvals(Format):
 class OpenAIPlatform(Format):
     """Output items of evals on OpenAI's platform."""
 
-    name, title, options = "openai-platform", "evals on OpenAI's platform", ("judge", "system")
-    needs = key_sets("eval_id run_id datasource_item_id results")
-    notes: ClassVar = {
-        "programs": "{name}: no model is named that graded by {names}: the grader's own name stands for the judge "
-        "(--set judge=NAME names one)"
-    }
+    name = "openai-platform"
 
     @classmethod
     def detect(cls, head: Head) -> bool:

@@ -13,7 +13,7 @@ from voirdire.tables.formats.column_samples import is_covariate_name, is_key, sa
 from voirdire.tables.formats.example_table import judge_columns
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import line_of, subject_namer
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.source import Source
 
 _SEPARATOR = re.compile(r"\s*[_.:/(-]+\s*|\s+")
@@ -142,14 +142,7 @@ def _spread(
             }
             yield subject_cells | {role: row_name} | answers
 
-    def spread(placed: Placed) -> Placed:
-        for place, record in placed:
-            if isinstance(record, dict):
-                yield from ((place, row) for row in rows(record, place))
-            else:
-                yield place, record
-
-    source.transform_records(spread)
+    source.transform_records(rows)
     source.notes.append(
         f"{source.name}: columns are {'an' if role == 'item' else 'a'} {role} ({', '.join(names)}) and a criterion "
         f"({', '.join(criteria)}) each"

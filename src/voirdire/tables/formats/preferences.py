@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import ClassVar
 
-from voirdire.tables.formats.format import Format, has_keys, key_sets
+from voirdire.tables.formats.format import Format, has_keys
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
@@ -15,7 +14,6 @@ from voirdire.tables.formats.rows import (
     Odd,
     Refused,
     Row,
-    UnknownOrder,
     Vote,
     name_text,
     number_or_none,
@@ -23,20 +21,14 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head
 
-_ALPACA_KEYS = ("instruction", "generator_1", "generator_2", "preference", "annotator")
-_BETWEEN_NOTE = "{count} preferences between 1 and 2: "
 _ALPACA_TIE_VALUES = (0, 1.5)  # files from before 2024 write a draw as 0
 
-_PAIR_KEYS = key_sets("worker left right label", "worker left right winner")
-_CLASS_KEYS = key_sets("worker task label")
 _OUTCOME_OF_SIDE = {"left": "first", "right": "second", "tie": "tie"}
 
-_ARENA_KEY_SETS = key_sets("model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie")
 _ARENA_ONLY_KEYS = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
 _BOTH_BAD = ("both_bad", "bothbad", "tie (bothbad)")
 _ARENA_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie"} | dict.fromkeys(_BOTH_BAD, "tie")
 _ONE_HOT_WINNERS = {"winner_model_a": "first", "winner_model_b": "second", "winner_tie": "tie"}
-_ARENA_COLUMNS = ("id", "question_id", "model_a", "model_b", "winner", "judge", *_ONE_HOT_WINNERS)
 
 _PANDALM_WINNERS = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
 _RESULT_SUFFIX = "_result"
@@ -46,13 +38,7 @@ _PERSON_KEY = re.compile(r"annotator\d+")
 class AlpacaEval(Format):
     """AlpacaEval's ``annotations.json``."""
 
-    name, title, options, columns = "alpacaeval", "AlpacaEval", ("judge", "degrees"), _ALPACA_KEYS
-    needs, shapes = key_sets("instruction generator_1 generator_2 preference"), "records table"
-    notes: ClassVar = {
-        "between": f"{_BETWEEN_NOTE}the winner is kept, its probability is not",
-        "degrees": f"{_BETWEEN_NOTE}the winner with its probability",
-        "": UnknownOrder("the order of display is not in the file"),
-    }
+    name = "alpacaeval"
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read a preference between 1 (the first output) and 2 (the second)."""
@@ -73,8 +59,7 @@ class AlpacaEval(Format):
 class CrowdKit(Format):
     """Tables of Crowd-Kit: comparisons (worker, left, right, label) and classes (worker, task, label)."""
 
-    name, title = "crowdkit", "Crowd-Kit"
-    needs, shapes = _PAIR_KEYS + _CLASS_KEYS, "records table"
+    name = "crowdkit"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -84,7 +69,7 @@ class CrowdKit(Format):
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read a comparison, or a class."""
         worker = name_text(record["worker"])
-        if not has_keys(self.head, _PAIR_KEYS, "records table"):
+        if not has_keys(self.head, self.keys["pairs"], self.shapes):
             yield Label(worker, name_text(record["task"]), name_text(record["label"]))
             return
         left, right = name_text(record["left"]), name_text(record["right"])
@@ -99,12 +84,7 @@ class CrowdKit(Format):
 class LMArena(Format):
     """Votes of LMArena (Chatbot Arena): model_a stood left."""
 
-    name, title, options, columns = "lmarena", "LMArena", ("judge",), _ARENA_COLUMNS
-    needs, shapes = _ARENA_KEY_SETS, "records table"
-    notes: ClassVar = {
-        "nameless": "the voters are not named: all are one judge 'lmarena' (--set judge=NAME names it)",
-        "bad": "{count} votes 'both bad' are ties here, as in Arena-Rank",
-    }
+    name = "lmarena"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -145,7 +125,7 @@ def _is_pandalm(head: Head) -> bool:
 class PandaLM(Format):
     """Answers of people or results of models; the test set may be a separate file."""
 
-    name, title = "pandalm", "PandaLM"
+    name = "pandalm"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -181,6 +161,7 @@ class PandaLM(Format):
             raise Odd(f"cmp_key {system_names!r} is not two names with one _ between them")
         for key in dict.fromkeys([*self._record_keys, *record]):
             person = _PERSON_KEY.fullmatch(key)
+            self.count_event("people", person is not None)
             if not person and not key.endswith(_RESULT_SUFFIX):
                 continue
             outcome = _PANDALM_WINNERS.get(name_text(record.get(key)) or "")
@@ -190,8 +171,3 @@ class PandaLM(Format):
             else:
                 order = UNKNOWN if person else None
                 yield Vote(key.removesuffix(_RESULT_SUFFIX), first, second, outcome, context=context, order=order)
-
-    def last_rows(self) -> Iterator[Row]:
-        """Give a note on the unknown display order of people's votes."""
-        if any(map(_PERSON_KEY.fullmatch, self.head.keys)):
-            yield UnknownOrder("people: the order of display is not documented (models saw response1 first)")

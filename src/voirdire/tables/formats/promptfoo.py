@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, key_sets, members_as_records
+from voirdire.tables.formats.format import Format, members_as_records
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, join_names, name_text, score_row
 from voirdire.tables.formats.source import Head
@@ -20,7 +20,6 @@ _GRADED_TYPES = {
 }  # fmt: skip
 _GRADED_PREFIXES = ("model-graded-", "context-", "promptfoo:redteam:")
 _PROVIDER_FAILURE_CODE = 2
-_RESULT_KEYS = key_sets("promptIdx testIdx gradingResult")
 
 
 def _list_of_results(head: Head) -> Any:
@@ -33,8 +32,7 @@ def _list_of_results(head: Head) -> Any:
 class Promptfoo(Format):
     """Results of an evaluation of promptfoo: an object with a list of results, or one result per line."""
 
-    name, title, needs = "promptfoo", "promptfoo", _RESULT_KEYS
-    notes: ClassVar = {"code": "{name}: {count} results of assertions that no model grades are left out"}
+    name = "promptfoo"
 
     @classmethod
     def detect(cls, head: Head) -> bool:

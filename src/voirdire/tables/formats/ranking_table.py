@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import find_roles, list_names, normalise_column_name
+from voirdire.tables.columns import find_roles, list_names, name_pattern, normalise_column_name
 from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.json_text import literal_in_cell
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, left_out_notes, one_judge_note
@@ -17,10 +17,7 @@ from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 
 _CHAIN_COLUMNS = ("ranking", "rankings", "ranked", "rankorder", "preferenceorder", "preferences", "order")
-_PLACE_COLUMN = re.compile(
-    r"(?:rank|place|choice|top|position)[ _.-]*(\d+)|(\d+)(?:st|nd|rd|th)(?:[ _.-]*(?:choice|place|rank))?",
-    re.IGNORECASE,
-)
+_PLACE_COLUMN, _RANK_OF_ITEM_COLUMN = name_pattern("place"), name_pattern("rank_of_item")
 _SUBJECT_COLUMNS = ("judge", "criterion", "context", "run")
 _SHOWN_COLUMNS = ("items", "options", "candidates", "shown", "choices", "tuple")
 _SHOWN_ITEM_COLUMN = re.compile(r"(?:item|option|opt|candidate)[ _.-]*\w", re.IGNORECASE)
@@ -28,10 +25,7 @@ _BEST_WORST_COLUMNS = tuple(
     re.compile(rf"(?:{word})[ _.-]?(?:item|option|choice|answer|response)?", re.IGNORECASE)
     for word in ("best|most", "worst|least")
 )
-_RANK_OF_ITEM_COLUMN = re.compile(r"rank(?:_of)?[ _.:-]+\(?(?P<item>.*\w)\)?|(?P<first>.*\w)[ _.-]+rank", re.IGNORECASE)
-_JUDGE_WORD = re.compile(
-    r"(?:judge|human|annotator|rater|expert|llm|gold|mean|average|avg|overall|true).*", re.IGNORECASE
-)
+_JUDGE_WORD = name_pattern("judge_word")
 
 
 def ranking_columns(

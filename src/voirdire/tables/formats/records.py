@@ -13,14 +13,8 @@ from voirdire.errors import InputError
 from voirdire.tables.cells import repeated_columns
 from voirdire.tables.csv_file import REPEATED_HEADER, repeats_header
 from voirdire.tables.formats import size_limits
-from voirdire.tables.formats.json_text import (
-    UNMERGED,
-    NotJsonError,
-    RepeatedKeyError,
-    is_merge_conflict_marker,
-    list_members,
-    parse_json,
-)
+from voirdire.tables.formats.json_text import NotJsonError, RepeatedKeyError, check_unmerged, list_members, parse_json
+from voirdire.tables.formats.rows import name_text
 from voirdire.tables.formats.streams import open_text
 
 Record: TypeAlias = dict[str, Any]
@@ -31,6 +25,17 @@ Numbered: TypeAlias = Iterator[tuple[int, Sequence[Any] | str]]
 
 #: Last columns of Mechanical Turk's results, for the reviewer; rows may end before them.
 _REVIEW_COLUMNS = ("Approve", "Reject")
+
+
+def first_name(record: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    """The first nonempty name under some keys; None without one.
+
+    Examples
+    --------
+    >>> first_name({"id": "", "name": 7}, ("id", "name"))
+    '7'
+    """
+    return next((name for key in keys if (name := name_text(record.get(key)))), None)
 
 
 class Unread(str):
@@ -67,8 +72,7 @@ def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], N
             try:
                 value = parse_json(line)
             except NotJsonError as error:
-                if is_merge_conflict_marker(line):
-                    raise InputError(f"{name}:{number}: {UNMERGED}") from None
+                check_unmerged(line, f"{name}:{number}")
                 value = (Repeated if isinstance(error, RepeatedKeyError) else Unread)(error)
             yield number, value
 

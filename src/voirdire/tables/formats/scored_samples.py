@@ -6,24 +6,14 @@ import glob
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, guarded_rows, key_sets, members_as_records, short_text
-from voirdire.tables.formats.records import Placed, Record
-from voirdire.tables.formats.rows import (
-    Note,
-    Odd,
-    Refused,
-    Row,
-    Score,
-    join_names,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.format import Format, guarded_rows, members_as_records, short_text
+from voirdire.tables.formats.records import Placed, Record, first_name
+from voirdire.tables.formats.rows import Odd, Refused, Row, Score, join_names, name_text, number_or_none, score_row
 from voirdire.tables.formats.source import Head
 
 _BIGGEN_KEYS = {"eval_model_name", "response_model_name"}
@@ -52,7 +42,7 @@ _OVERALL_KEY, _MEAN_KEY = "overall_score", "fine-grained_score"
 class BiGGenBench(Format):
     """BiGGen-Bench's evaluations by Prometheus: an object of records by identifier, or a list of records."""
 
-    name, title, needs = "biggen", "BiGGen-Bench", (frozenset({"id", "score"} | _BIGGEN_KEYS),)
+    name = "biggen"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -82,9 +72,7 @@ class BiGGenBench(Format):
 class CJE(Format):
     """Responses of CJE, with the judge's and the oracle's scores under ``metadata`` or, in newer files, beside it."""
 
-    name, title, options = "cje", "CJE", ("system",)
-    needs = key_sets("prompt_id response metadata")
-    notes: ClassVar = {"": "oracle_label is what the judge is to predict: rather anchors than a judge"}
+    name = "cje"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -113,8 +101,7 @@ class CJE(Format):
 class DeepEval(Format):
     """DeepEval's test runs."""
 
-    name, title = "deepeval", "DeepEval"
-    notes: ClassVar = {"spans": "{name}: {count} scores of trace spans are left out"}
+    name = "deepeval"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -148,8 +135,7 @@ class DeepEval(Format):
 class LMEval(Format):
     """Samples of lm-evaluation-harness: scores per document; the metrics are programs instead of judges."""
 
-    name, title, options = "lmeval", "lm-evaluation-harness", ("system",)
-    needs = key_sets("doc_id filtered_resps")
+    name = "lmeval"
 
     @cached_property
     def _task(self) -> str:
@@ -164,6 +150,7 @@ class LMEval(Format):
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the scores of one document."""
+        self.count_event("nameless", self._system is None)
         context = join_names(self._task, record["doc_id"])
         item = context if self._system is None else join_names(context, self._system)
         for key in dict.fromkeys([*(record.get("metrics") or []), *record]):
@@ -173,11 +160,6 @@ class LMEval(Format):
                 value = None if key == "bypass" or isinstance(metric, str) else metric
                 reason = f"not a number per sample: {short_text(metric)}"
                 yield score_row(f"{place} {judge}", judge, item, value, reason, context=context, system=self._system)
-
-    def last_rows(self) -> Iterator[Row]:
-        """Give a note if the model is not named."""
-        if self._system is None:
-            yield Note(f"{self.file}: no results file beside it names the model; --set system=NAME says which it is")
 
 
 def _model_from_results_file(path: str) -> str | None:
@@ -205,19 +187,10 @@ def _ratings_by_aspect(completion: Record) -> Record | None:
     return next((completion[name] for name in _ASPECT_KEYS if isinstance(completion.get(name), dict)), None)
 
 
-def _first_name(record: Record, keys: Iterable[str]) -> str | None:
-    return next((text for key in keys if (text := name_text(record.get(key)))), None)
-
-
 class UltraFeedback(Format):
     """UltraFeedback and files like it."""
 
-    name, title, options = "ultrafeedback", "UltraFeedback", ("judge",)
-    notes: ClassVar = {
-        "nameless": "{name}: who gave the ratings is not in the file: all are one judge "
-        f"{_DEFAULT_JUDGE!r} (--set judge=NAME names it)",
-        "means": f"{{name}}: {{count}} means over aspects ({_MEAN_KEY}) are left out",
-    }
+    name = "ultrafeedback"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -233,12 +206,12 @@ class UltraFeedback(Format):
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the ratings of the completions of a prompt by aspect."""
-        completions, context = _completions(record), _first_name(record, _PROMPT_KEYS)
+        completions, context = _completions(record), first_name(record, _PROMPT_KEYS)
         if not completions:
             raise Odd("no list of completions" if completions is None else "the list of completions is empty")
         if context is None:
             raise Odd("neither an instruction nor an id")
-        judge, models = self.asked.judge or _first_name(record, _JUDGE_KEYS), record.get("models")
+        judge, models = self.asked.judge or first_name(record, _JUDGE_KEYS), record.get("models")
         for index, completion in enumerate(completions):
             listed_model = models[index] if isinstance(models, list) and index < len(models) else None
             system = name_text(completion.get("model")) or name_text(listed_model) or f"completion {index + 1}"

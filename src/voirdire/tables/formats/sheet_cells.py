@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any, TypeAlias
 from xml.parsers import expat
 
 from voirdire.tables.formats import size_limits
@@ -24,16 +25,13 @@ _LITERAL_TEXT = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', r
 _ELAPSED_TIME = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _MAX_FAULTS = 1_000
 
-Attributes = Mapping[str, str]
+_SLICE_BYTES = 2**16  # bytes that are parsed at once
+#: Name of an element, its attributes at its begin (None at its end), and at the end the text of a cell.
+XmlEvent: TypeAlias = tuple[str, Mapping[str, str] | None, str]
 
 
-def walk_xml(
-    pieces: Iterable[bytes],
-    start: Callable[[str, Attributes], None],
-    end: Callable[[str], None] = lambda tag: None,
-    text: Callable[[str], None] = lambda data: None,
-) -> Iterator[None]:
-    """Parse XML, with a stop after each piece; names of elements have no prefixes.
+def xml_events(pieces: Iterable[bytes]) -> Iterator[XmlEvent]:
+    """Begins and ends of the elements of XML; pronunciations of texts (``rPh``) are left out.
 
     Raises
     ------
@@ -42,17 +40,44 @@ def walk_xml(
     expat.ExpatError
         The text is no XML.
     """
+    events: list[XmlEvent] = []
+    texts: list[str] = []
+    size, element, is_pronunciation = 0, "", False
+
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        nonlocal size, element, is_pronunciation
+        size, element = 0, tag.rpartition(":")[2]
+        is_pronunciation = is_pronunciation or element == "rPh"
+        if not is_pronunciation:
+            events.append((element, attributes, ""))
+
+    def end(tag: str) -> None:
+        nonlocal element, is_pronunciation
+        element = tag.rpartition(":")[2]
+        if not is_pronunciation:
+            events.append((element, None, "".join(texts)))
+        texts.clear()
+        is_pronunciation, element = is_pronunciation and element != "rPh", ""
+
+    def add_text(text: str) -> None:
+        nonlocal size
+        if element in ("v", "t"):
+            texts.append(text)
+            size += len(text)
+            if size > size_limits.record_bound():
+                raise size_limits.too_large_error("a cell has a text of", size_limits.record_bound())
+
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    parser.StartElementHandler = lambda tag, attributes: start(tag.rpartition(":")[2], attributes)
-    parser.EndElementHandler = lambda tag: end(tag.rpartition(":")[2])
-    parser.CharacterDataHandler = text
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, add_text
     parser.StartDoctypeDeclHandler = _refuse_document_type
     for piece in pieces:
-        parser.Parse(piece, False)
-        yield
+        for begin in range(0, len(piece), _SLICE_BYTES):
+            parser.Parse(piece[begin : begin + _SLICE_BYTES], False)
+            yield from events
+            events.clear()
     parser.Parse(b"", True)
-    yield
+    yield from events
 
 
 def _refuse_document_type(*_: object) -> None:
@@ -109,7 +134,7 @@ def date_text(number: float, since_1904: bool) -> str:
 
 
 class SheetReader:
-    """Reader of the rows of a sheet from the events of its XML.
+    """Reader of the rows of a sheet from its XML.
 
     Parameters
     ----------
@@ -123,101 +148,72 @@ class SheetReader:
 
     def __init__(self, strings: Sequence[str], dates: Sequence[bool], since_1904: bool) -> None:
         self._strings, self._dates, self._since_1904 = strings, dates, since_1904
-        self.rows: list[tuple[int, list[Any]]] = []
         self.faults: list[str] = []
-        self._row = self._column = 0
-        self._cells: dict[int, Any] = {}
-        self._place, self._kind, self._style = "", "n", 0
-        self._formula = self._stored = self._listens = self._reading = False
-        self._text: list[str] = []
-        self._size = 0
 
-    def start(self, tag: str, attributes: Attributes) -> None:
-        """Handle the begin of an element."""
-        if tag == "c":
-            self._begin_cell(attributes)
-        elif tag == "v" or (tag == "t" and not self._reading):
-            self._listens = self._stored = True
-        elif tag == "f":
-            self._formula = True
-        elif tag == "rPh":  # pronunciation of a text
-            self._reading = True
-        elif tag == "row":
-            number = int(attributes.get("r", self._row + 1))
-            if not self._row < number <= MAX_ROWS:
-                raise ValueError(f"row {number} follows row {self._row}")
-            self._row, self._column, self._cells = number, 0, {}
-        elif tag == "mergeCell":
-            self._add_fault(f"cells {attributes.get('ref', '')} are merged; give each cell its own value")
+    def rows(self, events: Iterable[XmlEvent]) -> Iterator[tuple[int, list[Any]]]:
+        """The rows with cells, with their numbers."""
+        row = column = style = 0
+        place, kind, value, is_formula = "", "n", None, False
+        cells: dict[int, Any] = {}
+        for tag, attributes, text in events:
+            if tag in ("v", "t"):
+                value = (value or "") + text
+            elif tag == "f":
+                is_formula = True
+            elif tag == "c" and attributes is not None:
+                column = _column_number(attributes.get("r"), row, column)
+                place = attributes.get("r") or f"{column} in row {row}"
+                kind, style = attributes.get("t", "n"), int(attributes.get("s", 0))
+                value, is_formula = None, False
+            elif tag == "c" and kind == "e":
+                self._add_fault(f"cell {place} holds {value or 'an error'}; put a value there")
+            elif tag == "c" and is_formula and (value is None or (not value and kind != "str")):
+                self._add_fault(
+                    f"cell {place} holds a formula without a stored value; save the file in a spreadsheet program, or "
+                    "put values in place of formulas"
+                )
+            elif tag == "c" and value is not None and (value or kind != "n"):
+                try:
+                    cells[column - 1] = self._cell_value(value, kind, style)
+                except (ValueError, IndexError) as error:
+                    self._add_fault(f"cell {place}: {error}")
+            elif tag == "row" and attributes is not None:
+                number = int(attributes.get("r", row + 1))
+                if not row < number <= MAX_ROWS:
+                    raise ValueError(f"row {number} follows row {row}")
+                row, column, cells = number, 0, {}
+            elif tag == "row" and cells:
+                yield row, [cells.get(index, "") for index in range(max(cells) + 1)]
+            elif tag == "mergeCell" and attributes is not None:
+                self._add_fault(f"cells {attributes.get('ref', '')} are merged; give each cell its own value")
 
-    def end(self, tag: str) -> None:
-        """Handle the end of an element."""
-        if tag in ("v", "t"):
-            self._listens = False
-        elif tag == "rPh":
-            self._reading = False
-        elif tag == "c":
-            self._end_cell()
-        elif tag == "row" and self._cells:
-            self.rows.append((self._row, [self._cells.get(column, "") for column in range(max(self._cells) + 1)]))
-
-    def text(self, data: str) -> None:
-        """Handle text within an element."""
-        if self._listens:
-            self._text.append(data)
-            self._size += len(data)
-            if self._size > size_limits.record_bound():
-                raise size_limits.too_large_error(f"cell {self._place} has a text of", size_limits.record_bound())
-
-    def _begin_cell(self, attributes: Attributes) -> None:
-        place = attributes.get("r")
-        if place is None:
-            column = self._column
-        else:
-            match = _CELL_NAME.fullmatch(place)
-            if match is None or int(match[2]) != self._row:
-                raise ValueError(f"cell {place!r} stands in row {self._row}")
-            column = 0
-            for letter in match[1]:
-                column = 26 * column + ord(letter) - 64
-            column -= 1
-        if column >= MAX_COLUMNS or column < self._column:
-            raise ValueError(f"cell {place or column + 1} in row {self._row} is out of place")
-        self._column = column + 1
-        self._place = place or f"{column + 1} in row {self._row}"
-        self._kind, self._style = attributes.get("t", "n"), int(attributes.get("s", 0))
-        self._formula = self._stored = False
-        self._text, self._size = [], 0
-
-    def _end_cell(self) -> None:
-        text = "".join(self._text)
-        if self._kind == "e":
-            self._add_fault(f"cell {self._place} holds {text or 'an error'}; put a value there")
-        elif self._formula and (not self._stored or (not text and self._kind != "str")):
-            self._add_fault(
-                f"cell {self._place} holds a formula without a stored value; save the file in a spreadsheet program, "
-                "or put values in place of formulas"
-            )
-        elif self._stored and (text or self._kind != "n"):
-            try:
-                self._cells[self._column - 1] = self._cell_value(text)
-            except (ValueError, IndexError) as error:
-                self._add_fault(f"cell {self._place}: {error}")
-
-    def _cell_value(self, text: str) -> Any:
-        if self._kind == "s":
+    def _cell_value(self, text: str, kind: str, style: int) -> Any:
+        if kind == "s":
             return self._strings[int(text)]
-        if self._kind in ("str", "inlineStr"):
+        if kind in ("str", "inlineStr"):
             return unescape_text(text)
-        if self._kind == "b":
+        if kind == "b":
             return text in ("1", "true")
-        if self._kind == "d":
+        if kind == "d":
             return text
         number = read_number(text)
-        if self._style < len(self._dates) and self._dates[self._style]:
+        if style < len(self._dates) and self._dates[style]:
             return date_text(number, self._since_1904)
         return int(number) if number == int(number) and abs(number) < 2**53 else number
 
     def _add_fault(self, sentence: str) -> None:
         if len(self.faults) < _MAX_FAULTS:
             self.faults.append(sentence)
+
+
+def _column_number(place: str | None, row: int, last_column: int) -> int:
+    """Number of the column of a cell, from 1: that of its place, else the next one of the row."""
+    column = last_column + 1
+    if place is not None:
+        match = _CELL_NAME.fullmatch(place)
+        if match is None or int(match[2]) != row:
+            raise ValueError(f"cell {place!r} stands in row {row}")
+        column = reduce(lambda number, letter: 26 * number + ord(letter) - 64, match[1], 0)
+    if not last_column < column <= MAX_COLUMNS:
+        raise ValueError(f"cell {place or column} in row {row} is out of place")
+    return column

@@ -16,7 +16,7 @@ from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import are_unique, line_of, list_columns, list_of_cell
 from voirdire.tables.formats.long_table import DEFAULT_JUDGE, missing_judge_note
 from voirdire.tables.formats.ranking_table import rank_or_none
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import UNKNOWN, Odd, number_or_none
 from voirdire.tables.formats.source import Source
 
@@ -203,19 +203,12 @@ def spread_sides(source: Source, options: FormatOptions) -> FormatOptions:
                 cell = 1 + sum(number > numbers[index] for number in numbers.values())
             yield {name: record.get(columns[index]) for name, columns in further.items()} | {new[0]: item, new[1]: cell}
 
-    def spread(placed: Placed) -> Placed:
-        for place, record in placed:
-            if not isinstance(record, dict):
-                yield place, record
-                continue
-            cells = {names[name]: record.get(name) for name in kept}
-            cells |= {name: cell or line_of(source, place) for name, cell in of_row.items()}
-            try:
-                for answer in table.answers or ("",):
-                    criterion = {"criterion": answer} if len(table.answers) > 1 else {}
-                    yield from [(place, cells | criterion | row) for row in rows_of_answer(record, answer)]
-            except Odd as odd:
-                yield place, str(odd)
+    def spread(record: Record, place: str) -> Iterator[Record]:
+        cells = {names[name]: record.get(name) for name in kept}
+        cells |= {name: cell or line_of(source, place) for name, cell in of_row.items()}
+        for answer in table.answers or ("",):
+            criterion = {"criterion": answer} if len(table.answers) > 1 else {}
+            yield from [cells | criterion | row for row in rows_of_answer(record, answer)]
 
     empty = sum(cell in (None, "") for _, *row in source.cells(*table.answer_columns) for cell in row)
     source.transform_records(spread)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
 from voirdire.tables.csv_file import detect_separator, parse_separator, separated_rows
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import size_limits, streams
 from voirdire.tables.formats.archive import open_archive
 from voirdire.tables.formats.failures import convert_reading_errors
-from voirdire.tables.formats.json_text import (
-    UNMERGED,
-    NotJsonError,
-    RepeatedKeyError,
-    is_merge_conflict_marker,
-    parse_json,
-)
+from voirdire.tables.formats.json_text import NotJsonError, RepeatedKeyError, check_unmerged, parse_json
 from voirdire.tables.formats.records import (
     Numbered,
     Placed,
+    Record,
     column_names,
     json_objects,
     json_rows,
@@ -31,22 +26,16 @@ from voirdire.tables.formats.records import (
     records_by_column,
     rows_to_records,
 )
+from voirdire.tables.formats.rows import Odd
 from voirdire.tables.formats.spreadsheet import Workbook
-from voirdire.tables.formats.streams import (
-    PARQUET_SIGNATURE,
-    ZIP_SIGNATURE,
-    check_file_signature,
-    is_packed,
-    local_copy,
-    open_bytes,
-    open_text,
-    unpacked_copy,
-)
 from voirdire.tables.parquet_file import parquet_names, parquet_rows
 from voirdire.tables.problems import nearest_name
 
 _HEAD_BYTES = 2**16  # bytes that are read to recognise a file
 _MAX_COLUMNS = 20_000  # of a table
+
+
+_Change: TypeAlias = Callable[[Record, str], Iterable[Record]]
 
 
 @dataclass(frozen=True)
@@ -109,7 +98,7 @@ class Source:
     header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with empty names
     held: Sequence[dict[str, Any]] = field(default=(), repr=False)  # records of a table in column orientation
     left_out: frozenset[str] = field(default=frozenset(), repr=False)
-    changes: tuple[Callable[[Placed], Placed], ...] = field(default=(), repr=False)  # of the records, in order
+    changes: tuple[tuple[_Change, bool], ...] = field(default=(), repr=False)  # of the records, in order
     unfolded: bool = False
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
@@ -127,8 +116,8 @@ class Source:
             The needed columns; empty for all.
         """
         records = self._own_records(() if self.changes else columns)
-        for change in self.changes:
-            records = change(records)
+        for change, numbered in self.changes:
+            records = _changed_records(records, change, numbered)
         return records
 
     def replace_records(self, records: Sequence[dict[str, Any]]) -> None:
@@ -136,11 +125,14 @@ class Source:
         self.held, self._columns, self.unfolded = records, None, True
         self.head = Head("records", frozenset(records[0]), records[0])
 
-    def transform_records(self, change: Callable[[Placed], Placed]) -> None:
-        """Replace the records of the file by a function of them."""
+    def transform_records(self, change: _Change, *, numbered: bool = False) -> None:
+        """Replace each record by those that a function makes of it and its place.
+
+        Its Odd is the reason of an unreadable record. If ``numbered``, places are those of the members of a record.
+        """
         if self.head.shape == "object" or self.head.lone:
             self.replace_records([self.head.first])
-        self.changes += (change,)
+        self.changes += ((change, numbered),)
         self._columns, self.unfolded = None, True
         first = next((record for _, record in self.records() if isinstance(record, dict)), {})
         self.head = Head("records", frozenset(first), first)
@@ -239,6 +231,18 @@ class Source:
                 yield f"{self.name} row {number}", dict(zip(names, row, strict=True))
 
 
+def _changed_records(records: Placed, change: _Change, numbered: bool) -> Placed:
+    for place, record in records:
+        if isinstance(record, str):
+            yield place, record
+            continue
+        try:
+            for number, new_record in enumerate(change(record, place), start=1):
+                yield f"{place}/{number}" if numbered else place, new_record
+        except Odd as odd:
+            yield place, str(odd)
+
+
 @contextmanager
 def open_source(
     path: str | os.PathLike[str], separator: str | None = None, sheet: str | None = None
@@ -264,14 +268,14 @@ def open_source(
     if separator is not None:
         separator = parse_separator(separator)
     with ExitStack() as stack:
-        local = stack.enter_context(local_copy(text))
+        local = stack.enter_context(streams.local_copy(text))
         stack.enter_context(_restore_path_in_errors(local, text))
         first_bytes = _first_bytes(local)
-        packed = is_packed(first_bytes)
+        packed = streams.is_packed(first_bytes)
         if packed:
             first_bytes = _first_bytes(local, unpack=True)
-            if first_bytes.startswith((PARQUET_SIGNATURE, ZIP_SIGNATURE)):  # these need random access
-                local = stack.enter_context(unpacked_copy(local))
+            if first_bytes.startswith((streams.PARQUET_SIGNATURE, streams.ZIP_SIGNATURE)):  # these need random access
+                local = stack.enter_context(streams.unpacked_copy(local))
                 stack.enter_context(_restore_path_in_errors(local, text))
         source = _recognise_file(text, local, first_bytes, separator, sheet)
         source.packed = packed
@@ -311,24 +315,24 @@ def leave_out_columns(sources: Sequence[Source], names: Collection[str]) -> None
 
 def _first_bytes(local: str, unpack: bool = False) -> bytes:
     if unpack:
-        with open_bytes(local) as stream:
+        with streams.open_bytes(local) as stream:
             return stream.read(_HEAD_BYTES)
     with convert_reading_errors(local), open(local, "rb") as plain:
         return plain.read(_HEAD_BYTES)
 
 
 def _recognise_file(path: str, local: str, start: bytes, separator: str | None, sheet: str | None) -> Source:
-    check_file_signature(start, path)
-    if start.startswith(ZIP_SIGNATURE):
+    streams.check_file_signature(start, path)
+    if start.startswith(streams.ZIP_SIGNATURE):
         source = _spreadsheet_source(path, local, sheet)
         if source is not None:
             return source
     if sheet is not None:
         raise InputError(f"file {path!r} is no spreadsheet, and has no sheet {sheet!r}; leave --sheet (sheet=) out")
-    if start.startswith(ZIP_SIGNATURE):
+    if start.startswith(streams.ZIP_SIGNATURE):
         with open_archive(local) as archive:
             return Source(path, local, "zip", Head("zip", frozenset(archive.namelist())))
-    if start.startswith(PARQUET_SIGNATURE):
+    if start.startswith(streams.PARQUET_SIGNATURE):
         return _with_header(Source(path, local, "parquet", Head("table")), parquet_names(local))
     begin = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if not begin:
@@ -420,7 +424,7 @@ def _object_source(path: str, local: str) -> Source:
 
 def _first_lines(local: str) -> list[str]:
     """The first two nonempty lines, cut at the limit of a line."""
-    with open_text(local) as stream:
+    with streams.open_text(local) as stream:
         lines = (line for line in iter(lambda: stream.readline(size_limits.record_bound()), "") if line.strip())
         return [line for _, line in zip(range(2), lines, strict=False)]
 
@@ -429,7 +433,7 @@ def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
     limit = size_limits.in_memory_size_limit(size)
-    with open_text(local) as stream:
+    with streams.open_text(local) as stream:
         text = stream.read(limit + 1)
     if len(text) > limit:
         raise size_limits.too_large_error(f"file {path!r} is one object of", limit)
@@ -442,6 +446,5 @@ def _read_object(path: str, local: str) -> Any:
         position = len(text) if error.position is None else error.position
         begin = text.rfind("\n", 0, position) + 1
         line = f"line {text.count(chr(10), 0, position) + 1}"
-        if is_merge_conflict_marker(text[begin : begin + 80]):
-            raise InputError(f"file {path!r}: {line}: {UNMERGED}") from None
+        check_unmerged(text[begin:], f"file {path!r}: {line}")
         raise InputError(f"file {path!r} is no JSON: {line}: {error}; is it whole?") from None

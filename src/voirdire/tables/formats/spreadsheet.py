@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from voirdire.errors import InputError
 from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.archive import member_pieces, open_archive
 from voirdire.tables.formats.failures import convert_library_errors
-from voirdire.tables.formats.sheet_cells import Attributes, SheetReader, is_date, unescape_text, walk_xml
+from voirdire.tables.formats.sheet_cells import SheetReader, XmlEvent, is_date, unescape_text, xml_events
 
 _DEFAULT_WORKBOOK_PART = "xl/workbook.xml"
 _MAX_PART_BYTES = 2**24  # bytes of a part that describes the workbook
@@ -65,50 +65,38 @@ class Workbook:
         by_id = {identity: (kind, target) for kind, target, identity in relations}
         members = set(archive.namelist())
 
-        def start_element(tag: str, attributes: Attributes) -> None:
-            if tag == "workbookPr":
-                self._since_1904 = attributes.get("date1904") in ("1", "true")
-            elif tag == "sheet":
-                local_names = {name.rpartition(":")[2]: value for name, value in attributes.items()}
-                kind, target = by_id.get(local_names.get("id", ""), ("", ""))
-                if kind == "worksheet" and target in members:
-                    self.sheets.append(
-                        Sheet(
-                            unescape_text(local_names["name"]), target, local_names.get("state", "visible") == "visible"
-                        )
-                    )
+        with _part_events(archive, workbook) as events:
+            for tag, attributes, _ in events:
+                if tag == "workbookPr" and attributes:
+                    self._since_1904 = attributes.get("date1904") in ("1", "true")
+                elif tag == "sheet" and attributes:
+                    local_names = {name.rpartition(":")[2]: value for name, value in attributes.items()}
+                    kind, target = by_id.get(local_names.get("id", ""), ("", ""))
+                    if kind == "worksheet" and target in members:
+                        visible = local_names.get("state", "visible") == "visible"
+                        self.sheets.append(Sheet(unescape_text(local_names["name"]), target, visible))
 
-        _walk_part(archive, workbook, start_element)
+    @contextmanager
+    def _open_part(self, kind: str, *, is_description: bool = True) -> Iterator[Iterator[XmlEvent]]:
+        with (
+            open_archive(self._path) as archive,
+            convert_library_errors(self._path, "a spreadsheet"),
+            _part_events(archive, self._targets.get(kind, ""), is_description=is_description) as events,
+        ):
+            yield events
 
     @cached_property
     def _shared_texts(self) -> list[str]:
         """The shared texts."""
         texts: list[str] = []
         parts: list[str] = []
-        listens = reading = False
-
-        def start_element(tag: str, attributes: Attributes) -> None:
-            nonlocal listens, reading
-            reading = reading or tag == "rPh"
-            listens = tag == "t" and not reading
-
-        def end_element(tag: str) -> None:
-            nonlocal listens, reading
-            listens = False
-            if tag == "rPh":
-                reading = False
-            elif tag == "si":
-                texts.append(unescape_text("".join(parts)))
-                parts.clear()
-
-        part = self._targets.get("sharedStrings")
-        with open_archive(self._path) as archive, convert_library_errors(self._path, "a spreadsheet"):
-            if part in archive.namelist():
-                with _open_part(archive, part) as stream:
-                    for _ in walk_xml(
-                        stream, start_element, end_element, lambda data: parts.append(data) if listens else None
-                    ):
-                        pass
+        with self._open_part("sharedStrings", is_description=False) as events:
+            for tag, attributes, text in events:
+                if tag == "t":
+                    parts.append(text)
+                elif tag == "si" and attributes is None:
+                    texts.append(unescape_text("".join(parts)))
+                    parts.clear()
         return texts
 
     @cached_property
@@ -117,24 +105,14 @@ class Workbook:
         codes: dict[int, str] = {}
         formats: list[int] = []
         within = False
-
-        def start_element(tag: str, attributes: Attributes) -> None:
-            nonlocal within
-            if tag == "numFmt":
-                codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
-            elif tag == "cellXfs":
-                within = True
-            elif tag == "xf" and within:
-                formats.append(int(attributes.get("numFmtId", 0)))
-
-        def end_element(tag: str) -> None:
-            nonlocal within
-            within = within and tag != "cellXfs"
-
-        part = self._targets.get("styles")
-        with open_archive(self._path) as archive, convert_library_errors(self._path, "a spreadsheet"):
-            if part in archive.namelist():
-                _walk_part(archive, part, start_element, end_element)
+        with self._open_part("styles") as events:
+            for tag, attributes, _ in events:
+                if tag == "cellXfs":
+                    within = attributes is not None
+                elif tag == "numFmt" and attributes:
+                    codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
+                elif tag == "xf" and within and attributes is not None:
+                    formats.append(int(attributes.get("numFmtId", 0)))
         return [is_date(number, codes.get(number)) for number in formats]
 
     def rows(self, sheet: Sheet) -> Generator[tuple[int, list[Any]], None, None]:
@@ -145,23 +123,20 @@ class Workbook:
         InputError
             The sheet is damaged; or, after the last row, for all faulty cells.
         """
-        strings, dates = self._shared_texts, self._date_formats
-        reader = SheetReader(strings, dates, self._since_1904)
+        reader = SheetReader(self._shared_texts, self._date_formats, self._since_1904)
         width = 0
-        with open_archive(self._path) as archive, _open_part(archive, sheet.part) as stream:
-            steps = walk_xml(stream, reader.start, reader.end, reader.text)
+        with open_archive(self._path) as archive, _part_events(archive, sheet.part, is_description=False) as events:
+            rows = reader.rows(events)
             while True:
                 with convert_library_errors(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
-                    done = next(steps, steps) is steps
-                for number, cells in reader.rows:
-                    while cells and cells[-1] == "" and len(cells) > width:
-                        cells.pop()
-                    if any(cell != "" for cell in cells):
-                        width = width or len(cells)
-                        yield number, cells + [""] * (width - len(cells))
-                reader.rows.clear()
-                if done:
+                    number, cells = next(rows, (0, None))
+                if cells is None:
                     break
+                while cells and cells[-1] == "" and len(cells) > width:
+                    cells.pop()
+                if any(cell != "" for cell in cells):
+                    width = width or len(cells)
+                    yield number, cells + [""] * (width - len(cells))
         if reader.faults:
             raise InputError([f"{self.name}: sheet {sheet.name!r}: {fault}" for fault in reader.faults])
 
@@ -219,25 +194,21 @@ def _relations_of_part(archive: zipfile.ZipFile, part: str) -> list[tuple[str, s
     folder, name = posixpath.split(part)
     relations_part = posixpath.join(folder, "_rels", f"{name}.rels")
     relations: list[tuple[str, str, str]] = []
-
-    def start_element(tag: str, attributes: Attributes) -> None:
-        if tag == "Relationship" and attributes.get("TargetMode") != "External":
-            target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))[1:]
-            relations.append((attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", "")))
-
-    if relations_part in archive.namelist():
-        _walk_part(archive, relations_part, start_element)
+    with _part_events(archive, relations_part) as events:
+        for tag, attributes, _ in events:
+            if tag == "Relationship" and attributes and attributes.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))[1:]
+                relations.append((attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", "")))
     return relations
 
 
-def _walk_part(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
-    """Parse a part that describes the workbook."""
-    with _open_part(archive, part, size_limits.user_bound() or _MAX_PART_BYTES) as stream:
-        for _ in walk_xml(stream, start, end):
-            pass
-
-
-def _open_part(archive: zipfile.ZipFile, part: str, bound: int | None = None) -> closing[Generator[bytes, None, None]]:
-    """The chunks of a part, closed at the end of a with block."""
-    limit = size_limits.streamed_size_limit(archive.getinfo(part).compress_size) if bound is None else bound
-    return closing(member_pieces(archive, part, limit))
+@contextmanager
+def _part_events(archive: zipfile.ZipFile, part: str, *, is_description: bool = True) -> Iterator[Iterator[XmlEvent]]:
+    """Begins and ends of the elements of a part, none without such a part; descriptions of the workbook are small."""
+    if part not in archive.namelist():
+        yield iter(())
+        return
+    limit = size_limits.streamed_size_limit(archive.getinfo(part).compress_size)
+    limit = (size_limits.user_bound() or _MAX_PART_BYTES) if is_description else limit
+    with closing(member_pieces(archive, part, limit)) as pieces:
+        yield xml_events(pieces)

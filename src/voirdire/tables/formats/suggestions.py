@@ -7,21 +7,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
-from voirdire.tables.formats.column_guesses import (
-    UnknownTable,
-    columns_of_objects,
-    columns_with_shared_words,
-    criterion_of_repeats,
-    evidence_of_counts,
-    header_below,
-    is_chains,
-    is_determined,
-    is_headerless,
-    names_of_rows_and_columns,
-    person_of_rows,
-    quoted_names,
-    repeated_key,
-)
+from voirdire.tables.formats.column_guesses import UnknownTable, columns_with_shared_words, is_chains, quoted_names
 from voirdire.tables.formats.column_samples import MAX_CLASSES, ColumnSample, first_records, summarise_columns
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.format import FormatOptions
@@ -50,21 +36,21 @@ def likely_tables(source: Source) -> list[Suggestion]:
     columns = summarise_columns(source.columns(), records)
     table = UnknownTable(source, records, columns, find_roles([column.name for column in columns]))
     suggestions = _suggest_role("rank", [column for column in table.free if is_chains(column)], "rankings")
-    header = [Suggestion(question, "") for question in [header_below(source)] if question]
+    header = [Suggestion(question, "") for question in [table.header_below()] if question]
     if len(columns) == 1 and not header:
         return [*suggestions, Suggestion("what separates the columns? (--sep)", "")]
-    if is_headerless(source, records):
+    if table.is_headerless:
         sentence = "line 1 holds cells as those below it do: write the names of the columns into a line above it"
         return [Suggestion(sentence, "")]
     if sides := _suggest_sides(table):
         return sides
-    if pairs := names_of_rows_and_columns(columns):
+    if pairs := table.names_of_rows_and_columns():
         return [Suggestion(f"{pairs!r} has the names of the other columns, a table of pairs: write one row a vote", "")]
     lists = [] if {"winner", "score"} & table.roles.keys() else list_columns(records)
     if lists:
         sentence = f"{', '.join(map(repr, lists))} hold lists: are these answers of several judges?"
         suggestions.append(Suggestion(sentence, f"--wide lists --columns {quote(','.join(lists))}"))
-    counts = "" if table.names_pairs else evidence_of_counts(table.numeric, records)
+    counts = "" if table.names_pairs else table.evidence_of_counts()
     if counts:
         options = "--wide counts" + _columns_option(table.numeric, table.free)
         suggestions.append(Suggestion(f"{counts}: are these counts of labels?", options))
@@ -78,7 +64,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if table.names_items and table.answers == {"winner"} and not {"first", "second"} & table.roles.keys():
         suggestions += suggest_baseline(columns, table.roles)
         suggestions += _suggest_role("label", [column for column in columns if column.name == table.roles["winner"]])
-    objects = columns_of_objects(records)
+    objects = table.objects
     if {"score", "label"} & table.roles.keys() and not table.names_items and table.roles.get("score") not in objects:
         suggestions += _suggest_item(table)
     return [*suggestions, *_remarks(table, [name for name in objects if name not in lists]), *header]
@@ -104,7 +90,7 @@ def _suggest_scores(table: UnknownTable, has_judges: bool) -> list[Suggestion]:
     scored, roles, source = table.scored, table.roles, table.source
     likely = table.likely_scores
     if table.names_items and not (table.answers or has_judges or table.names_pairs) and len(likely) == 1:
-        criterion = criterion_of_repeats(table.free, roles, table.records)
+        criterion = table.criterion_of_repeats()
         options = (f",criterion={quote(criterion)}" if criterion else "") + table.judge_option
         return _suggest_role("score", likely, "numbers", options)
     if len(scored) < 2 or table.names_pairs or "score" in roles:
@@ -125,7 +111,7 @@ def _suggest_scores(table: UnknownTable, has_judges: bool) -> list[Suggestion]:
 
 def _suggest_person(table: UnknownTable, answers: Sequence[ColumnSample]) -> list[Suggestion]:
     """Suggest some columns as items, or as cells of a grid of items and criteria, if each row is of another person."""
-    person = person_of_rows(table.columns, answers, table.roles)
+    person = table.person_of_rows(answers)
     answers = [column for column in answers if column.name != person]
     if person is None or len(answers) < 2:
         return []
@@ -144,15 +130,14 @@ def _suggest_words(table: UnknownTable, is_suggested: bool) -> list[Suggestion]:
     if table.answers or "judge" not in roles:
         return [] if is_suggested else _suggest_person(table, columns_with_shared_words(words))
     suggestions, task, item_option = [], "", ""
-    if not table.names_items and (task := repeated_key(table.columns, roles, table.records) or ""):
+    if not table.names_items and (task := table.repeated_key() or ""):
         item_option = f",{'context' if 'system' in roles else 'item'}={quote(task)}"
         likely = [column for column in table.likely_scores if column.name != task]
         suggestions = _suggest_role("score", likely, "numbers", item_option)
     if not table.names_items and not task:
         return suggestions
     words = [column for column in words if column.name != task]
-    known_roles = {**roles, "item": task} if task else roles
-    answered = [column for column in words if not is_determined(column, known_roles, table.records)]
+    answered = [column for column in words if not table.is_determined(column, task)]
     return suggestions + _suggest_labels(answered or words, task, item_option)
 
 

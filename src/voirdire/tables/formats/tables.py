@@ -37,10 +37,7 @@ from voirdire.tables.problems import nearest_name
 class PlainTable(Format):
     """A plain table that is not in a tool's format."""
 
-    name, title = "table", "a table"
-    options = (
-        "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label", "baseline",
-    )  # fmt: skip
+    name = "table"
 
     @classmethod
     def detect(cls, head: Head) -> bool:

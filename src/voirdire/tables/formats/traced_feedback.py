@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
-from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page, key_sets
+from voirdire.tables.formats.format import Format, FormatOptions, guarded_rows, is_page
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    UNKNOWN,
-    Label,
-    Odd,
-    Row,
-    Score,
-    UnknownOrder,
-    Vote,
-    name_text,
-    number_or_none,
-    score_row,
-)
+from voirdire.tables.formats.rows import UNKNOWN, Label, Odd, Row, Score, Vote, name_text, number_or_none, score_row
 from voirdire.tables.formats.source import Head, Source
 
 
 class Langfuse(Format):
     """Scores from Langfuse's export or API."""
 
-    name, title, shapes = "langfuse", "Langfuse", "records table"
-    needs = key_sets("dataType source name traceId", "dataType source name subject")
-    notes: ClassVar = {
-        "nameless": "source EVAL: the export does not name the judge's model, all evaluators are one judge 'eval'"
-    }
+    name = "langfuse"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -74,7 +58,7 @@ def _langfuse_judge(record: Record) -> str | None:
 class LangSmith(Format):
     """Feedback of LangSmith, with comparisons; the records of a comparison share a group."""
 
-    name, title, needs = "langsmith", "LangSmith", key_sets("key run_id feedback_source")
+    name = "langsmith"
 
     def __init__(self, source: Source, options: FormatOptions) -> None:
         super().__init__(source, options)
@@ -100,8 +84,7 @@ class LangSmith(Format):
         for (group, key), records in self._compared.items():
             place = f"{self.file} comparison {group}"
             yield from guarded_rows(place, _read_comparison, group, key, records)
-        if self._compared:
-            yield UnknownOrder("the order of display of compared runs is not in the feedback")
+        self.count_event("compared", len(self._compared))
 
 
 def _read_comparison(group: str, key: str, records: list[Record]) -> Iterator[Row]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, guarded_rows, has_keys, key_sets
+from voirdire.tables.formats.format import Format, guarded_rows, has_keys
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
@@ -21,7 +21,6 @@ from voirdire.tables.formats.rows import (
     Refused,
     Row,
     Score,
-    UnknownOrder,
     Vote,
     join_names,
     name_text,
@@ -38,32 +37,20 @@ _VERDICTS = _TIE_VERDICTS | _BETTER_VERDICTS | _MUCH_BETTER_VERDICTS
 _DECISIONS = _TIE_VERDICTS | _BETTER_VERDICTS
 #: Degree of "slightly better" on the scale B>>A, B>A, A=B, A>B, A>>B with equal steps.
 _SLIGHTLY_BETTER_DEGREE = 0.75
-_STRONG_NOTE = "{count} verdicts say 'significantly better' (>>): "
 
-_PAIR_KEYS = key_sets("g1_winner g2_winner model_1 model_2")
-_GRADE_KEYS = key_sets("question_id model score judge turn")
-_HUMAN_KEYS = key_sets("model_a model_b winner judge turn question_id")
 _FOREIGN_KEYS = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie", "winner_ab"))
 _WINNERS_OF_GAMES = (
     {"model_1": "first", "model_2": "second", "tie": "tie"},
     {"model_2": "first", "model_1": "second", "tie": "tie"},  # the second game shows model_2 first
 )
 _HUMAN_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie"}
-_REPRO_PAIR_KEYS = key_sets("model_a model_b judge_id winner_ab", "model_a model_b judge_id winner_ba")
-_REPRO_GRADE_KEYS = key_sets("model_id judge_id score_turn1", "model_id judge_id score_turn2")
 _REPRO_WINNERS = {"A": "first", "B": "second", "tie": "tie", "C": "tie"}
 
 
 class ArenaHard(Format):
     """Judgements of Arena-Hard-Auto."""
 
-    name, title, options = "arenahard", "Arena-Hard-Auto", ("baseline", "degrees")
-    needs = key_sets("games model judge")
-    notes: ClassVar = {
-        "strong": f"{_STRONG_NOTE}counted once each, the strength is not kept",
-        "sure": f"{_STRONG_NOTE}votes that are sure; slightly better (>) is of degree {_SLIGHTLY_BETTER_DEGREE}, "
-        "halfway to a tie",
-    }
+    name = "arenahard"
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the votes of all games with the baseline."""
@@ -90,8 +77,7 @@ class ArenaHard(Format):
 class JudgeBench(Format):
     """Judgements of JudgeBench."""
 
-    name, title, needs = "judgebench", "JudgeBench", key_sets("pair_id judgments")
-    notes: ClassVar = {"": "`label` is the key of the benchmark, not a vote: it goes to the anchors or is left out"}
+    name = "judgebench"
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the votes of both games."""
@@ -113,9 +99,7 @@ def _read_judgment(judgment: Record, judge_name: object, order: tuple[str, str],
 class LLMBar(Format):
     """Results of the evaluators of LLMBar, and of others with its keys."""
 
-    name, title, options = "llmbar", "LLMBar", ("judge",)
-    needs = key_sets("input output_1 output_2 results")
-    notes: ClassVar = {"nameless": "the judge is not named: all are of one judge 'llmbar' (--set judge=NAME names it)"}
+    name = "llmbar"
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the votes in both orders of each result, and the label; both are the number of the better output."""
@@ -146,21 +130,20 @@ def _output_vote(
 class MTBench(Format):
     """MT-bench as FastChat writes it."""
 
-    name, title, needs = "mtbench", "MT-bench", _PAIR_KEYS + _GRADE_KEYS + _HUMAN_KEYS
-    notes: ClassVar = {"people": UnknownOrder("the order of display is not in the file")}
+    name = "mtbench"
 
     @classmethod
     def detect(cls, head: Head) -> bool:
         """True if the head of a file shows pairs, grades, or votes of people without keys of other tools."""
-        if has_keys(head, _HUMAN_KEYS, "records table"):
+        if has_keys(head, cls.keys["people"], "records table"):
             return not head.keys & _FOREIGN_KEYS
-        return has_keys(head, _PAIR_KEYS + _GRADE_KEYS)
+        return has_keys(head, cls.keys["pairs"] + cls.keys["grades"])
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
         """Read the votes of both games, a grade, or the vote of a person."""
-        if has_keys(self.head, _PAIR_KEYS):
+        if has_keys(self.head, self.keys["pairs"]):
             return _read_comparison(record, place)
-        if has_keys(self.head, _GRADE_KEYS):
+        if has_keys(self.head, self.keys["grades"]):
             return [self.number_runs(_read_grade(record))]
         self.count_event("people")
         return _read_human_vote(record)
@@ -215,11 +198,11 @@ def _read_human_vote(record: Record) -> Iterator[Row]:
 class MTBenchRepro(Format):
     """Judgements of mt_bench_repro."""
 
-    name, title, needs = "mtbench_repro", "mt_bench_repro", _REPRO_PAIR_KEYS + _REPRO_GRADE_KEYS
+    name = "mtbench_repro"
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """Read the votes on a pair in both display orders, or the grades of two turns."""
-        if not has_keys(self.head, _REPRO_PAIR_KEYS):
+        if not has_keys(self.head, self.keys["pairs"]):
             system = name_text(record["model_id"])
             for turn in (1, 2):
                 score, context = record.get(f"score_turn{turn}"), join_names(record["question_id"], turn)

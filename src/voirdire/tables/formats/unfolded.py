@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from voirdire.tables.columns import find_roles, list_names, normalise_column_name
+from voirdire.tables.columns import find_roles, list_names, name_pattern, normalise_column_name
 from voirdire.tables.formats.column_samples import first_records
 from voirdire.tables.formats.format import FormatOptions
 from voirdire.tables.formats.listed_answers import names_judges, objects_in
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import Odd
 from voirdire.tables.formats.source import Source
 
 _NAMING_ROLES = frozenset({"judge", "item", "system", "first", "second", "rank", "label"})
 _CONVERSATION_KEYS = (frozenset({"role", "content"}), frozenset({"from", "value"}))  # keys of turns
-_OUTPUT_COLUMN = re.compile(
-    "(?:gen|generated|generation|hyp|output|response|completion|summary|summarie|system|model|candidate)s?"
-)
+_OUTPUT_COLUMN = name_pattern("output")
 
 
 def members_of_object(source: Source) -> list[Record]:
@@ -59,18 +57,18 @@ def unfold_objects(source: Source, options: FormatOptions) -> None:
         name: key for name in source.columns() if name not in fixed_names and (key := _names_of_members(source, name))
     }
     if roles_of_keys:
-        source.transform_records(lambda placed: _listed_records(placed, roles_of_keys))
-    source.transform_records(lambda placed: _flat_records(placed, fixed_names))
+        source.transform_records(lambda record, place: [_with_lists(record, roles_of_keys)])
+    source.transform_records(lambda record, place: [dict(_flat_cells(record, fixed_names))])
     columns = source.columns()
     lists = [name for name in columns if name not in fixed_names and _names_something(first_records(source), name)]
     if len(lists) == 1 and "winner" in find_roles(columns):  # of the members of the list
-        source.transform_records(lambda placed: _pair_records(placed, lists[0]))
+        source.transform_records(lambda record, place: [_with_numbered_members(record, lists[0])])
     elif len(lists) == 1:
-        source.transform_records(lambda placed: _member_records(placed, lists[0], {*columns}))
+        source.transform_records(lambda record, place: _member_records(record, lists[0], columns), numbered=True)
         source.notes.append(f"{source.name}: each member of the lists in {lists[0]!r} is a row")
     short_names = _short_names([name for name in source.columns() if name not in original | fixed_names], original)
     if short_names:
-        source.transform_records(lambda placed: _renamed_records(placed, short_names))
+        source.transform_records(lambda record, place: [{short_names.get(key, key): record[key] for key in record}])
 
 
 def _short_names(columns: Sequence[str], others: Collection[str]) -> dict[str, str]:
@@ -78,13 +76,6 @@ def _short_names(columns: Sequence[str], others: Collection[str]) -> dict[str, s
     key_counts = Counter(name.rpartition(".")[2] for name in columns)
     short = {name: name.rpartition(".")[2] for name in columns if "." in name and not find_roles([name])}
     return {name: key for name, key in short.items() if key_counts[key] == 1 and key not in others}
-
-
-def _renamed_records(placed: Placed, names: Mapping[str, str]) -> Placed:
-    for place, record in placed:
-        if isinstance(record, dict):
-            record = {names.get(key, key): cell for key, cell in record.items()}
-        yield place, record
 
 
 def _names_of_members(source: Source, column: str) -> str:
@@ -98,22 +89,17 @@ def _names_of_members(source: Source, column: str) -> str:
     return role if all_objects and set.intersection(*({*member} for member in all_members)) else ""
 
 
-def _listed_records(placed: Placed, maps: Mapping[str, str]) -> Placed:
-    for place, record in placed:
-        if isinstance(record, dict):
-            mappings = {name: cell for name in maps if isinstance(cell := record.get(name), dict)}
-            record = record | {
-                name: [{maps[name]: key} | member for key, member in cell.items()] for name, cell in mappings.items()
-            }
-        yield place, record
+def _with_lists(record: Record, roles_of_keys: Mapping[str, str]) -> Record:
+    """Replace objects of objects by lists of their members, with the keys in a column."""
+    objects = {name: cell for name in roles_of_keys if isinstance(cell := record.get(name), dict)}
+    return record | {
+        name: [{roles_of_keys[name]: key} | member for key, member in cell.items()] for name, cell in objects.items()
+    }
 
 
-def _flat_records(placed: Placed, fixed_names: set[str]) -> Placed:
-    for place, record in placed:
-        yield place, dict(_flat_cells(record, fixed_names, "")) if isinstance(record, dict) else record
-
-
-def _flat_cells(record: Mapping[str, Any], fixed_names: set[str], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flat_cells(
+    record: Mapping[str, Any], fixed_names: Collection[str] = (), prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
     for key, cell in record.items():
         name = f"{prefix}{key}"
         if isinstance(cell, dict) and cell and name not in fixed_names:
@@ -122,27 +108,25 @@ def _flat_cells(record: Mapping[str, Any], fixed_names: set[str], prefix: str) -
             yield name, cell
 
 
-def _member_records(placed: Placed, column: str, others: set[str]) -> Placed:
-    for place, record in placed:
-        if not isinstance(record, dict):
-            yield place, record
-        elif members := objects_in(record.get(column)):
-            other_cells = {name: cell for name, cell in record.items() if name != column}
-            for index, member in enumerate(members):
-                cells = dict(_flat_cells(member, set(), ""))
-                renamed = {f"{column}.{key}" if key in others else key: cell for key, cell in cells.items()}
-                yield f"{place}/{index + 1}", other_cells | renamed
-        else:
-            yield place, f"{column!r} holds no object"
+def _member_records(record: Record, column: str, columns: Collection[str]) -> Iterator[Record]:
+    """Make a record of each member of a list; its keys that are columns already follow the name of the list."""
+    members = objects_in(record.get(column))
+    if not members:
+        raise Odd(f"{column!r} holds no object")
+    for member in members:
+        cells = {f"{column}.{key}" if key in columns else key: cell for key, cell in _flat_cells(member)}
+        yield _without_column(record, column) | cells
 
 
-def _pair_records(placed: Placed, column: str) -> Placed:
-    for place, record in placed:
-        if isinstance(record, dict) and (members := objects_in(record.get(column))):
-            other_cells = {name: cell for name, cell in record.items() if name != column}
-            named_members = {f"{column}_{index}": member for index, member in enumerate(members)}
-            record = other_cells | dict(_flat_cells(named_members, set(), ""))
-        yield place, record
+def _with_numbered_members(record: Record, column: str) -> Record:
+    """Replace a list of objects by columns of its members."""
+    members = objects_in(record.get(column))
+    cells = _flat_cells({f"{column}_{index}": member for index, member in enumerate(members)})
+    return _without_column(record, column) | dict(cells) if members else record
+
+
+def _without_column(record: Record, column: str) -> Record:
+    return {name: cell for name, cell in record.items() if name != column}
 
 
 def _names_something(records: Sequence[Mapping[str, Any]], column: str) -> bool:

@@ -9,30 +9,14 @@ from itertools import combinations, pairwise
 from shlex import quote
 from typing import Any
 
+from voirdire.tables.columns import COLUMN_WORDS, name_pattern
 from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_samples import MAX_CLASSES, ColumnSample, is_key
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
-_WINNER_NAME = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote(?!r)|result|outcome", re.IGNORECASE)
-COUNT_NAME = re.compile(
-    r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$", re.IGNORECASE
-)
-#: Words for the first and the second item, in texts such as ``response_a`` or ``A is better``.
-_SIDE_WORDS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("1", "0"))
-#: Words for an item and for the one that all are compared with.
-_BASELINE_WORDS = (
-    ("win", "loss"), ("wins", "losses"), ("win", "lose"), ("won", "lost"), ("better", "worse"), ("model", "baseline"),
-    ("system", "baseline"), ("model", "reference"), ("system", "reference"),
-)  # fmt: skip
+_WINNER_NAME, COUNT_NAME, _TIE_TEXT = map(name_pattern, ("winner", "count", "tie_text"))
+_SIDE_WORDS: list[list[str]] = COLUMN_WORDS["sides"]
 _SYSTEM_NAME = re.compile("model|policy|system", re.IGNORECASE)
-_TIE_TEXT = re.compile(
-    r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)", re.IGNORECASE
-)
-#: Words that make the meaning of a side ambiguous: "A is worse", "a tie".
-_AMBIGUOUS_WORDS = frozenset((
-    "worse", "worst", "not", "no", "lost", "loses", "loser", "rejected", "tie", "same", "equal", "both", "neither",
-    "draw", "or",
-))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,7 +28,7 @@ class Suggestion:
     is_complete: bool = True
 
 
-def _guess_winner_outcomes(column: ColumnSample, sides: Sequence[tuple[str, str]] = _SIDE_WORDS) -> dict[str, str]:
+def _guess_winner_outcomes(column: ColumnSample, sides: Sequence[Sequence[str]] = _SIDE_WORDS) -> dict[str, str]:
     """Guess the outcomes that the values of a column of winners mean; empty without a guess.
 
     Examples
@@ -60,7 +44,7 @@ def _guess_winner_outcomes(column: ColumnSample, sides: Sequence[tuple[str, str]
     words = {
         value: set(re.findall(r"[^\W\d_]+|\d+", value.lower())) for value in values if not _TIE_TEXT.fullmatch(value)
     }
-    ambiguous = _AMBIGUOUS_WORDS.difference(*sides)
+    ambiguous = set(COLUMN_WORDS["ambiguous"]).difference(*sides)
     if any(words_of_value & ambiguous for words_of_value in words.values()):
         return {}
     for pair in sides:
@@ -133,7 +117,7 @@ def suggest_baseline(columns: Sequence[ColumnSample], roles: Mapping[str, str]) 
     samples = {column.name: column for column in columns}
     winner, item = samples[roles["winner"]], samples[roles.get("system", roles.get("item", ""))]
     sentence = f"{winner.name!r} holds {' and '.join(winner.values)}: is each {item.name!r} compared with one baseline?"
-    if words := _guess_winner_outcomes(winner, _BASELINE_WORDS):
+    if words := _guess_winner_outcomes(winner, COLUMN_WORDS["with_baseline"]):
         winners = quote(",".join(f"{value}={outcome}" for value, outcome in words.items()))
         return [Suggestion(sentence, f"--set baseline=NAME --winners {winners}")]
     others = [value for value in winner.values if value not in (*item.values, *MISSING, *OUTCOME_WORDS)]
@@ -151,14 +135,14 @@ def are_called_alike(first_name: str, second_name: str) -> bool:
     (True, False)
     """
     words = [re.findall(r"[^\W\d_]+|\d+|[\W_]+", name.lower()) for name in (first_name, second_name)]
-    differing = [pair for pair in zip(*words, strict=False) if pair[0] != pair[1]]
-    return len(words[0]) == len(words[1]) and len(differing) == 1 and differing[0] in (("0", "1"), *_SIDE_WORDS)
+    differing = [list(pair) for pair in zip(*words, strict=False) if pair[0] != pair[1]]
+    return len(words[0]) == len(words[1]) and len(differing) == 1 and differing[0] in (["0", "1"], *_SIDE_WORDS)
 
 
-def _sides_of(pair: Sequence[ColumnSample], winner: ColumnSample) -> Sequence[tuple[str, str]]:
+def _sides_of(pair: Sequence[ColumnSample], winner: ColumnSample) -> list[list[str]]:
     """Words for the two items; 0 is the first if columns number the items from 0, except in a column on one item."""
     from_zero = [re.findall(r"\d+", column.name)[-1:] for column in pair] == [["0"], ["1"]]
-    return [("0", "1"), *_SIDE_WORDS] if from_zero and not re.search(r"[_ .-][01]$", winner.name) else _SIDE_WORDS
+    return [["0", "1"], *_SIDE_WORDS] if from_zero and not re.search(r"[_ .-][01]$", winner.name) else _SIDE_WORDS
 
 
 def _columns_of_winners(candidates: Sequence[ColumnSample], roles: Mapping[str, str]) -> list[Suggestion]:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWER_COLUMNS, find_roles, list_names, normalise_column_name
 from voirdire.tables.encode import MISSING
-from voirdire.tables.formats.column_content import (
-    check_means,
-    check_names_items,
-    check_no_text_columns,
-    check_totals,
-    column_asked_of_each,
-    count_cells,
-    has_repeats,
-    names_contexts,
-    numbers_rows,
-    numeric_columns,
-)
+from voirdire.tables.formats import column_content
 from voirdire.tables.formats.column_samples import is_covariate_name, is_key
 from voirdire.tables.formats.format import FormatOptions, read_records
 from voirdire.tables.formats.label_cells import LabelCells
@@ -66,7 +55,39 @@ def wide_rows(source: Source, options: FormatOptions, mapped: Mapping[str, str])
         return _label_rows_from_counts(source, options, mapped)
     places = _subject_columns(source, mapped, wide, options.columns)
     columns = answer_columns(source, options, places, wide)
-    return _answer_rows(source, options, places, columns, wide)
+    if options.table not in (None, *_ROW_TYPES):
+        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROW_TYPES)}, not {options.table}")
+    row_type: Any = _ROW_TYPES.get(options.table or "")
+    row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
+    if row_type is Score and wide == "judge":
+        column_content.check_no_text_columns(source, columns)
+    labels = LabelCells(options)
+    read_cell = _require_number if row_type is Score else labels.read
+
+    def notes(further: Mapping[str, str]) -> Iterator[Note]:
+        item = places.get("item")
+        if wide == "item":
+            if "judge" not in places and options.judge is None:
+                yield Note(
+                    f"{source.name}: no column says who answered: each row is a judge, named by its line "
+                    "(--map judge=COLUMN)"
+                )
+        elif item is None and not {"context", "system"} <= places.keys():
+            yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
+        yield from _item_notes(source, item)
+        if (
+            wide != "judge"
+            and not options.columns
+            and (covariates := [name for name in further if is_covariate_name(name)])
+        ):
+            yield Note(
+                f"{source.name}: by their names no {PLURALS[wide]}, and kept as they are: {', '.join(covariates)} "
+                "(--columns chooses)"
+            )
+        if note := labels.note(source):
+            yield note
+
+    return rows_of_cells(source, options, places, columns, row_type, lambda cell, subject: read_cell(cell), notes)
 
 
 def wide_roles(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> dict[str, str]:
@@ -95,7 +116,7 @@ def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chose
     if wide == "criterion" and _is_answered(source, known):
         del known["item"]
     places = known | {column: name for column, name in mapped.items() if column != wide}
-    if "item" in known and "item" not in mapped and names_contexts(source, places):
+    if "item" in known and "item" not in mapped and column_content.names_contexts(source, places):
         places = {"context": places.pop("item")} | places
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         remaining = [name for name in free if name not in places.values()]
@@ -107,19 +128,19 @@ def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chose
         if item is None:
             keys = [name for name in remaining if is_key(name)]
             if wide == "criterion":  # without judges each row is an item
-                keys = [name for name in keys if "judge" in places and has_repeats(source, name)]
+                keys = [name for name in keys if "judge" in places and column_content.has_repeats(source, name)]
             item = keys[0] if keys else None
             if item is None and wide != "criterion":
                 item = _first_column_as_item(source, remaining, wide)
             elif item is None and "judge" in places:
                 texts = [
                     name
-                    for name, counts in count_cells(source, remaining).items()
+                    for name, counts in column_content.count_cells(source, remaining).items()
                     if counts.texts and not counts.numbers
                 ]
-                item = column_asked_of_each(source, texts, places["judge"])
+                item = column_content.column_asked_of_each(source, texts, places["judge"])
         if item is not None:
-            crosses = "system" in places and "context" not in places and has_repeats(source, item)
+            crosses = "system" in places and "context" not in places and column_content.has_repeats(source, item)
             places["context" if crosses else "item"] = item
     return places
 
@@ -127,7 +148,7 @@ def _subject_columns(source: Source, mapped: Mapping[str, str], wide: str, chose
 def _is_answered(source: Source, known: Mapping[str, str]) -> bool:
     """True if the item column has another name, and its numbers repeat and occur in other columns, as answers do."""
     item = known.get("item", "item")
-    if normalise_column_name(item).startswith("item") or not count_cells(source, [item])[item].numeric:
+    if normalise_column_name(item).startswith("item") or not column_content.count_cells(source, [item])[item].numeric:
         return False
     subject_columns = [known[name] for name in ("item", "judge", "system", "run") if name in known]
     rows = [tuple(map(str, row)) for _, *row in source.cells(*subject_columns)]
@@ -141,10 +162,10 @@ def _first_column_as_item(source: Source, names: Sequence[str], wide: str) -> st
     if not names:
         return None
     first, *others = names
-    if wide == "counts" and count_cells(source, [first])[first].numbers:
-        return first if numbers_rows(source, first, others) else None
+    if wide == "counts" and column_content.count_cells(source, [first])[first].numbers:
+        return first if column_content.numbers_rows(source, first, others) else None
     if wide == "judge":
-        check_names_items(source, first, others)
+        column_content.check_names_items(source, first, others)
     return first
 
 
@@ -182,9 +203,9 @@ def answer_columns(
             "out, or choose the columns by --columns"
         )
     likely = [name for name in free if not is_covariate_name(name)] or free
-    columns = free if wide == "judge" or words else numeric_columns(source, likely)
+    columns = free if wide == "judge" or words else column_content.numeric_columns(source, likely)
     if wide == "judge":
-        check_means(source, columns)
+        column_content.check_means(source, columns)
     if not columns:
         description = WIDE_KINDS[wide] + ("" if wide == "judge" or words else " (none holds numbers alone)")
         raise InputError(
@@ -194,39 +215,53 @@ def answer_columns(
     return columns
 
 
-def _answer_rows(
-    source: Source, options: FormatOptions, places: Mapping[str, str], columns: Sequence[str], wide: str
+def rows_of_cells(
+    source: Source,
+    options: FormatOptions,
+    places: Mapping[str, str],
+    columns: Sequence[str],
+    row_type: Any,
+    read_cell: Callable[[Any, Mapping[str, Any]], Any],
+    notes: Callable[[Mapping[str, str]], Iterable[Note]],
 ) -> Iterator[Row]:
-    if options.table not in (None, *_ROW_TYPES):
-        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROW_TYPES)}, not {options.table}")
-    row_type: Any = _ROW_TYPES.get(options.table or "")
-    row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
-    kind, takes_words = TABLES[row_type], row_type is Label
-    if not takes_words and wide == "judge":
-        check_no_text_columns(source, columns)
+    """Read an answer from each cell of some columns.
+
+    Parameters
+    ----------
+    source : Source
+    options : FormatOptions
+    places : mapping of str to str
+        Columns of the subject of a row.
+    columns : sequence of str
+        Columns of answers.
+    row_type : type
+        `Vote`, `Score` or `Label`.
+    read_cell : callable
+        Reads the answer in a cell about a subject; it raises Odd.
+    notes : callable
+        Gives notes on the table by its further columns, after all rows.
+    """
+    wide, kind = str(options.wide), TABLES[row_type]
     further, lost_notes = further_columns(source, places, columns, row_type._fields)
     subjects = Subjects(source, places, further)
-    labels = LabelCells(options)
-    read_cell: Callable[[Any], Any] = labels.read if takes_words else _require_number
     empty = 0
 
     def read_answers(record: Record, place: str) -> Iterator[Row]:
         nonlocal empty
-        subject, further_cells = _names_of_row(subjects, record, place, further), subjects.further(record)
-        if wide == "criterion":
-            subject.setdefault("judge", options.judge or DEFAULT_JUDGE)
-        elif wide == "item":
-            subject.setdefault("judge", options.judge or place.rpartition(":")[2])
+        subject, further_cells = subject_names(subjects, record, place, row_type), subjects.further(record)
+        if wide != "judge":
+            line = DEFAULT_JUDGE if wide == "criterion" else place.rpartition(":")[2]
+            subject.setdefault("judge", options.judge or line)
         for name in columns:
             cell = record.get(name)
-            if (cell is None or cell == "") and (not takes_words or options.no_label != ""):
+            if (cell is None or cell == "") and (row_type is not Label or options.no_label != ""):
                 empty += 1
                 continue
             subject[wide] = name
             try:
-                if takes_words and isinstance(cell, str) and cell in MISSING and cell != options.no_label:
+                if row_type is Label and isinstance(cell, str) and cell in MISSING and cell != options.no_label:
                     raise Odd(f"label {cell!r} stands for a missing value")
-                row = row_type(**subject, **{ANSWER_COLUMNS[kind]: read_cell(cell)})
+                row = row_type(**subject, **{ANSWER_COLUMNS[kind]: read_cell(cell, subject)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
@@ -237,29 +272,9 @@ def _answer_rows(
     yield from read_records(source.records(), read_answers)
     yield from lost_notes
     yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
-    item = places.get("item")
-    if wide == "item":
-        if "judge" not in places and options.judge is None:
-            yield Note(
-                f"{source.name}: no column says who answered: each row is a judge, named by its line "
-                "(--map judge=COLUMN)"
-            )
-    elif item is None and not subjects.crosses:
-        yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
-    yield from _item_notes(source, item)
-    if (
-        wide != "judge"
-        and not options.columns
-        and (covariates := [name for name in further if is_covariate_name(name)])
-    ):
-        yield Note(
-            f"{source.name}: by their names no {PLURALS[wide]}, and kept as they are: {', '.join(covariates)} "
-            "(--columns chooses)"
-        )
+    yield from notes(further)
     if wide == "criterion" and "judge" not in places and options.judge is None:
         yield one_judge_note(source.name)
-    if note := labels.note(source):
-        yield note
     yield from subjects.notes()
     if empty:
         yield Note(f"{source.name}: {empty} empty cells: not asked")
@@ -270,11 +285,11 @@ def _item_notes(source: Source, item: str | None) -> Iterator[Note]:
         yield Note(f"{source.name}: items are named by the column {item!r}")
 
 
-def _names_of_row(subjects: Subjects, record: Record, place: str, further: Mapping[str, str]) -> dict[str, Any]:
-    """Names of the subject of a row without further columns; an item without a name is named by its line."""
+def subject_names(subjects: Subjects, record: Record, place: str, row_type: Any) -> dict[str, Any]:
+    """Names of the subject of a row in the columns of its kind; an item without a name is named by its line."""
     subject = subjects.names(record)
     subject.setdefault("item", place.rpartition(":")[2])
-    return {name: value for name, value in subject.items() if name not in further}
+    return {name: value for name, value in subject.items() if name in row_type._fields}
 
 
 def further_columns(
@@ -319,13 +334,13 @@ def _label_rows_from_counts(source: Source, options: FormatOptions, mapped: Mapp
         raise InputError(
             f"{source.name}: counts do not say who answered, but column {judge_column!r} is taken for judge; rename it"
         )
-    check_totals(source, columns)
+    column_content.check_totals(source, columns)
     further, lost_notes = further_columns(source, places, columns, Label._fields)
     subjects = Subjects(source, places, further)
     counted = Counted(source.name)
 
     def read_counts(record: Record, place: str) -> Iterator[Row]:
-        subject, further_cells = _names_of_row(subjects, record, place, further), subjects.further(record)
+        subject, further_cells = subject_names(subjects, record, place, Label), subjects.further(record)
         labels: dict[str, int] = {}
         for name in columns:
             try:

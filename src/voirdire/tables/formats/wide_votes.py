@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles
-from voirdire.tables.formats.format import FormatOptions, read_records
-from voirdire.tables.formats.long_table import DEFAULT_JUDGE, WinnerCells, one_judge_note, swap_column_note
-from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Columns, Note, Odd, Refused, Row, Vote, name_text, with_further_cells
+from voirdire.tables.formats.format import FormatOptions
+from voirdire.tables.formats.long_table import WinnerCells, swap_column_note
+from voirdire.tables.formats.rows import Note, Row, Vote, name_text
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.subjects import Subjects
-from voirdire.tables.formats.wide_table import PLURALS, WIDE_KINDS, answer_columns, further_columns
+from voirdire.tables.formats.wide_table import WIDE_KINDS, answer_columns, rows_of_cells
 from voirdire.tables.vote_columns import meaning_note
 
 _SUBJECT_ROLES = ("judge", "first", "second", "criterion", "context", "run")
@@ -27,43 +26,18 @@ def wide_vote_rows(source: Source, options: FormatOptions, mapped: Mapping[str, 
         The columns of the two items are unknown, or no other is left.
     """
     places, columns = _places_and_columns(source, options, mapped)
-    wide = str(options.wide)
-    further, lost_notes = further_columns(source, places, columns, Vote._fields)
-    subjects, winners = Subjects(source, places, further), WinnerCells(source, places, options.winners or {})
-    empty = 0
+    winners = WinnerCells(source, places, options.winners or {})
 
-    def read_votes(record: Record, place: str) -> Iterator[Row]:
-        nonlocal empty
-        subject, further_cells = subjects.names(record), subjects.further(record)
-        subject = {name: subject.get(name) for name in _SUBJECT_ROLES if name in places}
-        if wide == "criterion":
-            subject.setdefault("judge", options.judge or DEFAULT_JUDGE)
-        for name in columns:
-            cell = record.get(name)
-            if cell is None or cell == "":
-                empty += 1
-                continue
-            try:
-                winner = winners.read(name_text(cell), subject["first"], subject["second"])
-            except Odd as odd:
-                yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
-            else:
-                yield with_further_cells(Vote(**subject | {wide: name}, winner=winner), further_cells)
+    def read_winner(cell: Any, subject: Mapping[str, Any]) -> str:
+        return winners.read(name_text(cell), subject["first"], subject["second"])
 
-    if further:
-        yield Columns("votes", tuple(further))
-    yield from read_records(source.records(), read_votes)
-    yield from lost_notes
-    yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
-    if winners.words:
-        yield Note(meaning_note(winners.words))
-    if note := swap_column_note(further):
-        yield Note(f"{source.name}: {note}")
-    if wide == "criterion" and "judge" not in places and options.judge is None:
-        yield one_judge_note(source.name)
-    yield from subjects.notes()
-    if empty:
-        yield Note(f"{source.name}: {empty} empty cells: not asked")
+    def notes(further: Mapping[str, str]) -> Iterator[Note]:
+        if winners.words:
+            yield Note(meaning_note(winners.words))
+        if note := swap_column_note(further):
+            yield Note(f"{source.name}: {note}")
+
+    return rows_of_cells(source, options, places, columns, Vote, read_winner, notes)
 
 
 def wide_vote_roles(source: Source, options: FormatOptions, mapped: Mapping[str, str]) -> dict[str, str]:

@@ -5,27 +5,41 @@ r_ki be the number of right labels of judge k on i minus its expectation n_ki p_
 v_ki = n_ki p_k (1 - p_k) its variance. Sums of products of two judges' residuals are the realised discrepancies of
 :mod:`voirdire.trust.residuals`; tests and the effective number of judges are the same as for votes
 (:mod:`voirdire.trust.dependence`). As the classes are estimated from the labels, the dependence of a clique that
-dominates the consensus is partly hidden.
+dominates the consensus is partly hidden, and the effective number of judges is an upper bound.
+
+In panels, score tests (:mod:`.labels.pair_scores`) replace these tests. Judges form a group where pairs agree beyond
+the difficulty of items, and the group does not agree with the other judges as well (``MAX_AGREEMENT_WITH_OTHERS``),
+as it would on items that are hard for all. A group that shares mistakes and a group that alone sees the right class
+give the same labels.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.answers import sample_categorical
+from voirdire.kinds.labels.families import families_by_answers
 from voirdire.kinds.labels.influence import label_units as units_of
+from voirdire.kinds.labels.pair_scores import PairScores, pair_scores
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import draw_states_and_rates, expand_units
 from voirdire.kinds.labels.wide_residuals import wide_residuals
-from voirdire.model.problem import Check
+from voirdire.model.problem import Check, Level, list_names
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
-from voirdire.trust.dependence import alike_pairs_in_words, most_alike, pairwise_dependence
+from voirdire.trust.dependence import Correlations, Dependence, alike_pairs_in_words, most_alike, pairwise_dependence
 from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
 SIGNIFICANCE_LEVEL = 0.01  # familywise, over all pairs of judges
+DIFFICULTY_LEVEL = 0.005  # significance level of the difficulty of items
+MAX_AGREEMENT_WITH_OTHERS = 1.64  # largest score of a group's agreement with the other judges
+MIN_GROUP_DISTANCE = 0.5  # smallest distance of the label shares of a group and of the others on items that are named
+MAX_NAMED_ITEMS = 3
 
 
 def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> Residuals:
@@ -130,20 +144,97 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         if wide_sums is not None and is_sampled
         else ")"
     )
+    item_words = "more items" if (problem.known >= 0).any() else "items"
+    scores = pair_scores(problem, posterior, rng)
+    if scores is not None:
+        return [_panel_check(problem, dependence, scores, summary, item_words)]
     similar = most_alike(dependence, SIGNIFICANCE_LEVEL)
     if not similar:
-        return [
-            Check("dependence", "ok", dependence.size, f"{summary}: none err together more than the model expects.")
-        ]
+        return [_independent(dependence, summary)]
     pairs = alike_pairs_in_words([problem.judges[judge] for judge in residuals.judges], similar)
     if not dependence.matters:
         message = dependence.minor_message(f"{pairs} are right and wrong together", f"{count} judges{subset_note}")
         return [Check("dependence", "ok", dependence.size, message)]
-    weight_note = "many times over" if dependence.size < 0.5 * count else "more than once"
-    item_words = "more items" if (problem.known >= 0).any() else "items"
     message = (
         f"{summary}: {pairs} are right and wrong together far more than independent judges. Their "
-        f"shared mistakes count as evidence {weight_note}: drop copies, name families (families=, --families), and "
-        f"pass {item_words} of known class (anchors=..., --anchors)."
+        f"shared mistakes count as evidence {_times_counted(dependence)}: drop copies, name families (families=, "
+        f"--families), and pass {item_words} of known class (anchors=..., --anchors)."
     )
-    return [Check("dependence", "fail" if dependence.high < 0.5 * count else "warn", dependence.size, message)]
+    return [Check("dependence", _warning_level(dependence), dependence.size, message)]
+
+
+def _independent(dependence: Dependence, summary: str) -> Check:
+    return Check("dependence", "ok", dependence.size, f"{summary}: none err together more than the model expects.")
+
+
+def _times_counted(dependence: Dependence) -> str:
+    return "many times over" if dependence.size < 0.5 * len(dependence.z) else "more than once"
+
+
+def _warning_level(dependence: Dependence) -> Level:
+    return "fail" if dependence.high < 0.5 * len(dependence.z) else "warn"
+
+
+def _panel_check(
+    problem: LabelsProblem, dependence: Dependence, scores: PairScores, summary: str, item_words: str
+) -> Check:
+    """Name groups of judges that err together, or say that groups and difficult items cannot be distinguished."""
+    is_difficult = scores.difficulty > -NormalDist().inv_cdf(DIFFICULTY_LEVEL)
+    groups = [
+        group
+        for group in _groups(replace(dependence, z=scores.beyond_difficulty))
+        if len(group) < len(problem.judges) and scores.between(group) < MAX_AGREEMENT_WITH_OTHERS
+    ]
+    if not groups:
+        if not is_difficult and not most_alike(replace(dependence, z=scores.z), SIGNIFICANCE_LEVEL):
+            return _independent(dependence, summary)
+        # copies that are taken for the class leave no residuals, but answer alike
+        family_of = families_by_answers(problem)
+        families = np.array([family_of.get(judge, judge) for judge in problem.judges])
+        members = [np.flatnonzero(families == name) for name in dict.fromkeys(families.tolist())]
+        groups = [group for group in members if 1 < len(group) < len(problem.judges)]
+    size_note = f"{summary}: " if dependence.matters else ""
+    remedy = (
+        "name judges of one base model or prompt as a family (families=, --families). If you know of none, pass "
+        f"{item_words} of known class (anchors=..., --anchors)"
+    )
+    if groups:
+        groups_named = [" and ".join(problem.judges[judge] for judge in group) for group in groups]
+        items = list_names(_disputed_items(problem, groups[0]), verb=False)
+        such_as = f", such as {items}, on which {groups_named[0]} differ from the others" if items else ""
+        message = (
+            f"{size_note}{'; '.join(groups_named)} are right and wrong together far more than independent judges. They "
+            "share mistakes, or the other judges do; labels cannot tell which. Shared mistakes count as evidence "
+            f"{_times_counted(dependence)}, and intervals of accuracy are too narrow: {remedy}{such_as}: there judges "
+            "who share mistakes are wrong."
+        )
+        return Check("dependence", _warning_level(dependence), dependence.size, message)
+    message = (
+        f"{size_note}Judges are right and wrong on the same items far more than independent judges. Items differ in "
+        "difficulty, or some judges share mistakes; labels cannot tell which. Shared mistakes count as evidence "
+        f"{_times_counted(dependence)}: {remedy}, drawn at random."
+    )
+    return Check("dependence", _warning_level(dependence), dependence.size, message)
+
+
+def _groups(correlations: Correlations) -> list[Ints]:
+    """Judges linked by pairs that agree too much, as positions; the most similar judges first."""
+    pairs = most_alike(correlations, SIGNIFICANCE_LEVEL)
+    group = np.arange(len(correlations.z))
+    for first, second in pairs:
+        group[group == group[second]] = group[first]
+    return [np.flatnonzero(group == code) for code in dict.fromkeys(group[[first for first, _ in pairs]].tolist())]
+
+
+def _disputed_items(problem: LabelsProblem, group: Ints) -> list[str]:
+    """Names of the items on which judges of a group and the others differ most."""
+    shape = (2, len(problem.unit_item), len(problem.labels))
+    shares = np.zeros(shape)
+    side = np.isin(problem.table.judge, group).astype(int)
+    np.add.at(shares, (side, units_of(problem), problem.answer_codes(problem.table)), 1.0)
+    total = shares.sum(axis=2, keepdims=True)
+    shares /= np.maximum(total, 1.0)
+    distance = 0.5 * np.abs(shares[0] - shares[1]).sum(axis=1) * (total > 0).all(axis=0)[:, 0] * (problem.known < 0)
+    order = np.argsort(-distance, kind="stable")
+    disputed = problem.unit_item[order[distance[order] > MIN_GROUP_DISTANCE]]
+    return [problem.items[item] for item in dict.fromkeys(disputed.tolist())][:MAX_NAMED_ITEMS]

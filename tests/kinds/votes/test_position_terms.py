@@ -1,4 +1,4 @@
-"""Effects of being shown first that differ by item."""
+"""Effects of being shown first that differ by item: the term, and the check that asks for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voirdire.errors import InputError
 TERMS = "item + position:item"
 
 
-def panel(seed: int, sd: float, votes: int = 2000) -> pd.DataFrame:
+def panel(seed: int, sd: float, contexts: int = 1, votes: int = 2000) -> pd.DataFrame:
     """Votes of five judges on nine items at even distances, each with an effect of its position on log-odds."""
     rng = np.random.default_rng(seed)
     strength, effect = np.linspace(-1.5, 1.5, 9), sd * rng.normal(size=9)
@@ -25,7 +25,12 @@ def panel(seed: int, sd: float, votes: int = 2000) -> pd.DataFrame:
     columns = {"first": first, "second": second, "winner": np.where(is_first, first, second)}
     table = pd.DataFrame({name: [f"i{code}" for code in codes] for name, codes in columns.items()})
     table.insert(0, "judge", [f"j{code}" for code in rng.integers(5, size=votes)])
-    return table
+    return table if contexts == 1 else table.assign(context=[f"c{code}" for code in rng.integers(contexts, size=votes)])
+
+
+def position_checks(result: voirdire.Fit) -> list[str]:
+    checks = result.checks()
+    return [*checks.loc[checks["check"] == "item-position", "message"]]
 
 
 def test_effects_of_position_change_sign_with_the_order_and_scores_do_not() -> None:
@@ -64,3 +69,20 @@ def test_an_unknown_order_has_no_effects_and_a_column_of_that_name_is_the_users(
     assert effect["unit"] == pytest.approx(place.to_numpy().std(), rel=0.01)
     (shown,) = voirdire.fit(table, terms="item + position", method="map").as_dict()["covariates"]
     assert shown["unit"] == 1.0
+
+
+def test_the_check_names_the_term_and_is_silent_with_it() -> None:
+    table = panel(3, 1.5)
+    (message,) = position_checks(voirdire.fit(table, method="laplace"))
+    assert f'Fit --terms "{TERMS}" (terms=)' in message
+    assert not position_checks(voirdire.fit(table, terms=TERMS, method="laplace"))
+    (message,) = position_checks(voirdire.fit(panel(3, 1.5, contexts=4), method="laplace"))
+    assert '"item + item:context + position:item"' in message
+
+
+def test_the_check_is_silent_on_tables_of_the_model_and_where_positions_have_no_model() -> None:
+    fired = [bool(position_checks(voirdire.fit(panel(seed, 0.0, votes=600), method="map"))) for seed in range(10)]
+    assert sum(fired) == 0
+    assert not position_checks(voirdire.fit(panel(3, 1.5), model="learned-crowd-bt", method="map"))
+    two = panel(3, 1.5).query("first in ('i0', 'i1') and second in ('i0', 'i1')")
+    assert not position_checks(voirdire.fit(two, method="map"))

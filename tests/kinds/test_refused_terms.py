@@ -104,8 +104,11 @@ def test_numbers_alike_for_all_items_of_each_ranking() -> None:
         (SCORES, "judge, item, context, run, time, length"),
         (SCORES.assign(time=range(len(SCORES)), group="g"), "judge, item, context, run, time, group, length"),
         (RANKINGS, "judge, item, context, length"),
-        (VOTES, "judge, item"),
-        (VOTES.assign(chars_first=1.0, chars_second=range(len(VOTES)), topic="t"), "judge, item, chars, topic"),
+        (VOTES, "judge, item, position"),
+        (
+            VOTES.assign(chars_first=1.0, chars_second=range(len(VOTES)), topic="t"),
+            "judge, item, position, chars, topic",
+        ),
     ],
     ids=["scores", "scores with time", "rankings", "votes", "votes with columns"],
 )

@@ -23,7 +23,7 @@ from voirdire.model.panel_density import (
 )
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import FACTOR_SEPARATOR, TERM_SEPARATOR, TermRow
-from voirdire.tables.covariates import OWN_FAMILY
+from voirdire.tables.covariates import OWN_FAMILY, POSITION
 from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.further import (
     BY_OPTION,
@@ -115,7 +115,11 @@ def attach_terms(
                 f"terms: {name} needs families=, item_families=, and no without_own_family; pass both alone, or leave "
                 "it out"
             )
-        elif name not in (*extended.further.covariates, *extended.further.factors):
+        elif name in (*extended.further.covariates, *extended.further.factors):
+            continue
+        elif name == POSITION and hasattr(extended, POSITION) and name not in further_names(extended):
+            extended = _add_positions(extended)
+        else:
             _check_name(name, extended, of_judges, request.by)
             extended = with_column(extended, name)
             data_type = "numbers" if name in extended.further.covariates else "names"
@@ -139,6 +143,17 @@ def with_families(table: Any, families: object) -> Any:
     """Add the factor of families of judges to a table; a judge that is alone in its family has no family."""
     code, levels = shared_families(read_families(families, table.judges), table.judges)
     return table.with_further(table.further.with_factor(FAMILY, levels, np.array(code)[table.judge]))
+
+
+def _add_positions(table: Any) -> Any:
+    """Add the position of both items as a covariate, whose unit is the change from second to first."""
+    if table.position is None:
+        raise InputError(
+            "terms: which item was shown first is unknown, so effects of position are, too; leave position out, or say "
+            "which was first (--order shown where it is that of the columns)"
+        )
+    numbers = table.position[..., None]
+    return table.with_further(table.further.with_covariates((POSITION,), numbers, np.ones(1), np.zeros(1)))
 
 
 def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any) -> None:
@@ -181,6 +196,7 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
     levels |= {TIME: () if table.time is None else np.unique(table.time)}
     usable = [factor for factor, labels in levels.items() if factor in ("judge", "item") or len(labels) > 1]
     usable += ["group"] if "group" in of_judges and table.groups else []
+    usable += [POSITION] if getattr(table, POSITION, None) is not None else []
     allowed = list(dict.fromkeys([*usable, *further.covariates, *further.factors, *further_names(table)]))
     raise InputError(
         f"terms: the {table.data} have no column {name!r}; terms of this table may name {', '.join(allowed)}"

@@ -44,7 +44,7 @@ def list_tools() -> tuple[type[Format], ...]:
         value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Format) and value.__module__ == module.__name__
+        if isinstance(value, type) and issubclass(value, Format) and "title" in vars(value)
     )
 
 

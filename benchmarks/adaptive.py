@@ -26,8 +26,7 @@ from scipy.stats import norm
 
 import voirdire
 from voirdire.adaptive.design import design_order, starting_questions
-from voirdire.adaptive.replay import replay_votes
-from voirdire.adaptive.rounds import Course, Request, choose_rounds
+from voirdire.adaptive.rounds import Course, Request, choose_rounds, replay_votes
 
 RUNS = int(os.environ.get("VOIRDIRE_BENCH_RUNS", "1" if small() else "5"))
 STOPS = int(os.environ.get("VOIRDIRE_BENCH_STOPS", "2" if small() else "500"))

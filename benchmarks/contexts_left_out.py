@@ -12,7 +12,7 @@ import voirdire
 from voirdire.infer.posterior import thinned_draws
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities, sample_new_context
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "crowd-bt")
 DRAWS = 250  # of a fit, each in two contexts of its own where the model has contexts

@@ -13,10 +13,10 @@ from common import show, small
 from scipy import stats
 
 import voirdire
-from voirdire.decide.confidence_sequence import log_mean_evidence
+from voirdire.decide.e_values import log_mean_evidence
 from voirdire.decide.gate import ITEMS
+from voirdire.decide.gate_answers import PLANNED_ANSWERS, bound_distance, prediction_powered_difference
 from voirdire.decide.gate_pairs import Differences
-from voirdire.decide.gate_people import PLANNED_ANSWERS, bound_distance, prediction_powered_difference
 
 RELEASES = 100 if small() else 4000
 BY_VERB = 10 if small() else 400

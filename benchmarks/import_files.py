@@ -16,7 +16,7 @@ from common import show, small
 SIZE, ROWS = (20 * 10**6, 100_000) if small() else (2 * 10**9, 10_000_000)
 COMMAND = """
 import json, resource, sys, time
-from voirdire.tables.formats.folder import import_files
+from voirdire.tables.formats.conversion_report import import_files
 start = time.process_time()
 found = import_files([sys.argv[1]], sys.argv[2])
 seconds = time.process_time() - start

@@ -15,9 +15,9 @@ import jax
 import numpy as np
 from common import shared, show
 
-from voirdire.infer.convergence import convergence_diagnostics
 from voirdire.infer.device.choice import device_chain_count, find_gpu
 from voirdire.infer.device.executor import Device
+from voirdire.infer.diagnose import convergence_diagnostics
 from voirdire.infer.latent_gaussian.cost import FEW_CHAINS
 from voirdire.infer.latent_gaussian.moves import Moves
 from voirdire.infer.mode import find_mode

@@ -29,7 +29,7 @@ from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
-from voirdire.trust.shared_errors import family_answer_weight
+from voirdire.trust.residuals import family_answer_weight
 
 SIZES = (10, 20, 40)
 DRAWS = 100

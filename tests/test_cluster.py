@@ -237,13 +237,13 @@ def test_a_plan_of_the_command_line_is_the_same_on_a_cluster(client: Any) -> Non
 
 @pytest.mark.slow
 def test_workers_with_another_voirdire_are_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.cluster._our_version", lambda: "0.0.1")
+    monkeypatch.setattr("voirdire.parallel._our_version", lambda: "0.0.1")
     with pytest.raises(InputError, match=r"worker tcp://.* has voirdire .*; install voirdire==0\.0\.1 there"):
         list(run_parallel(abs, [1], 1, client))
 
 
 def test_an_address_where_nothing_answers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.cluster.ANSWER_TIMEOUT", 1)
+    monkeypatch.setattr("voirdire.parallel.ANSWER_TIMEOUT", 1)
     with pytest.raises(InputError, match=r"cluster tcp://127\.0\.0\.1:9: no Dask scheduler answers"):
         list(run_parallel(abs, [1], 1, "tcp://127.0.0.1:9"))
     with pytest.raises(InputError, match=r"client is 7; must be a distributed\.Client or the address"):

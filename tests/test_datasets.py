@@ -18,8 +18,7 @@ import pytest
 import voirdire
 from voirdire import InputError, datasets
 from voirdire.datasets import convert, gold, mtrepro
-from voirdire.datasets.cache import RemoteFile, fetch_files, is_cached
-from voirdire.datasets.copies import find_files
+from voirdire.datasets.cache import RemoteFile, fetch_files, find_files, is_cached
 from voirdire.datasets.registry import REGISTRY
 
 # Where the local copy of each upstream file is, in the order of the registry's files.

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import VERBS, app
+from voirdire.infer.checks import check_sampling
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -109,7 +111,8 @@ def test_the_page_of_checks_names_every_check_and_no_other(project: Path) -> Non
     package = Path(voirdire.__file__).parent
     sources = [path for part in ("infer", "kinds", "trust") for path in sorted((package / part).rglob("*.py"))]
     source = "".join(path.read_text(encoding="utf-8") for path in sources)
-    made = set(re.findall(r'(?:\bCheck|_threshold_check|names_check)\(\s*"([a-z_-]+)"', source)) - {"a", "b"}
+    made = set(re.findall(r'(?:\bCheck|names_check)\(\s*"([a-z_-]+)"', source)) - {"a", "b"}
+    made |= {check.check for check in check_sampling(defaultdict(float))}
     text = (project / "docs" / "checks.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| check \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)
     named = {name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}

@@ -28,8 +28,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from voirdire.datasets.cache import is_cached
-from voirdire.datasets.copies import find_files, find_part_files
+from voirdire.datasets.cache import find_files, find_part_files, is_cached
 from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir

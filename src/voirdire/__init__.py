@@ -86,7 +86,7 @@ FIT_VERBS = {
     "export": "voirdire.report.exports",
     "next_comparisons": "voirdire.fit.next.suggest",
     "next_rankings": "voirdire.fit.next.rankings",
-    "notebook": "voirdire.report.notebook",
+    "notebook": "voirdire.report.html",
     "plot": "voirdire.report.figures",
     "report": "voirdire.report.verb",
     "save": "voirdire.fit.store",

@@ -10,8 +10,7 @@ import pytest
 
 from voirdire import fit
 from voirdire.adaptive import replay_votes
-from voirdire.adaptive.replay import drive_rounds
-from voirdire.adaptive.rounds import Course, Request, choose_rounds
+from voirdire.adaptive.rounds import Course, Request, choose_rounds, drive_rounds
 from voirdire.errors import InputError
 from voirdire.fit.next.suggest import next_comparisons
 

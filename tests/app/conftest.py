@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from voirdire.app.guard import Guard
 from voirdire.app.routes import make_app
+from voirdire.app.server import Guard
 from voirdire.app.session import Sessions
 
 PORT, TOKEN = 8123, "the-secret-of-this-server"

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.app.people import asking_page, informative_questions, read_answers
+from voirdire.app.choices import asking_page, informative_questions, read_answers
 from voirdire.errors import InputError
 
 ASKED = [

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import voirdire
-from voirdire.app.guard import CONTENT_POLICY
+from voirdire.app.server import CONTENT_POLICY
 from voirdire.cli import app
 
 from .conftest import OWN, PORT, TOKEN, VOTES, files_under

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from voirdire import InputError
 from voirdire.cli import app
 from voirdire.collect import collect
-from voirdire.collect.shown_prompts import prompts_planned, prompts_sent, protocol_templates
+from voirdire.collect.dry_run import prompts_planned, prompts_sent, protocol_templates
 
 pytestmark = pytest.mark.usefixtures("toy_protocol")
 ITEMS = pd.DataFrame({"id": ["a", "b", "c"], "text": ["one", "two\x1b[31m", "three"]})

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from voirdire import InputError
 from voirdire.cli import app
 from voirdire.collect import Prompts
+from voirdire.collect.dry_run import prompts_planned, protocol_templates
 from voirdire.collect.plan import make_plan
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import PACKAGE_PROMPTS, required_variables
-from voirdire.collect.shown_prompts import prompts_planned, protocol_templates
 
 PANEL = {
     "judges": [{"name": name, "model": "m", "base_url": "http://localhost:1/v1"} for name in ("ann", "bob", "cem")]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from voirdire.decide.change_point import find_change, log_change_evidence
+from voirdire.decide.e_values import find_change, log_change_evidence
 from voirdire.typing import Floats
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from voirdire.decide.confidence_sequence import (
+from voirdire.decide.e_values import (
     HORIZON_WEIGHTS,
     HORIZONS,
     MAX_LOSS_SHARE,

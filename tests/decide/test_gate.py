@@ -12,11 +12,10 @@ import pytest
 from scipy import integrate, stats
 
 import voirdire
-from voirdire.decide.confidence_sequence import log_mean_evidence
+from voirdire.decide.e_values import log_mean_evidence
 from voirdire.decide.gate import verdict_sentence
-from voirdire.decide.gate_answers import read_differences
+from voirdire.decide.gate_answers import bound_distance, read_differences
 from voirdire.decide.gate_pairs import Versions
-from voirdire.decide.gate_people import bound_distance
 from voirdire.decide.gate_verdicts import expected_losses
 from voirdire.errors import InputError
 

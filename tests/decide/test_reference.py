@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.decide.reference import reference_rates
+from voirdire.decide.board import reference_rates
 from voirdire.tables import read_votes
 
 SHARES = {"good": 0.8, "fair": 0.5, "poor": 0.2}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.unseen import predictive_draws
+from voirdire.kinds.target_predictions import predictive_draws
 from voirdire.notices import listen_for_notes
 
 RNG = np.random.default_rng(3)

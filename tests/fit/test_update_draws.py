@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from voirdire import Fit, fit, load
+from voirdire.infer.by_old_draws import transport_draws
 from voirdire.infer.latent_gaussian.draw_extension import extend_draws
-from voirdire.infer.latent_gaussian.draw_transport import transport_draws
 
 
 def votes_of(count: int, *, contexts: int = 0, seed: int = 3) -> pd.DataFrame:

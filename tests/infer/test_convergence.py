@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voirdire.infer import to_arviz
-from voirdire.infer.convergence import convergence_diagnostics
+from voirdire.infer.diagnose import convergence_diagnostics
 
 
 def series(chains: int, length: int, rho: float, seed: int = 0) -> np.ndarray:
@@ -56,6 +56,6 @@ def test_they_are_those_of_arviz_of_odd_draws(kind: str) -> None:
 def test_many_values_are_worked_on_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     draws = series(4, 50, 0.3)
     whole = convergence_diagnostics(draws)
-    monkeypatch.setattr("voirdire.infer.convergence.BATCH_SIZE", 1)
+    monkeypatch.setattr("voirdire.infer.diagnose.BATCH_SIZE", 1)
     for part, all_ in zip(convergence_diagnostics(draws), whole, strict=True):
         np.testing.assert_array_equal(part, all_)

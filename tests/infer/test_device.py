@@ -14,8 +14,7 @@ from encoded_panels import CONTINUOUS, DIVIDED, MANY, SHARP, WELL_IDENTIFIED, pl
 import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.device import choice
-from voirdire.infer.device.coordinates import arrays_of, coordinates_of
-from voirdire.infer.device.executor import Device
+from voirdire.infer.device.executor import Device, arrays_of, coordinates_of
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
 from voirdire.infer.latent_gaussian.rescaling import apply_steps, draw_steps
 

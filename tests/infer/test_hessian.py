@@ -8,7 +8,7 @@ import pytest
 
 from voirdire.infer import Derivatives, derivatives
 from voirdire.infer.autodiff import TAPE_NUMPY, Node
-from voirdire.infer.hessian import hessian_matrix
+from voirdire.infer.derivatives import hessian_matrix
 from voirdire.kinds import encode_labels, encode_votes
 from voirdire.model import load_model
 from voirdire.model.problem import Problem

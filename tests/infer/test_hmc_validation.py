@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import find_mode, laplace_approximation
-from voirdire.infer.hmc_validation import validate_by_hmc
+from voirdire.infer.checks import validate_by_hmc
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Method
 from voirdire.infer.refine import MAX_RESAMPLED_PARAMETERS, laplace_draws

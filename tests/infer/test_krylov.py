@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.krylov import TOLERANCE, inverse_root
+from voirdire.infer.matrix_free import TOLERANCE, inverse_root
 
 
 def precision(size: int, seed: int) -> np.ndarray:

@@ -12,8 +12,7 @@ from value_points import value_point
 
 from voirdire import fit
 from voirdire.errors import InputError
-from voirdire.infer import pymc_samplers
-from voirdire.infer.pymc_model import free_draws, pymc_model, variable_draws
+from voirdire.infer.pymc_model import free_draws, pymc_model, sample_pymc, variable_draws
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
 from voirdire.tables import read_votes
@@ -95,4 +94,4 @@ def test_a_sampler_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nutpie" else real(name))
     problem = encode_votes(load_model("bradley-terry"), read_votes(table()))
     with pytest.raises(InputError, match="sampler 'nutpie' is not installed; pip install nutpie"):
-        pymc_samplers.sample_pymc(problem, "nutpie", 0, 1, 20, 4)
+        sample_pymc(problem, "nutpie", 0, 1, 20, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.trust_region import correct_preconditioner, minimise_trust_region
+from voirdire.infer.matrix_free import correct_preconditioner, minimise_trust_region
 from voirdire.model.density import Curvature
 from voirdire.typing import Floats
 

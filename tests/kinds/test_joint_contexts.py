@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire.infer.latent_gaussian.marginal import find_conditional_mode, marginal_gradient
-from voirdire.kinds.scores.response_probabilities import score_probabilities
+from voirdire.kinds.scores.predict import score_probabilities
 from voirdire.kinds.scores.results import judge_values
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 
 ONE_VOTE = pd.DataFrame({"judge": ["gpt"], "first": ["x"], "second": ["y"], "winner": ["x"]})
 ONE_RANKING = pd.DataFrame({"judge": "gpt", "item": ["x", "y", "z"], "rank": [1, 2, 3]})

@@ -21,7 +21,7 @@ from scipy import stats
 from value_points import value_point
 
 from voirdire.infer import Derivatives, autodiff, engine
-from voirdire.infer.hessian import hessian_matrix
+from voirdire.infer.derivatives import hessian_matrix
 from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds import Request, kind_of
 from voirdire.kinds.further_terms import resolve_terms

@@ -13,8 +13,7 @@ from voirdire.kinds.votes.layout import vote_terms
 from voirdire.model import load_model, model_names
 from voirdire.model.design import Cells, Scale, Term
 from voirdire.model.family.sharpness import sharpness_family
-from voirdire.model.family.two_coin import two_coin_family
-from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND
+from voirdire.model.family.two_coin import DIFFERENCE, FIRST, SECOND, two_coin_family
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
 

@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire import InputError
 from voirdire.cli import app
-from voirdire.collect.ask.page import page_text, write_page
-from voirdire.collect.ask.questions import read_questions
+from voirdire.collect.questionnaire import page_text, read_questions, write_page
 
 HOSTILE = (
     "<script>window.hit=1</script><img src=x onerror='window.hit=1'>",

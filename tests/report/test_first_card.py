@@ -12,9 +12,8 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.model import Check
-from voirdire.report.compare import compare_fits
-from voirdire.report.compare_page import compare_page
-from voirdire.report.figures.side_by_side import rows_comparing_runs
+from voirdire.report.compare import compare_fits, compare_page
+from voirdire.report.figures.rows import rows_comparing_runs
 from voirdire.report.fit_page import fit_page
 from voirdire.report.output import render_page
 from voirdire.report.page import Figure

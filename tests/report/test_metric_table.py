@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from voirdire import InputError, metaeval
 from voirdire.cli import app
-from voirdire.report.latex import escape_latex
 from voirdire.report.metric_table import write_metric_table
+from voirdire.report.text_formats import escape_latex
 
 NAMES = {"pearson": "r", "spearman": "rho", "kendall_tau_b": "tau-b"}
 

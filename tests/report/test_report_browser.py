@@ -17,8 +17,7 @@ import pytest
 import voirdire
 from voirdire import Fit, fit
 from voirdire.folders import write_file
-from voirdire.report.compare import Comparison
-from voirdire.report.compare_page import compare_page
+from voirdire.report.compare import Comparison, compare_page
 from voirdire.report.output import check_format, render_page
 from voirdire.report.sources import save_rows
 from voirdire.report.verb import report

@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 from voirdire import Fit, InputError, fit
 from voirdire.cli import app
 from voirdire.report import loo
-from voirdire.report.compare import compare_fits, read_fits
-from voirdire.report.compare_page import compare_page
+from voirdire.report.compare import compare_fits, compare_page, read_fits
 from voirdire.report.output import render_page
 from voirdire.report.page import Figure
 

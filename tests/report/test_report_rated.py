@@ -16,7 +16,7 @@ from voirdire.kinds import find_kind
 from voirdire.kinds.labels.answers import leave_one_out_probabilities as labels_left_out
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.scores.answers import leave_one_out_probabilities as scores_left_out
-from voirdire.kinds.scores.response_probabilities import score_probabilities
+from voirdire.kinds.scores.predict import score_probabilities
 from voirdire.report.figure_blocks import calibration_blocks, predictive_check_blocks
 from voirdire.report.figures import predictive
 from voirdire.report.page import Figure, Text

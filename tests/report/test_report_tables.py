@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from voirdire.report.latex import escape_latex as tex
-from voirdire.report.latex import latex_table
-from voirdire.report.markdown import escape_markdown as md
-from voirdire.report.markdown import markdown_table
 from voirdire.report.rounding import column_decimals, decimals_of_width, fixed_decimals
 from voirdire.report.table import make_table
+from voirdire.report.text_formats import escape_latex as tex
+from voirdire.report.text_formats import escape_markdown as md
+from voirdire.report.text_formats import latex_table, markdown_table
 
 
 @given(st.floats(1e-5, 1e5))

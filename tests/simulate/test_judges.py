@@ -26,7 +26,7 @@ from voirdire.simulate import (
     TwoCoin,
     VerbosityBiased,
 )
-from voirdire.simulate.questions import FIRST, SECOND, TIE, UNANSWERED, Questions
+from voirdire.simulate.judges.base import FIRST, SECOND, TIE, UNANSWERED, Questions
 
 N = 200_000
 

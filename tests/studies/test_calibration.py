@@ -15,7 +15,7 @@ from voirdire.model import Model, load_model, specification_folder
 from voirdire.model.terms import RELIABILITY
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.coins import Fixed
-from voirdire.model.terms.reliability import Observations, Values
+from voirdire.model.terms.term import Observations, Values
 from voirdire_studies import calibration, load_study, run_study
 from voirdire_studies.prior_panels import PriorPanel, draw_from_prior, panel_of
 from voirdire_studies.runner import JOURNAL

@@ -18,7 +18,7 @@ import pytest
 
 from voirdire import InputError, read
 from voirdire.tables import read_scores
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.formats.rows import Score
 from voirdire.tables.formats.table_rows import Rows
 
@@ -209,7 +209,7 @@ def scores(path: Path, rows: int) -> Path:
 
 
 def test_the_bound_is_named_and_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size_limits, "STREAMED_MINIMUM", 2**19)
+    monkeypatch.setattr(failures, "STREAMED_MINIMUM", 2**19)
     path = scores(tmp_path / "scores.csv.gz", 200_000)
     with pytest.raises(InputError, match=r"unpacks to more than [\d,]+ bytes; .* set VOIRDIRE_UNPACKED=20GB"):
         read_scores(path)
@@ -254,13 +254,13 @@ def test_lines_and_records_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(json_text, "_CHUNK_CHARACTERS", 100)
     monkeypatch.setattr(streams, "_CHUNK_BYTES", 100)
-    monkeypatch.setattr(size_limits, "MAX_RECORD_SIZE", 30_000)
+    monkeypatch.setattr(failures, "MAX_RECORD_SIZE", 30_000)
     path = tmp_path / name
     path.write_text(text)
     for door in (read, read_scores):
         with pytest.raises(InputError, match="VOIRDIRE_UNPACKED"):
             door(path)
-    monkeypatch.setattr(size_limits, "MAX_RECORD_SIZE", 60_000)
+    monkeypatch.setattr(failures, "MAX_RECORD_SIZE", 60_000)
     read(path)
 
 
@@ -269,7 +269,7 @@ def test_objects_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     cases = [{"name": f"c{at}", "metricsData": [{"name": "m", "score": 1}]} for at in range(200)]
     path.write_text(json.dumps({"testCases": cases}))
     assert len(read(path).table) == 200
-    monkeypatch.setattr(size_limits, "IN_MEMORY_MAXIMUM", 1000)
+    monkeypatch.setattr(failures, "IN_MEMORY_MAXIMUM", 1000)
     with pytest.raises(InputError, match=r"is one object of more than 1,000 bytes; .* VOIRDIRE_UNPACKED"):
         read(path)
 

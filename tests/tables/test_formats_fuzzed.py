@@ -25,7 +25,7 @@ from voirdire import InputError
 from voirdire.collect import read_items
 from voirdire.notices import listen_for_notes
 from voirdire.tables import read_table
-from voirdire.tables.formats.folder import import_files
+from voirdire.tables.formats.conversion_report import import_files
 from voirdire.tables.formats.registry import formats_by_name
 
 FAST, FULL = 3, 30  # mutations of a fixture

@@ -113,7 +113,7 @@ def test_a_file_beside_the_table_keeps_how_sets_are_written(tmp_path: Path) -> N
 
 
 def test_what_is_imported_is_read_again_as_the_same_sets(tmp_path: Path) -> None:
-    from voirdire.tables.formats.folder import import_files
+    from voirdire.tables.formats.conversion_report import import_files
     from voirdire.tables.reading import Reading
 
     for number, how in enumerate(

@@ -13,7 +13,7 @@ import voirdire
 from voirdire import InputError, read
 from voirdire.notices import listen_for_notes
 from voirdire.tables import read_table
-from voirdire.tables.formats.folder import import_files
+from voirdire.tables.formats.conversion_report import import_files
 from voirdire.tables.reading import OPTIONS_SUFFIX, Reading
 from voirdire.tables.run_folders import filter_rows
 

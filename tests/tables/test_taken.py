@@ -51,7 +51,7 @@ def test_a_fit_says_what_it_took(tmp_path: Path) -> None:
 
 
 def test_the_order_stays_unknown_after_an_import(tmp_path: Path) -> None:
-    from voirdire.tables.formats.folder import import_files
+    from voirdire.tables.formats.conversion_report import import_files
 
     raw = alpaca(tmp_path / "annotations.json", [1, 1, 2, 1])
     import_files([raw], tmp_path / "out")

@@ -14,11 +14,9 @@ from voirdire.infer import Posterior, find_mode, find_modes, integrated_scores
 from voirdire.kinds import kind_of
 from voirdire.kinds.votes.trust import item_moments, vote_residuals
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
-from voirdire.trust.checks import check_dependent_judges, check_first_place
+from voirdire.trust.checks import _data_without_judge, check_dependent_judges, check_first_place, judges_changing_first
 from voirdire.trust.dependence import most_alike, pairwise_dependence
-from voirdire.trust.influence import _data_without_judge, judges_changing_first
-from voirdire.trust.residuals import Residuals
-from voirdire.trust.shared_errors import family_answer_weight
+from voirdire.trust.residuals import Residuals, family_answer_weight
 
 NONE = np.zeros(0, dtype=np.int64)
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from voirdire.kinds.labels.answers import draw_labels as draw_labels
 from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.kinds.labels.response_probabilities import draw_labels as draw_labels
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.draw import draw_answers
 from voirdire.kinds.votes.draw import draw_votes as draw_votes
@@ -27,7 +27,7 @@ from voirdire.model.density import LogDensity
 from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.scores import Scores

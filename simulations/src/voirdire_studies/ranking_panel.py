@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from voirdire.kinds.rankings.density import RankingsDensity
-from voirdire.kinds.rankings.predict import draw_rankings
 from voirdire.kinds.rankings.problem import RankingsProblem, encode_rankings
+from voirdire.kinds.rankings.results import draw_rankings
 from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.specs import Model
 from voirdire.tables.rankings import Rankings

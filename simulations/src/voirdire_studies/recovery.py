@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement.coefficients.pairwise import concordance_index
 from voirdire.infer.adam import adam_modes
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Method

@@ -16,7 +16,7 @@ from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.specs import Model
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.raters import AlikeRaters
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats

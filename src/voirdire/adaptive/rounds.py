@@ -1,4 +1,4 @@
-"""The loop of adaptive collection: ask a round, fit, check the conditions, choose the next round.
+"""The loop of adaptive collection: ask a round, fit, check the conditions, choose the next; and its replay.
 
 The loop is a generator: it yields the rows of the table of questions to ask, and receives their answers. The caller
 does the asking. Each step depends on the questions, the request and the answers only. So a stopped run can be resumed
@@ -7,7 +7,7 @@ by running the loop again on stored answers, and a table of real votes can be re
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -234,3 +234,84 @@ def group_summaries(course: Course) -> list[dict[str, Any]]:
     return [
         {"items": len(group), **asdict(progress)} for group, progress in zip(course.groups, course.known, strict=False)
     ]
+
+
+_COLUMNS = ("judge", "first", "second", "winner")
+#: Function that maps rows to their answers.
+Oracle = Callable[[Ints], "list[str | None]"]
+
+
+def drive_rounds(work: Rounds, oracle: Oracle) -> Course:
+    """Run the loop with an oracle that answers at once.
+
+    Parameters
+    ----------
+    work : generator
+        Result of :func:`voirdire.adaptive.rounds.choose_rounds`.
+    oracle : callable
+        Maps rows to their answers: "first", "second", "tie" or None.
+    """
+    try:
+        rows = next(work)
+        while True:
+            rows = work.send(oracle(rows))
+    except StopIteration as end:
+        course: Course = end.value
+        return course
+
+
+def replay_votes(
+    votes: pd.DataFrame,
+    *,
+    until: str,
+    design: str = "adaptive",
+    model: str | Path | None = None,
+    count: int | None = None,
+    seed: int = 0,
+) -> tuple[Course, pd.DataFrame]:
+    """Ask a table of votes as if nobody had answered yet.
+
+    Parameters
+    ----------
+    votes : dataframe
+        Columns judge, first, second, winner ("first", "second", "tie" or an item); optionally criterion, context, cost.
+    until, design, model, count, seed
+        As in :func:`voirdire.adaptive.verb.collect_until`.
+
+    Returns
+    -------
+    Course, dataframe
+        Record of the run, and the votes that were asked for, in the order of asking.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, there are no votes, or the request is not valid.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 60, "second": "y", "winner": "first"})
+    >>> course, asked = replay_votes(table, until="p_best >= 0.95", model="bradley-terry")
+    >>> course.known[0].best, len(asked) < 60
+    ('x', True)
+    """
+    request = check_request(until, design, model, count, seed)
+    if not hasattr(votes, "columns"):
+        raise InputError("votes: it is no dataframe; pandas.read_csv reads a file as one")
+    if missing := [name for name in _COLUMNS if name not in votes]:
+        raise InputError(
+            f"votes: column {', '.join(map(repr, missing))} is missing; there are {', '.join(map(str, votes))}"
+        )
+    if votes.empty:
+        raise InputError("votes: there are no votes to ask for")
+    votes = votes.reset_index(drop=True)
+    course, answers = Course(), votes["winner"].to_numpy(dtype=object)
+    asked_rows: list[Ints] = []
+
+    def reveal_answers(rows: Ints) -> list[str | None]:
+        asked_rows.append(rows)
+        return [None if answer != answer else answer for answer in answers[rows]]
+
+    drive_rounds(choose_rounds(votes.drop(columns="winner"), request, course), reveal_answers)
+    return course, votes.iloc[np.concatenate(asked_rows)]

@@ -20,7 +20,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement.coefficients.pairwise import concordance_index
 from voirdire.agreement.correlation.ceiling import human_ceiling
 from voirdire.agreement.correlation.compare import compare_metrics, williams_test
 from voirdire.agreement.correlation.table import metric_table
@@ -28,14 +28,12 @@ from voirdire.agreement.engine.permutation import adjust
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import PlainStatistic
-from voirdire.agreement.experts.compare import compare_judges
-from voirdire.agreement.experts.detection import detection
 from voirdire.agreement.experts.expert_panel import expert_agreement, leave_one_expert_out
 from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, gate
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
 from voirdire.agreement.experts.phases import phase_change
-from voirdire.agreement.experts.runs import run_deviation, run_to_run
-from voirdire.agreement.experts.swap import swap_consistency
+from voirdire.agreement.experts.reference import compare_judges, detection
+from voirdire.agreement.experts.stability import run_deviation, run_to_run, swap_consistency
 from voirdire.agreement.experts.systems import compare_systems
 from voirdire.agreement.replace.verb import may_replace
 from voirdire.agreement.verb import agreement

@@ -1,4 +1,4 @@
-"""Routes of the page: pages, forms, uploads and downloads."""
+"""Routes of the page (pages, forms, uploads and downloads), and its HTML."""
 
 from __future__ import annotations
 
@@ -10,25 +10,89 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote
 
-from voirdire.app.pages import message_page, page_asset, window_page
-from voirdire.app.people import asking_page
-from voirdire.app.session import BUSY_MESSAGE, FinishedFit, Session, Sessions
-from voirdire.app.uploads import TABLE_NAME, TEXTS_NAME, TooLargeError, receive_file, shown_name
-from voirdire.collect.ask.page import security_policy as asking_policy
+from voirdire.app.choices import FIELD_OPTIONS, ROLES, asking_page
+from voirdire.app.session import BUSY_MESSAGE, FinishedFit, Session, Sessions, shorten_problems
+from voirdire.app.uploads import MAX_UPLOAD_BYTES, TABLE_NAME, TEXTS_NAME, TooLargeError, receive_file, shown_name
+from voirdire.collect.questionnaire import security_policy as asking_policy
 from voirdire.errors import InputError
+from voirdire.infer.method import DEFAULT_SECONDS
+from voirdire.report.html import read_asset, template_environment
 from voirdire.report.html import security_policy as report_policy
+from voirdire.settings import PROB
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
+_VERBS = ("fit", "board", "agree", "metaeval", "replace")
+#: Files that the page loads: package and media type of each.
+PAGE_ASSETS = {
+    "style.css": ("voirdire.report", "text/css"),
+    "app.css": ("voirdire.app", "text/css"),
+    "app.js": ("voirdire.app", "text/javascript"),
+}
+
+
+def window_page(session: Session, root: str) -> str:
+    """Return the page of a window in its current state.
+
+    Parameters
+    ----------
+    session : Session
+    root : str
+        The address of the window, with a slash at its end.
+    """
+    with session.lock:
+        fitting, findings = session.fitting, session.findings
+        lacks = _VERBS if findings is None or findings.error else findings.lacks
+        state = "fitting" if fitting else "fitted" if session.fitted else "read" if findings else "empty"
+        return _render(
+            "window.html.j2",
+            root=root,
+            state=state,
+            session=session,
+            problems=shorten_problems(session.problems),
+            progress=None if fitting is None else fitting.progress,
+            found=findings,
+            ready=[verb for verb in _VERBS if verb not in lacks],
+            options=FIELD_OPTIONS,
+            roles=ROLES,
+            usual={"prob": f"{PROB:g}", "seconds": f"{DEFAULT_SECONDS:g}"},
+            limit=MAX_UPLOAD_BYTES // 2**20,
+        )
+
+
+def message_page(title: str, text: str) -> str:
+    """Return a page with a message and a link to a new window."""
+    return _render("message.html.j2", title=title, text=text)
+
+
+def page_asset(name: str) -> tuple[str, str]:
+    """Return the text of a file that the page loads, and its media type.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
+    if name not in PAGE_ASSETS:
+        raise InputError(f"{name!r} is none of {', '.join(PAGE_ASSETS)}")
+    package, kind = PAGE_ASSETS[name]
+    return read_asset(package, name), kind
+
+
+def _render(template: str, **shown: Any) -> str:
+    environment = template_environment("voirdire.app", trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template(template).render(**shown)
+
+
 _MAX_FORM_BYTES = 2**20  # bytes of a form
 _GONE_MESSAGE = "The work of this window is not here any more: the app was started anew, or the address is not whole."
 
 
 def make_app(sessions: Sessions) -> Starlette:
-    """Make the application, without its guard (`voirdire.app.guard`).
+    """Make the application, without its guard (`voirdire.app.server`).
 
     Parameters
     ----------

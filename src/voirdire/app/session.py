@@ -12,9 +12,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from voirdire.app.choices import Choices, read_choices
+from voirdire.app.choices import Choices, asking_page, read_answers, read_choices, write_answers
 from voirdire.app.fitting import Fitting
-from voirdire.app.people import asking_page, read_answers, write_answers
 from voirdire.app.uploads import TABLE_NAME
 from voirdire.errors import InputError
 from voirdire.tables.doctor import Findings, examine_file

@@ -61,7 +61,7 @@ def run_fit_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[
     InputError
         The table or the request is invalid.
     """
-    from voirdire.app.people import informative_questions
+    from voirdire.app.choices import informative_questions
     from voirdire.fit.verb import fit
     from voirdire.folders import write_file
     from voirdire.report.fit_page import fit_page

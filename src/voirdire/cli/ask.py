@@ -7,7 +7,7 @@ from pathlib import Path
 from voirdire.cli import console
 from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions
-from voirdire.collect.ask.page import write_page as write
+from voirdire.collect.questionnaire import write_page as write
 
 
 @declare_options()

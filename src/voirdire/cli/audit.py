@@ -11,7 +11,7 @@ from voirdire.cli.outputs import check_page, write_page
 from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.cli.report import Format
 from voirdire.decide.audit import audit as cards
-from voirdire.report.audit_page import audit_page
+from voirdire.report.judge_pages import audit_page
 from voirdire.settings import PROB
 
 

@@ -16,8 +16,7 @@ from voirdire.cli.report import Format
 from voirdire.cli.show import MAX_ROWS, titled_table
 from voirdire.report import page
 from voirdire.report.compare import compare_fits as run
-from voirdire.report.compare import read_fits
-from voirdire.report.compare_page import compare_page
+from voirdire.report.compare import compare_page, read_fits
 from voirdire.report.table import Cell, Table
 
 _REMOVE_ISOLATES = str.maketrans("", "", "\u2068\u2069")

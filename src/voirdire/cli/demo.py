@@ -12,7 +12,7 @@ from voirdire.cli.demo_panel import QUESTION
 from voirdire.cli.options import declare_options
 from voirdire.cli.show import number_text, titled_table
 from voirdire.folders import check_new_folder
-from voirdire.report.caveats import caveat_text
+from voirdire.report.provenance import caveat_text
 
 if TYPE_CHECKING:
     from rich.console import Console

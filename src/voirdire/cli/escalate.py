@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from voirdire.agreement.replace.people import required_people
+from voirdire.agreement.replace.estimate import required_people
 from voirdire.cli import console
 from voirdire.cli.options import ModelName, OutFile, declare_options
 from voirdire.cli.reading import TableOptions

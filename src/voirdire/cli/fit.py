@@ -17,9 +17,8 @@ from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.registry import kind_of
-from voirdire.report.caveats import caveat_sentence, winner_sentence
-from voirdire.tables.numbers import read_number
-from voirdire.tables.words import count_in_words
+from voirdire.report.provenance import caveat_sentence, winner_sentence
+from voirdire.tables.numbers import count_in_words, read_number
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit

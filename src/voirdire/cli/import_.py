@@ -7,8 +7,8 @@ from pathlib import Path
 from voirdire.cli import console
 from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions
-from voirdire.tables.formats.folder import import_files
-from voirdire.tables.words import count_in_words
+from voirdire.tables.formats.conversion_report import import_files
+from voirdire.tables.numbers import count_in_words
 
 
 @declare_options("positive", "levels", "people")

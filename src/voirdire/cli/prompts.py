@@ -11,7 +11,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions
-from voirdire.collect import shown_prompts
+from voirdire.collect import dry_run
 from voirdire.decide.informative_prompts import telling
 
 #: How many prompts are shown by default.
@@ -63,13 +63,13 @@ def prompts(
         console.print_result(choice, json, lambda: _show_prompt_choice(choice, limit or DEFAULT_LIMIT))
         return
     if Path(what).is_dir():
-        shown = list(islice(shown_prompts.prompts_sent(Path(what)), limit or DEFAULT_LIMIT))
+        shown = list(islice(dry_run.prompts_sent(Path(what)), limit or DEFAULT_LIMIT))
     elif panel is not None and items is not None:
-        shown = list(shown_prompts.prompts_planned(panel, items, what, own, each=limit or 1))
+        shown = list(dry_run.prompts_planned(panel, items, what, own, each=limit or 1))
     elif panel is not None or items is not None:
         raise typer.BadParameter("--panel and --items go together")
     else:
-        texts = shown_prompts.protocol_templates(what, own)
+        texts = dry_run.protocol_templates(what, own)
         console.print_result({"templates": texts}, json, lambda: _show_templates(texts))
         return
     console.print_result({"prompts": [prompt._asdict() for prompt in shown]}, json, lambda: _show_prompts(shown))

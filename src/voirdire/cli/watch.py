@@ -13,8 +13,8 @@ from voirdire.cli.outputs import check_files, write_outputs
 from voirdire.cli.reading import TableOptions
 from voirdire.decide.watch import change_sentence, watch_headline
 from voirdire.decide.watch import watch as look
+from voirdire.report.judge_pages import watch_page
 from voirdire.report.output import render_page
-from voirdire.report.watch_page import watch_page
 from voirdire.settings import PROB
 
 #: Exit codes: 0 nothing changed, 4 a judge changed, 5 too few answers.

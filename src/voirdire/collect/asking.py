@@ -17,10 +17,9 @@ from voirdire.collect.batch_rows import BatchRows
 from voirdire.collect.budget import Budget
 from voirdire.collect.client import Client, Request
 from voirdire.collect.journal import Journal
-from voirdire.collect.panel import RULE_PREFIX
+from voirdire.collect.panel import RULE_PREFIX, decide_by_rule
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Judge, Key, Question, key_text
-from voirdire.collect.rule_judges import decide_by_rule
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError, raise_problems
 

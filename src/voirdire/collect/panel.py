@@ -1,4 +1,4 @@
-"""Reader of ``panel.toml``: the judges, their servers, and the protocol's options.
+"""Reader of ``panel.toml``: the judges (models, or rules), their servers, and the protocol's options.
 
 ::
 
@@ -19,15 +19,22 @@
 
     [protocol]
     rubric = "Clear, correct and short."
+
+Judges that are rules, not models: they use only the two texts of a comparison.
+
+``rule:longer`` prefers the text with more words; ``rule:rare-words`` the text with the larger share of rare words,
+defined as long words (eight letters or more); ``rule:noise`` guesses, with a seed per question. They cost nothing, and
+serve in a fit as examples of a judge that is biased by length, or guesses.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,7 +42,7 @@ from urllib.parse import urlsplit
 
 from voirdire.collect.allowed_hosts import find_leaks, is_loopback, remove_secrets
 from voirdire.collect.options import nearest_or_all
-from voirdire.collect.protocol import Judge
+from voirdire.collect.protocol import Answer, Judge, Question
 from voirdire.collect.redact import MIN_KEY_LENGTH, Redactor
 from voirdire.errors import InputError
 from voirdire.settings import ANY, Count, Nonnegative, Rule, Size, field_rules, find_faults, read_toml
@@ -249,3 +256,57 @@ def panel_key_faults(panel: Panel, keys: Mapping[str, str]) -> list[str]:
             and json.dumps(hide.redact_value(value), default=str) != json.dumps(value, default=str)
         ]
     return problems
+
+
+RULES = ("longer", "rare-words", "noise")
+_RARE_LENGTH = 8
+
+
+def rule_problems(judges: Iterable[Judge]) -> list[str]:
+    """Return the unknown rules of a panel, one sentence each.
+
+    Examples
+    --------
+    >>> rule_problems([Judge("a", "rule:long")])
+    ["judge 'a': rule 'long' is unknown; did you mean 'longer'?"]
+    """
+    problems = []
+    for judge in judges:
+        name = judge.model.removeprefix(RULE_PREFIX)
+        if judge.model.startswith(RULE_PREFIX) and name not in RULES:
+            problems.append(f"judge {judge.name!r}: rule {name!r} is unknown{nearest_or_all(name, RULES)}")
+    return problems
+
+
+def decide_by_rule(judge: Judge, question: Question) -> Answer:
+    """Answer a comparison of the texts ``first`` and ``second``; equal values give the first.
+
+    The question's schema must have exactly one field, a choice. Its first value means the first text, its second value
+    the second text.
+
+    Examples
+    --------
+    >>> schema = {"type": "object", "properties": {"winner": {"enum": ["A", "B"]}}}
+    >>> question = Question("a", "ask", {"first": "Yes.", "second": "Yes, I do."}, ("ask",), schema)
+    >>> decide_by_rule(Judge("a", "rule:longer"), question).content
+    {'winner': 'B'}
+    """
+    texts = [question.variables.get("first"), question.variables.get("second")]
+    fields: dict[str, Any] = dict((question.schema or {}).get("properties", {}))
+    choices = {name: field["enum"] for name, field in fields.items() if len(field.get("enum", ())) >= 2}
+    if len(fields) != 1 or len(choices) != 1 or not all(isinstance(text, str) for text in texts):
+        return Answer(None, f"{judge.model} can only choose between two texts")
+    (name, values) = choices.popitem()
+    if judge.model == f"{RULE_PREFIX}noise":
+        first: float = hashlib.sha256(f"{judge.seed}|{question.key}".encode()).digest()[0] % 2
+        second = 0.5
+    else:
+        first, second = (_text_value(judge.model, str(text)) for text in texts)
+    return Answer({name: values[0] if first >= second else values[1]})
+
+
+def _text_value(model: str, text: str) -> float:
+    words = re.findall(r"[^\W\d_]+", text)
+    if model == f"{RULE_PREFIX}longer":
+        return float(len(words))
+    return sum(len(word) >= _RARE_LENGTH for word in words) / max(len(words), 1)

@@ -19,11 +19,10 @@ from typing import Any
 from voirdire.collect.items import read_items
 from voirdire.collect.local import local_problems
 from voirdire.collect.options import build_options, read_texts
-from voirdire.collect.panel import Panel, read_panel
+from voirdire.collect.panel import Panel, read_panel, rule_problems
 from voirdire.collect.protocol import Calls, Protocol, Setting
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import Prompts
-from voirdire.collect.rule_judges import rule_problems
 from voirdire.errors import InputError, build_or_report, gathered_problems, raise_problems
 from voirdire.tables.problems import nearest_name
 

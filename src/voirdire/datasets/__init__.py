@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.datasets.cache import fetch_files, is_cached
-from voirdire.datasets.copies import PARTS, find_files, find_part_files
+from voirdire.datasets.cache import PARTS, fetch_files, find_files, find_part_files, is_cached
 from voirdire.datasets.registry import REGISTRY, Entry
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir

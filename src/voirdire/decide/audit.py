@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from voirdire.agreement.ppi.humans import join_humans, matched_columns
-from voirdire.agreement.replace.people import read_people
+from voirdire.agreement.replace.estimate import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.answer_rows import CONFIDENCE, rows_of
 from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, Answers, pair_with_reference
 from voirdire.decide.audit_effects import MIN_UNITS, known_answers_of_judge
-from voirdire.decide.audit_information import INFORMATION, MeasureRow
-from voirdire.decide.audit_measures import judge_measures
+from voirdire.decide.audit_measures import INFORMATION, MeasureRow, judge_measures
 from voirdire.decide.judge_independence import PanelIndependence, judge_independence
 from voirdire.decide.verdicts import judge_verdict
 from voirdire.errors import InputError, raise_problems

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.agreement.experts.runs import shares_differing
+from voirdire.agreement.experts.stability import shares_differing
 from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, MIN_REFERENCE_JUDGES, Answers
 from voirdire.decide.audit_effects import MIN_UNITS, Effect, is_clear, mean_effect, subtract_median
 from voirdire.decide.unit_means import mean_by_code

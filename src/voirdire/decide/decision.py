@@ -35,7 +35,7 @@ from voirdire.kinds.people import Preference
 from voirdire.kinds.registry import kind_of
 from voirdire.model.problem import TARGET, Problem
 from voirdire.tables.encode import level_positions
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire.agreement.replace.people import read_people
-from voirdire.decide.gate_answers import read_differences
+from voirdire.agreement.replace.estimate import read_people
+from voirdire.decide.gate_answers import prediction_powered_verdict, read_differences
 from voirdire.decide.gate_pairs import Differences, Versions
-from voirdire.decide.gate_people import prediction_powered_verdict
 from voirdire.decide.gate_verdicts import FAIL, INCONCLUSIVE, JUDGES, PASS, PEOPLE, POWERED, anytime_verdict
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import LIST, PROB, is_number, share_problems, suggest_words

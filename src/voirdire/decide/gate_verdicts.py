@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS
-from voirdire.decide.confidence_sequence import mean_bounds, values_until_refuted
+from voirdire.decide.e_values import mean_bounds, values_until_refuted
 from voirdire.decide.gate_pairs import Differences
 from voirdire.typing import Floats
 
@@ -129,7 +129,7 @@ def verdict_from_bounds(low: float, high: float, margin: float) -> str:
 def anytime_verdict(
     differences: Differences, margin: float, alpha: float, planned: int, random_order: bool, estimator: str
 ) -> DifferenceVerdict:
-    """The verdict on differences of all units, by confidence bounds (:mod:`voirdire.decide.confidence_sequence`).
+    """The verdict on differences of all units, by confidence bounds (:mod:`voirdire.decide.e_values`).
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.agreement.ppi.humans import matched_columns
-from voirdire.agreement.replace.people import choose_judges, read_people, required_people
+from voirdire.agreement.replace.estimate import choose_judges, read_people, required_people
 from voirdire.decide.answer_rows import rows_of, unit_name
 from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError

@@ -25,13 +25,12 @@ import numpy as np
 
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, Answers
-from voirdire.decide.audit_information import MeasureRow
+from voirdire.decide.audit_measures import MeasureRow
 from voirdire.fit.answer_weight import detect_families
 from voirdire.fit.verb import fit
 from voirdire.trust.dependence import leave_one_out_sizes, residual_correlations
 from voirdire.trust.families import answer_correlations, divide_into_families
-from voirdire.trust.residuals import Residuals
-from voirdire.trust.shared_errors import SharedErrors
+from voirdire.trust.residuals import Residuals, SharedErrors
 from voirdire.typing import Bools, Floats
 
 MIN_JUDGES = 3

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.change_point import MIN_SPACING, find_change, log_change_evidence
+from voirdire.decide.e_values import MIN_SPACING, find_change, log_change_evidence
 from voirdire.decide.watch_series import (
     AGREEMENT,
     DISTANCE,

@@ -1,4 +1,4 @@
-"""Answer weights below 1 for families of judges (named or detected) and judges that answer at random, and the mode.
+"""Answer weights below 1 for families and for judges that answer at random, the mode, and MAPLE's estimator.
 
 The mode is found with the weights.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Mode, Posterior
 from voirdire.kinds.kind import Kind
@@ -18,7 +18,7 @@ from voirdire.kinds.registry import kind_of
 from voirdire.model.problem import Problem, list_names
 from voirdire.tables.families import read_families
 from voirdire.trust.families import has_several_judges, posterior_with_equal_items, shared_error_families
-from voirdire.trust.shared_errors import SharedErrors, copy_answer_weight, equal_family_weights, family_answer_weight
+from voirdire.trust.residuals import SharedErrors, copy_answer_weight, equal_family_weights, family_answer_weight
 from voirdire.typing import Floats
 
 MAX_FAMILY_WEIGHT = 0.9  # answer weight from which similar judges do not count as a family
@@ -196,3 +196,27 @@ def _duplicates_note(problem: Problem, duplicates: dict[str, str], answer_weight
         f"Duplicate judges: {judges} are answering alike far beyond the model, so that each answer counts for less "
         f"({answer_weight.min():.2f} of an independent one at least). Name families to say who belongs together."
     )
+
+
+def maximise_likelihood(problem: Problem, seed: int, families: object = None, anchors: object = None) -> Panel:
+    """Maximise the likelihood of a problem by :mod:`voirdire.infer.adam`; all answers have full weight.
+
+    Raises
+    ------
+    InputError
+        For families, anchors, changed priors, or a model or table that the estimator does not support.
+    """
+    requested = [
+        ("families", families, "it counts every judge by itself"),
+        ("anchors", anchors, "it has no answers of people"),
+        ("priors", problem.model.overrides or None, "it has none"),
+    ]
+    problems = [
+        f"method 'adam' is the estimator of MAPLE's paper, and {reason}; leave {name}= out, or use method='map'"
+        for name, value, reason in requested
+        if value is not None
+    ]
+    raise_problems(problems)
+    from voirdire.infer.adam import find_mode_by_adam
+
+    return Panel(problem, find_mode_by_adam(problem, seed), None, ())

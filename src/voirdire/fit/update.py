@@ -9,8 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
-from voirdire.fit.likelihood import maximise_likelihood
+from voirdire.fit.answer_weight import maximise_likelihood, weigh_answers, weigh_answers_at
 from voirdire.infer.by_old_draws import REFIT_PREFIX, UPDATED_PREFIX, infer_from_old_draws
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import ADAM_NOTE, NO_LAPLACE_PREFIX, Inferred, Method
@@ -27,7 +26,7 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     """Fit the same model, by the same method, to the old answers of a fit and new ones.
 
     The result is that of a fit to all answers at once; only the start differs. A fit by chains starts from its old
-    draws, moved by the new answers (:mod:`voirdire.infer.latent_gaussian.draw_transport`): the result equals that of a
+    draws, moved by the new answers (:mod:`voirdire.infer.by_old_draws`): the result equals that of a
     new fit within Monte Carlo error, at the cost of the new answers. Other fits start the search from the old mode and
     end at the same mode as a new fit, up to the tolerance. So do fits whose draws would move too far, with a note. New
     judges, items and criteria start as in a new fit. A given scale of scores and given classes of labels do not change.

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError, raise_problems
-from voirdire.fit.answer_weight import weigh_answers
+from voirdire.fit.answer_weight import maximise_likelihood, weigh_answers
 from voirdire.fit.human import describe_anchors, infer_with_human, split_target_answers
-from voirdire.fit.likelihood import maximise_likelihood
 from voirdire.fit.shared_covariates import covariate_sentences
 from voirdire.infer.device.choice import find_gpu
 from voirdire.infer.infer import infer_posterior

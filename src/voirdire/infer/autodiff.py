@@ -5,7 +5,7 @@ inputs (the vector-Jacobian product). The records are then read backwards from t
 Griewank and Walther 2008, chapter 3). Supported are only the operations that terms use: arithmetic, ``abs``, sums and
 means, indexing, reshaping and the functions of :data:`TAPE_NUMPY`, which replaces NumPy as the terms' ``xp``.
 
-For second derivatives (:mod:`voirdire.infer.hessian`) an operation that only rearranges numbers (indexing, sums,
+For second derivatives (:mod:`voirdire.infer.derivatives`) an operation that only rearranges numbers (indexing, sums,
 reshaping) also records the map from a change of its input to that of its output; an elementwise operation records its
 second derivatives.
 """

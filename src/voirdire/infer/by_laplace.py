@@ -19,10 +19,10 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
+from voirdire.infer.checks import validate_by_hmc
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose_draws
-from voirdire.infer.hmc_cost import moves_affordable
-from voirdire.infer.hmc_validation import validate_by_hmc
+from voirdire.infer.hmc_moves import moves_affordable
 from voirdire.infer.importance import systematic_resample
 from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode
@@ -57,7 +57,7 @@ def infer_by_nuts(problem: Problem, start: Laplace | LatentMode, method: Method,
 def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method) -> Draws:
     chains, warmup, draws = method.chains, method.warmup, method.draws
     if method.sampler != "numpyro":
-        from voirdire.infer.pymc_samplers import sample_pymc
+        from voirdire.infer.pymc_model import sample_pymc
 
         return sample_pymc(problem, method.sampler, method.seed, chains, warmup, draws)
     from voirdire.infer import nuts  # JAX

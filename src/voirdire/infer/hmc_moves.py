@@ -1,4 +1,4 @@
-"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that a normal distribution with weights does not cover.
+"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that no normal distribution covers; and their cost.
 
 Hidden classes give posteriors of mixtures long tails (a class that is nearly empty) and several peaks (two classes that
 could be one). Sparse tables of votes hardly identify the distances of items, and with them all strengths. Draws of the
@@ -26,14 +26,39 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer import engine
+from voirdire.infer.checks import FIRST_STEP, LEAPFROG_STEPS, TARGET_ACCEPTANCE, central_interval_share
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.hmc_validation import FIRST_STEP, LEAPFROG_STEPS, TARGET_ACCEPTANCE, central_interval_share
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold_draws
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
+
+MAX_MIXTURE_WORK = 60_000  # multiplications of one density of a mixture above which moves take minutes
+MAX_WORK = 140_000  # the same for other models, in numbers (:attr:`.Derivatives.work`)
+
+
+def moves_affordable(problem: Problem) -> bool:
+    """Return True if the moves of one fit take seconds, not minutes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.kinds.labels.problem import encode_labels
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.labels import read_labels
+    >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
+    >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+    >>> moves_affordable(encode_labels(load_model("hierarchical-dawid-skene"), table))
+    True
+    """
+    if not problem.density.mixture:
+        return Derivatives(problem.density, problem.data).work <= MAX_WORK
+    cells = sum(np.size(column) for part in problem.data.values() for column in part.values())
+    levels = problem.density.sizes.get("class", 1)
+    return problem.density.size**2 + levels * cells <= MAX_MIXTURE_WORK
+
 
 MIXTURE_CHAINS = 1000  # chains of mixtures, whose peaks need many
 CHAIN_RANGE = (100, 200)  # fewest and most chains of other models, by the cost of a gradient

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 

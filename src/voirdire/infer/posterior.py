@@ -11,7 +11,7 @@ import numpy as np
 
 from voirdire.model.density import LogDensity
 from voirdire.model.terms.person import softmax_shares
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 TOLERANCE = 1e-6  # largest component of the gradient at the end of a search

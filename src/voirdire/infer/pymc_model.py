@@ -1,4 +1,4 @@
-"""The model as a PyMC model, built from the same term functions, for extension by users and for other samplers."""
+"""The model as a PyMC model, built from the same term functions, and NUTS on it by PyMC or nutpie."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.errors import InputError
+from voirdire.infer.nuts import Draws
 from voirdire.infer.outcomes import Outcome
 from voirdire.model.density import LogDensity
 from voirdire.model.natural_scales import LOGIT_PARAMETERS, dimension_names, estimated_name, natural_name
 from voirdire.model.prior_draws import draw_last_part, draw_other_parts, draw_skewed
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
-from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
+from voirdire.model.terms.structure import LogDivided
 from voirdire.typing import Floats
 
 
@@ -249,3 +251,36 @@ def free_draws(density: LogDensity, posterior: Any) -> Floats:
 
 def _has_free_variable(parameter: Parameter) -> bool:
     return parameter.zero_sum or isinstance(parameter.prior, Spread)
+
+
+def sample_pymc(problem: Problem, sampler: str, seed: int, chains: int, warmup: int, draws: int) -> Draws:
+    """Sample the PyMC model of a problem.
+
+    Chains start at points chosen by PyMC and may stay in either of two mirrored modes.
+
+    Raises
+    ------
+    InputError
+        The sampler is not installed.
+    """
+    import importlib.util
+
+    import pymc as pm
+
+    if importlib.util.find_spec(sampler) is None:
+        raise InputError(f"sampler {sampler!r} is not installed; pip install {sampler}")
+    with pymc_model(problem):
+        trace = pm.sample(
+            draws=draws,
+            tune=warmup,
+            chains=chains,
+            cores=1,
+            random_seed=seed,
+            nuts_sampler=sampler,
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
+    stats, posterior = trace["sample_stats"], trace["posterior"]
+    steps = stats["n_steps"] if "n_steps" in stats else stats["tree_size"]
+    diverging, energy = np.asarray(stats["diverging"], dtype=bool), np.asarray(stats["energy"], dtype=float)
+    return Draws(free_draws(problem.density, posterior), diverging, energy, np.asarray(steps, dtype=np.int64))

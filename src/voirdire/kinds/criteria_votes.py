@@ -25,7 +25,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.terms import WEIGHTS
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Parameter
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among

@@ -29,10 +29,10 @@ from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.model.problem import TARGET, Check, Problem, worst_level
 from voirdire.model.specs import Model
 from voirdire.notices import give_notice
+from voirdire.tables.numbers import count_in_words
 from voirdire.tables.output_library import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
-from voirdire.tables.words import count_in_words
 from voirdire.trust.drift import AnswersOverTime, check_drift, habits_over_time
 from voirdire.trust.prior import check_prior
 
@@ -383,7 +383,7 @@ class Fit:
     )
 
     def _repr_html_(self) -> str:
-        """Make the HTML for notebooks; see :func:`voirdire.report.notebook.notebook`."""
+        """Make the HTML for notebooks; see :func:`voirdire.report.html.notebook`."""
         return str(import_fit_function("notebook")(self.in_pandas))
 
     def __repr__(self) -> str:

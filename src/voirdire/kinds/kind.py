@@ -15,6 +15,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers, Calibration, Claims, PredictionScores, Shares
 from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.checks import CheckBasis
+from voirdire.kinds.column_checks import unused_columns
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords, read_page_words
@@ -23,17 +24,15 @@ from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities, item_score_quantities, judge_quantities, parameter_quantities
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import context_strengths, select_items
-from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.density import Data
 from voirdire.model.problem import PANEL, TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.counts import Votes
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 from voirdire.trust.drift import AnswersOverTime
-from voirdire.trust.residuals import Residuals
-from voirdire.trust.shared_errors import SharedErrors
+from voirdire.trust.residuals import Residuals, SharedErrors
 from voirdire.typing import Bools, Floats, Ints
 
 Results = dict[str, Callable[[Any, Posterior, float], Columns]]

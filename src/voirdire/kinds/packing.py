@@ -14,7 +14,7 @@ from voirdire.tables.further import Further
 from voirdire.tables.labels import Labels
 from voirdire.tables.rankings import Rankings
 from voirdire.tables.scores import Scores
-from voirdire.tables.vote_attributes import Details
+from voirdire.tables.vote_columns import Details
 
 R = TypeVar("R", Scores, Rankings)
 

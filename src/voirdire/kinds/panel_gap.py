@@ -28,7 +28,7 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.gap_posterior import GapPosterior, moments_over_items
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.target_answers import TargetAnswers
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 LOG_GAP_MEAN = 0.01

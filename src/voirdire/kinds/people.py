@@ -26,7 +26,7 @@ from voirdire.errors import InputError
 from voirdire.model.specs import Model
 from voirdire.model.terms import ANCHORS
 from voirdire.model.terms.arrays import logistic_sigmoid
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import Rated, known_names

@@ -24,7 +24,7 @@ from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.model.terms.raters import scaled_discrimination
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.typing import Floats
 

@@ -21,7 +21,7 @@ from voirdire.kinds.panel_gap import find_gap, target_and_panel_scores, with_oth
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 

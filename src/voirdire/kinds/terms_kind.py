@@ -9,13 +9,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.column_checks import context_codes, has_recurring_items
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.further_terms import FACTORS, FAMILY, has_family_terms
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import effect_tables, spread_table
 from voirdire.kinds.results import context_strengths
 from voirdire.kinds.target_predictions import ItemQuestions, predict_about_target
-from voirdire.kinds.unused_columns import context_codes, has_recurring_items
 from voirdire.model.panel_density import STEP, TIME
 from voirdire.notices import give_notice
 from voirdire.tables.detect import read_new

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import Parameter, Spread
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.structure import LogDivided
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 Data = dict[str, dict[str, Array]]

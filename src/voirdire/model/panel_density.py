@@ -28,7 +28,7 @@ from voirdire.model.family.family import Family
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 

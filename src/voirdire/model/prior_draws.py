@@ -8,8 +8,8 @@ from collections.abc import Collection
 import numpy as np
 
 from voirdire.model.density import LogDensity
-from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
+from voirdire.model.terms.structure import LogDivided
 from voirdire.typing import Floats
 
 GRID_POINTS = 4000  # points in the grid of a distribution function

@@ -32,8 +32,7 @@ from voirdire.model.terms import (
     TIES,
     WEIGHTS,
 )
-from voirdire.model.terms.cutpoints import SharedCutpoints
-from voirdire.model.terms.severity import Severity
+from voirdire.model.terms.cutpoints import Severity, SharedCutpoints
 from voirdire.model.terms.strength import LearnedScale, LearnedStrength, SharedStrength
 from voirdire.model.terms.structure import JudgeTaste
 from voirdire.settings import (

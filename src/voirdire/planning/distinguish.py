@@ -36,9 +36,9 @@ from voirdire.decide.decision import (
 from voirdire.errors import InputError, raise_problems
 from voirdire.kinds.registry import kind_of
 from voirdire.settings import is_number
+from voirdire.tables.numbers import count_in_words
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.ratings import known_names
-from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit

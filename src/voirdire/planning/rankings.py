@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement.coefficients.pairwise import concordance_index
 from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.planning.simulated import Candidates

@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement.coefficients.pairwise import concordance_index
 from voirdire.errors import InputError, gathered_problems, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.specs import load_model
 from voirdire.notices import give_notice
-from voirdire.simulate.judges.base import Judge
+from voirdire.simulate.judges.base import UNANSWERED, Judge, Questions
 from voirdire.simulate.panel import JUDGES, judge_from_spec
-from voirdire.simulate.questions import UNANSWERED, Questions
 from voirdire.tables.counts import Votes
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.votes import read_votes

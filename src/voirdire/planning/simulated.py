@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import Model
-from voirdire.report.notebook import table_view
+from voirdire.report.html import table_view
 from voirdire.report.table import make_table
 from voirdire.simulate.votes import SimulatedArrays, VoteArrays
 from voirdire.tables.counts import Votes, count_votes

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement.coefficients.pairwise import concordance_index
 from voirdire.errors import raise_problems
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, integrated_scores

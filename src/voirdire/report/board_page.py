@@ -9,7 +9,7 @@ from voirdire.report.page import LEVEL_WORDS, Block, Page, Section, Text, findin
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import with_ranks
 from voirdire.report.table import RANKS_NOTE, make_table, share_text, target_panel_headings
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit

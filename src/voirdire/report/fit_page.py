@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report import people
-from voirdire.report.caveats import caveat_text
+from voirdire.report import pair_agreement
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import LEVEL_WORDS, Page, Section, isolate_name, title_with_names
-from voirdire.report.provenance import origin_blocks
+from voirdire.report.provenance import caveat_text, origin_blocks
 from voirdire.report.sections.best import best_section, systems_section
-from voirdire.report.sections.classes import SETTLED_PROBABILITY, classes_section, count_settled, shares_section
-from voirdire.report.sections.judges import better_than_chance_sentence, groups_section, judges_section
-from voirdire.report.sections.matters import criteria_section
-from voirdire.report.sections.trust import trust_section
+from voirdire.report.sections.criteria import (
+    SETTLED_PROBABILITY,
+    classes_section,
+    count_settled,
+    criteria_section,
+    shares_section,
+)
+from voirdire.report.sections.judges import better_than_chance_sentence, groups_section, judges_section, trust_section
 from voirdire.report.table import Table, is_missing, make_table, share_text
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -64,7 +67,9 @@ def _fit_sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Ite
         yield Section("shares", "How common are the classes?", "Shares", tuple(shares_section(fit, result)))
     if len(fit.tables.get("groups", {}).get("group", ())) > 1:
         yield Section("groups", "Do groups of judges differ?", "Groups", tuple(groups_section(fit, result)))
-    yield Section("people", "How well does it agree with people?", "People", tuple(people.people_blocks(fit, human)))
+    yield Section(
+        "people", "How well does it agree with people?", "People", tuple(pair_agreement.people_blocks(fit, human))
+    )
     yield Section("made", "How was it made?", "Method", (*origin_blocks(fit), *_further_tables(fit, result)))
 
 

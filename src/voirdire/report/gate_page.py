@@ -7,8 +7,8 @@ from typing import Any
 
 from voirdire.decide.gate import verdict_sentence
 from voirdire.report.html import render_template
-from voirdire.report.markdown import escape_markdown
 from voirdire.report.page import shorten_name
+from voirdire.report.text_formats import escape_markdown
 
 _VERDICT_MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
 _VERDICT_COLOURS = {"pass": "#2e7d32", "fail": "#c62828", "inconclusive": "#8d6e00"}

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from voirdire.agreement.correlation.table import metric_table
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.report import markdown
+from voirdire.report import text_formats
 from voirdire.report.html import render_template
-from voirdire.report.latex import escape_latex
 from voirdire.report.output import check_new_file
+from voirdire.report.text_formats import escape_latex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,10 +104,10 @@ def _latex_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
 def _markdown_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     names = ["metric", *(" ".join(filter(None, head)) for head in heads)]
     lines = [names, ["---", *("--:" for _ in heads)]]
-    lines = [[markdown.escape_markdown(name) for name in names], lines[1]]
-    lines += [[markdown.escape_markdown(metric), *cells] for metric, *cells in rows]
+    lines = [[text_formats.escape_markdown(name) for name in names], lines[1]]
+    lines += [[text_formats.escape_markdown(metric), *cells] for metric, *cells in rows]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{markdown.escape_markdown(caption)}\n\n{body}\n"
+    return f"{text_formats.escape_markdown(caption)}\n\n{body}\n"
 
 
 def _csv_table(heads: Heads, rows: list[list[str]], caption: str) -> str:

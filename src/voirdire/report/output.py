@@ -7,9 +7,8 @@ from pathlib import Path
 
 from voirdire.errors import InputError
 from voirdire.report.html import html_page
-from voirdire.report.latex import latex_tables
-from voirdire.report.markdown import markdown_page
 from voirdire.report.page import Page
+from voirdire.report.text_formats import latex_tables, markdown_page
 
 #: Formats and the ending of their files.
 FORMATS = {"html": ".html", "md": ".md", "latex": ".tex"}

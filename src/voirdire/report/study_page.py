@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from voirdire.report.figures.robustness import draw_cells, draw_robustness
+from voirdire.report.figures.curves import draw_cells, draw_robustness
 from voirdire.report.page import Block, Facts, Figure, Page, Section, Text
 from voirdire.report.provenance import software_and_citation_blocks
 from voirdire.report.sources import StudyRun

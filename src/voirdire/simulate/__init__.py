@@ -2,14 +2,12 @@
 
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.designs.base import Design
-from voirdire.simulate.designs.drawn import AllPairs, InContexts, RoundRobin, SharePairs
-from voirdire.simulate.designs.named import GivenPairs, Referenced
-from voirdire.simulate.judges.accuracy import Accuracy, Adversarial
+from voirdire.simulate.designs.pairs import AllPairs, GivenPairs, InContexts, Referenced, RoundRobin, SharePairs
+from voirdire.simulate.judges.accuracy import Accuracy, Adversarial, AlwaysFirst, AlwaysSecond, Random
 from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.judges.coins import BradleyTerry, Discrimination, OneCoin, TwoCoin
 from voirdire.simulate.judges.mixed import Copycat, Drifting, Lazy, TieProne
 from voirdire.simulate.judges.perception import CriterionBlind, Halo, VerbosityBiased
-from voirdire.simulate.judges.position import AlwaysFirst, AlwaysSecond, Random
 from voirdire.simulate.panel import judge_from_spec, panel_from_spec
 from voirdire.simulate.rankings import RankingDesign, SimulatedRankings, simulate_rankings
 from voirdire.simulate.truth import GivenTruth, NormalTruth, RanksTruth, Truth, truth_from_spec

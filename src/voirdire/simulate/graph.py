@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.simulate.questions import IntArray
+from voirdire.simulate.judges.base import IntArray
 
 
 def item_names(items: int, noun: str = "item") -> list[str]:

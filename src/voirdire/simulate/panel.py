@@ -12,14 +12,12 @@ import numpy as np
 
 from voirdire.errors import InputError, gathered_problems, raise_problems
 from voirdire.settings import build_setting, suggest_words
-from voirdire.simulate.judges.accuracy import Accuracy, Adversarial
-from voirdire.simulate.judges.base import Judge
+from voirdire.simulate.judges.accuracy import Accuracy, Adversarial, AlwaysFirst, AlwaysSecond, Random
+from voirdire.simulate.judges.base import FIRST, SECOND, FloatArray, Judge
 from voirdire.simulate.judges.coins import BradleyTerry, Discrimination, OneCoin, TwoCoin
 from voirdire.simulate.judges.mixed import Copycat, Drifting, Lazy, TieProne
 from voirdire.simulate.judges.perception import CriterionBlind, Halo, VerbosityBiased
-from voirdire.simulate.judges.position import AlwaysFirst, AlwaysSecond, Random
 from voirdire.simulate.presentation import Comparisons, Sheet
-from voirdire.simulate.questions import FIRST, SECOND, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

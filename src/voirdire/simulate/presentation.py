@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import all_pairs
-from voirdire.simulate.questions import (
+from voirdire.simulate.judges.base import (
     UNANSWERED,
     FloatArray,
     IntArray,

@@ -16,7 +16,7 @@ import numpy as np
 from voirdire.errors import InputError, build_or_report
 from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
-from voirdire.simulate.questions import FloatArray, IntArray
+from voirdire.simulate.judges.base import FloatArray, IntArray
 from voirdire.simulate.request import Seed, Seeded, read_setting
 from voirdire.simulate.truth import Truth
 

@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from voirdire.errors import InputError
 from voirdire.settings import Checked, Nonnegative, Rule, Share, build_setting
-from voirdire.simulate.questions import FloatArray
+from voirdire.simulate.judges.base import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ import numpy as np
 
 from voirdire.errors import raise_problems
 from voirdire.simulate.graph import connectivity_problems, item_names
+from voirdire.simulate.judges.base import UNANSWERED, IntArray, Outcomes
 from voirdire.simulate.panel import answering_order, judges_table
 from voirdire.simulate.presentation import Comparisons, Sheet, build_comparisons, make_judge_sheet
-from voirdire.simulate.questions import UNANSWERED, IntArray, Outcomes
 from voirdire.simulate.request import Panel, Request, Seed, checked_request
 from voirdire.simulate.truth import Truth
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from voirdire.tables.answer_table import AnswerTable, checked_mask
 from voirdire.tables.encode import IntArray, level_positions
 from voirdire.tables.further import NO_FURTHER_COLUMNS, Further
-from voirdire.tables.vote_attributes import Details
+from voirdire.tables.vote_columns import Details
 
 _CODES = ("judge", "criterion", "first", "second", "counts")
 _KEPT = ("judges", "criteria", "items", *_CODES, "has_criteria", "order_unknown")

@@ -23,7 +23,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, CodedCells
 from voirdire.tables.encode import UNREAD
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.formats.json_text import check_unmerged
 from voirdire.tables.formats.streams import check_utf8, open_bytes, open_text
 from voirdire.tables.parquet_file import coded_texts, duckdb_connection, path_sql_literal
@@ -126,14 +126,14 @@ def row_lines(path: str, name: str) -> list[int]:
 def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
     """Open the rows of a text table as the module csv returns them, including empty rows."""
     # A column that is not read may hold long texts, beyond the module's default limit of a field.
-    limit = csv.field_size_limit(min(size_limits.record_bound(), 2**31 - 1))
+    limit = csv.field_size_limit(min(failures.record_bound(), 2**31 - 1))
     try:
         with open_text(path, newline="", lines=True) as lines:
             reader = csv.reader(lines, delimiter=separator, strict=True)
             try:
                 yield reader
             except csv.Error as error:
-                hint = "is a quotation mark left open?" if "limit" not in str(error) else size_limits.LIMIT_VARIABLE
+                hint = "is a quotation mark left open?" if "limit" not in str(error) else failures.LIMIT_VARIABLE
                 raise InputError(f"{name}: line {reader.line_num} is not CSV: {error}; {hint}") from None
     finally:
         csv.field_size_limit(limit)

@@ -21,12 +21,12 @@ from voirdire.tables.formats.suggestions import likely_tables
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.labels import MAX_CLASSES
+from voirdire.tables.numbers import count_in_words
 from voirdire.tables.rankings import RANKING_COLUMNS
 from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, read_as
 from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, unusable_command_reasons
-from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.ratings import Rated, report_repeats
 from voirdire.tables.scores import Scores
-from voirdire.tables.vote_attributes import Details
+from voirdire.tables.vote_columns import Details
 
 T = TypeVar("T", Votes, Scores, Labels)
 

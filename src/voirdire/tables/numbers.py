@@ -1,4 +1,4 @@
-"""Numbers in cells, options and files: one rule for all.
+"""Numbers in cells, options and files: one rule for all; and counts with their nouns.
 
 Text is a number in plain decimal notation, with or without an exponent: ``12``, ``-0.5``, ``1e-3``. Other notations
 (``1_0``, digits of other scripts, white space, ``0x10``, ``1,5``, ``inf``) are refused, because their meaning is
@@ -12,6 +12,25 @@ import math
 import re
 
 import numpy as np
+
+
+def count_in_words(number: int, things: str) -> str:
+    """Write a count with its noun, in the singular for 1.
+
+    Parameters
+    ----------
+    number : int
+    things : str
+        The noun in the plural, with further words; the first word that ends with an s is made singular.
+
+    Examples
+    --------
+    >>> count_in_words(1, "judges"), count_in_words(2400, "votes"), count_in_words(1, "more answers of people")
+    ('1 judge', '2,400 votes', '1 more answer of people')
+    """
+    phrase = re.sub(r"(\w)s\b", r"\1", things, count=1) if number == 1 else things
+    return f"{number:,} {phrase}"
+
 
 MAX_NUMBER = 1e100  # squares of numbers are summed, and must stay finite
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

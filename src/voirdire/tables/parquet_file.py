@@ -16,7 +16,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.tables.cells import MIN_CODED_ROWS, Cells, CodedCells
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.formats.failures import convert_library_errors
 
 _BATCH_ROWS = 10_000
@@ -184,7 +184,7 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
     Raises
     ------
     InputError
-        The file is damaged, or exceeds the limits of :mod:`voirdire.tables.formats.size_limits`.
+        The file is damaged, or exceeds the limits of :mod:`voirdire.tables.formats.failures`.
     """
     with _open_columns(path, wanted) as (connection, table, columns):
         with convert_library_errors(path, "Parquet"):
@@ -200,7 +200,7 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
 
 def _check_size(connection: Any, path: str, folder: str, columns: Sequence[ParquetColumn]) -> None:
     """Refuse a file that needs far more memory than its size on disk."""
-    bound = size_limits.streamed_size_limit(os.path.getsize(path))
+    bound = failures.streamed_size_limit(os.path.getsize(path))
     (rows,) = connection.execute(
         f"SELECT num_rows FROM parquet_file_metadata({path_sql_literal(path, folder)})"
     ).fetchone()
@@ -210,10 +210,10 @@ def _check_size(connection: Any, path: str, folder: str, columns: Sequence[Parqu
         lengths = ", ".join(f"sum(strlen({text})), max(strlen({text}))" for text in texts)
         sizes = connection.execute(f"SELECT {lengths} FROM {parquet_source(path, folder)}").fetchone()
         size += sum(length or 0 for length in sizes[::2])
-        if max(length or 0 for length in sizes[1::2]) > size_limits.record_bound():
-            raise size_limits.too_large_error(f"file {path!r} has a cell of", size_limits.record_bound())
+        if max(length or 0 for length in sizes[1::2]) > failures.record_bound():
+            raise failures.too_large_error(f"file {path!r} has a cell of", failures.record_bound())
     if size > bound:
-        raise size_limits.too_large_error(f"file {path!r} unpacks to", bound)
+        raise failures.too_large_error(f"file {path!r} unpacks to", bound)
 
 
 def sql_literal(text: str) -> str:

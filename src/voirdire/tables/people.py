@@ -19,10 +19,10 @@ from voirdire.notices import give_notice
 from voirdire.settings import read_list
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.imported import Imported
+from voirdire.tables.numbers import count_in_words
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.reading import Reading, read_as
-from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,7 @@ from voirdire.tables.grouped import distinct_rows_with_counts, needs_grouping
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import RUN, TIME, answer_times
-from voirdire.tables.vote_attributes import DEGREE, Details, read_degrees
-from voirdire.tables.vote_columns import KnownNames, code_names, winner_outcomes
+from voirdire.tables.vote_columns import DEGREE, Details, KnownNames, code_names, read_degrees, winner_outcomes
 from voirdire.typing import Bools, Floats, Ints
 
 

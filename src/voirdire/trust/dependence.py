@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 from voirdire.typing import Floats
 
 MIN_VARIANCE = 2.0  # smallest summed variance of two judges that can be tested

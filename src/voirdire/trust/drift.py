@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.model.problem import Check
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 from voirdire.trust.random_walk import Habit, Stretch, habit_stretches
 from voirdire.typing import Floats, Ints
 

@@ -29,8 +29,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.model.problem import Problem
-from voirdire.trust.residuals import Residuals
-from voirdire.trust.shared_errors import SharedErrors
+from voirdire.trust.residuals import Residuals, SharedErrors
 from voirdire.typing import Floats, Ints
 
 MIN_SHARED_QUESTIONS = 20  # smallest number of shared questions of a pair

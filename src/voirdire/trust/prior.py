@@ -29,7 +29,7 @@ from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.problem import Check, Problem, list_names
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.parameters import Normal, Parameter, Spread
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 POWER_STEP = 0.01  # powers a are 1 + POWER_STEP and its inverse

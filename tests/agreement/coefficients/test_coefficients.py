@@ -14,12 +14,11 @@ from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer, share_agreeing
 from voirdire.agreement.coefficients.measures import MEASURES, find_measure, misfit_reason, statistic_of
-from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
+from voirdire.agreement.coefficients.panel import agreement_weights, fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, ratings_from_matrix
 from voirdire.agreement.coefficients.rows import reason_undefined
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
-from voirdire.agreement.coefficients.weights import agreement_weights
 from voirdire.errors import InputError
 
 NOMINAL = ["agreement_rate", "fleiss_kappa", "conger_kappa", "gwet_ac1", "krippendorff_alpha_nominal"]

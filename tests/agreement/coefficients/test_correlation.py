@@ -14,7 +14,7 @@ from scipy import stats
 from voirdire.agreement import concordance_index
 from voirdire.agreement.coefficients import correlation, pairwise
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
-from voirdire.agreement.engine.resampling_weights import bootstrap_weights
+from voirdire.agreement.engine.resampling import bootstrap_weights
 from voirdire.errors import InputError
 
 TOLERANCE = 1e-9

@@ -10,8 +10,7 @@ import pytest
 from scipy import stats
 
 import voirdire
-from voirdire.agreement.coefficients.icc import intraclass_correlation
-from voirdire.agreement.coefficients.icc_mixed import mixed_intraclass_correlation
+from voirdire.agreement.coefficients.icc import intraclass_correlation, mixed_intraclass_correlation
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.errors import InputError
 

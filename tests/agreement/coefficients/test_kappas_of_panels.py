@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 import voirdire
-from voirdire.agreement.coefficients.panel import fleiss_kappa
+from voirdire.agreement.coefficients.panel import Scheme, agreement_weights, fleiss_kappa
 from voirdire.agreement.coefficients.ratings import Ratings, ratings_from_matrix
 from voirdire.agreement.coefficients.two import cohen_kappa, conger_kappa
-from voirdire.agreement.coefficients.weights import Scheme, agreement_weights
 from voirdire.errors import InputError
 
 LEVELS = [1, 2, 4]

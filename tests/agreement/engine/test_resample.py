@@ -17,7 +17,7 @@ from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa
 from voirdire.agreement.engine.combine import crossed_statistic, difference_statistic, group_statistic, mean_statistic
 from voirdire.agreement.engine.intervals import bootstrap_interval, standard_errors
-from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
+from voirdire.agreement.engine.resampling import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.statistic import CountStatistic, WeightedStatistic, mean_over_units
 from voirdire.errors import InputError
 

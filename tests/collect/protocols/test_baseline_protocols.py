@@ -10,7 +10,7 @@ from voirdire.collect import Answer, Item, Judge, Setting
 from voirdire.collect.protocols.baselines import ChatEval, Cot, SelfRefine, Vanilla
 from voirdire.collect.protocols.g_eval import GEval, GEvalOptions
 from voirdire.collect.protocols.metrics import RougeL, RougeLOptions
-from voirdire.collect.protocols.weighted import expected_score
+from voirdire.collect.protocols.roles import expected_score
 from voirdire.tables import read_scores
 
 

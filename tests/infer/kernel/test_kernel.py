@@ -15,9 +15,8 @@ from encoded_panels import DIVIDED, MANY, SHARP, WELL_IDENTIFIED, placed
 
 import voirdire
 from voirdire.infer.kernel import library as of_library
-from voirdire.infer.kernel.fused import FusedAnswers, fused_answers
+from voirdire.infer.kernel.fused import FusedAnswers, Priors, fused_answers
 from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, unpack_points
-from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.kernel.rescaled import apply_steps_by_kernel
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path

@@ -17,7 +17,7 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.normal import NormalAnswers
 from voirdire.infer.latent_gaussian.spread_posterior import maximise_spreads, spread_covariance
 from voirdire.model import COMMON
-from voirdire.model.terms.censored import score_log_density
+from voirdire.model.terms.score_probabilities import score_log_density
 
 POINTS = np.array([[0.0, 0.3, -0.45, 0.7, -1.2, 2.0], np.log([0.1, 0.4, 0.2, 0.3, 0.5, 3.0])])
 

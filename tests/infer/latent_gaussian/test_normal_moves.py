@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse, stats
 
 import voirdire
-from voirdire.infer.convergence import convergence_diagnostics
+from voirdire.infer.diagnose import convergence_diagnostics
 from voirdire.infer.latent_gaussian.collapsed import CollapsedDensity, log_determinant
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter

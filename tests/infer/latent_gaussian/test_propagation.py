@@ -13,8 +13,8 @@ from scipy.special import expit
 from voirdire.infer.latent_gaussian import few_observations, propagation
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.arrow import sparse_factor
-from voirdire.infer.latent_gaussian.evidence import Evidence
 from voirdire.infer.latent_gaussian.few_observations import (
+    Evidence,
     _finite_difference_curvature,
     answers_per_value,
     is_sparse,

@@ -14,7 +14,7 @@ from voirdire.infer import find_mode
 from voirdire.kinds import encode_scores
 from voirdire.model import load_model
 from voirdire.model.terms.arrays import zero_sum
-from voirdire.model.terms.censored import score_log_density
+from voirdire.model.terms.score_probabilities import score_log_density
 from voirdire.tables import read_scores
 
 

@@ -15,7 +15,7 @@ from voirdire.model import load_model
 from voirdire.tables import read_scores
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.families import shared_error_families
-from voirdire.trust.shared_errors import SharedErrors
+from voirdire.trust.residuals import SharedErrors
 
 
 def table(errors: np.ndarray, sd: float, seed: int) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 
 import voirdire
 from voirdire.infer import Derivatives, find_mode, laplace_approximation
-from voirdire.infer.trust_region import minimise_trust_region
+from voirdire.infer.matrix_free import minimise_trust_region
 from voirdire.kinds import Request, ScoresProblem, find_kind
 from voirdire.kinds.scores import density as scores_density
 from voirdire.kinds.scores import eliminated

@@ -12,8 +12,8 @@ import voirdire
 from voirdire.kinds import encode_scores
 from voirdire.model import load_model
 from voirdire.model.term_rows import parse_terms
-from voirdire.model.terms.cumulative import normal_quadrature
 from voirdire.model.terms.cutpoints import SharedCutpoints
+from voirdire.model.terms.score_probabilities import normal_quadrature
 from voirdire.tables import read_scores
 
 JUDGES, ITEMS, RUNS = 4, 10, 3

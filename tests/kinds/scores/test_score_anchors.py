@@ -16,8 +16,8 @@ import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.kinds import encode_scores
-from voirdire.kinds.scores.concordance import human_concordance_check
 from voirdire.kinds.scores.draw import resample_scores
+from voirdire.kinds.scores.judge_checks import human_concordance_check
 from voirdire.model import load_model
 from voirdire.tables import read_scores
 

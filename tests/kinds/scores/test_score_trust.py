@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds.scores.residuals import score_residuals
-from voirdire.trust.influence import judges_changing_first
+from voirdire.trust.checks import judges_changing_first
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
 LEVELS = [1, 2, 3, 4, 5]

@@ -155,7 +155,7 @@ def test_nuts_in_the_coordinates_of_the_search_is_where_chains_are(monkeypatch: 
         },
         index=fits[0].index,
     )
-    monkeypatch.setattr("voirdire.infer.by_latent_gaussian.MAX_WHITENED_PARAMETERS", 10)
+    monkeypatch.setattr("voirdire.infer.infer.MAX_WHITENED_PARAMETERS", 10)
     exact = voirdire.fit(table, method="nuts", chains=4, warmup=200, draws=600, seed=1)
     assert exact.method == "nuts"
     assert exact.sample_stats["n_steps"].shape == (4, 600)

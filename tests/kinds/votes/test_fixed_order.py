@@ -11,7 +11,7 @@ import pytest
 import voirdire
 from voirdire.cli.fit import show_fit
 from voirdire.report.fit_page import fit_page
-from voirdire.report.notebook import notebook
+from voirdire.report.html import notebook
 from voirdire.tables import read_votes
 from voirdire.tables.graph import fixed_order_rule
 

@@ -16,7 +16,7 @@ from voirdire.errors import InputError
 from voirdire.infer import find_mode, laplace_approximation
 from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.model import Model, load_model, specification_folder
-from voirdire.model.family.two_coin_gradient import MAX_LOG_ODDS_SINGLE
+from voirdire.model.family.two_coin import MAX_LOG_ODDS_SINGLE
 from voirdire.tables import read_votes
 from voirdire_studies.coverage import simulate_panel
 from voirdire_studies.study import load_study

@@ -16,7 +16,7 @@ from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model import load_model
 from voirdire.tables import read_votes
 from voirdire.trust.families import posterior_with_equal_items, shared_error_families
-from voirdire.trust.shared_errors import family_answer_weight
+from voirdire.trust.residuals import family_answer_weight
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire.model.terms import RELIABILITY, TIES
-from voirdire.model.terms.reliability import Observations
+from voirdire.model.terms.term import Observations
 from voirdire.model.terms.ties import log_tie_parts
 
 getcontext().prec = 60

@@ -12,8 +12,8 @@ from voirdire.infer.latent_gaussian.division import Division
 from voirdire.kinds import encode_votes
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.model import draw_from_prior, load_model
-from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential
+from voirdire.model.terms.structure import LogDivided
 from voirdire.tables import read_votes
 
 PRIOR = LogDivided(0.3, others="log_spread")

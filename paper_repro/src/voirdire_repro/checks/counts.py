@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.statistic import mean_over_units
-from voirdire.agreement.experts.detection import detection
+from voirdire.agreement.experts.reference import detection
 from voirdire.simulate.votes import simulate_counts
 from voirdire_repro.checks.base import Check, Context, Found, Settings, related_cells, single_figure
 from voirdire_repro.tables import Cell

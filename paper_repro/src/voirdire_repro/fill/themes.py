@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import voirdire
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement.coefficients.pairwise import concordance_index
 from voirdire.collect.protocols.maple import criterion_text
 from voirdire_repro.fill.filled import BY_PAPER, Filled, estimator_table
 from voirdire_repro.job import Job

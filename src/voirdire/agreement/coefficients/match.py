@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.lists import ratings_from_rankings
+from voirdire.agreement.coefficients.ranks import ratings_from_rankings
 from voirdire.agreement.coefficients.ratings import Ratings, mean_by_judge
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError, raise_problems

@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
-from voirdire.agreement.coefficients.icc import Form, intraclass_correlation
-from voirdire.agreement.coefficients.icc_mixed import mixed_intraclass_correlation
+from voirdire.agreement.coefficients.icc import Form, intraclass_correlation, mixed_intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
 from voirdire.agreement.coefficients.panel import brennan_prediger, fleiss_kappa, gwet_ac, panel_agreement

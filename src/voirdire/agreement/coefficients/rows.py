@@ -16,7 +16,7 @@ from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import Replicates, bootstrap
 from voirdire.agreement.engine.resampling import ANALYTIC, Resampling
 from voirdire.agreement.engine.statistic import IntArray, Statistic
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,9 +27,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.agreement.coefficients.panel import LevelCounts, agreeing_pairs
+from voirdire.agreement.coefficients.panel import LevelCounts, Scheme, agreeing_pairs, agreement_weights
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.weights import Scheme, agreement_weights
 from voirdire.agreement.engine.statistic import (
     CountStatistic,
     FloatArray,

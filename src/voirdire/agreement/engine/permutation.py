@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from voirdire.agreement.coefficients.rows import clip_to_range
 from voirdire.agreement.engine.combine import TwoWayStatistic, difference_statistic
 from voirdire.agreement.engine.resample import bootstrap
-from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.engine.resampling_weights import chunk_sizes
+from voirdire.agreement.engine.resampling import Resampling, chunk_sizes
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray, Statistic
 from voirdire.errors import InputError
 

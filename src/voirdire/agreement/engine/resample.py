@@ -22,8 +22,14 @@ from voirdire.agreement.engine.combine import (
     with_fixed_judges,
 )
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval, standard_errors
-from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
-from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
+from voirdire.agreement.engine.resampling import (
+    ANALYTIC,
+    Method,
+    Resampling,
+    Settings,
+    bootstrap_weights,
+    leave_one_out_weights,
+)
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic
 from voirdire.errors import InputError
 from voirdire.typing import Bools

@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.engine.resampling_weights import bootstrap_weights
+from voirdire.agreement.engine.resampling import bootstrap_weights
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio_or_nan
 
 

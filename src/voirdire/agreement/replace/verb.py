@@ -26,8 +26,14 @@ from voirdire.agreement.replace.alt_test import (
     mean_without_missing,
     pair_coefficients,
 )
-from voirdire.agreement.replace.estimate import Mean, additional_answers_needed, estimate_mean
-from voirdire.agreement.replace.people import choose_judges, read_people, required_people
+from voirdire.agreement.replace.estimate import (
+    Mean,
+    additional_answers_needed,
+    choose_judges,
+    estimate_mean,
+    read_people,
+    required_people,
+)
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, is_number
 from voirdire.tables.detect import read_table

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
-from voirdire.collect.protocols.roles import ListOf, answer_schema
+from voirdire.collect.protocols.roles import ListOf, answer_schema, scale_problems
 from voirdire.collect.protocols.scoring import Case, CaseProtocol, MissingAnswer, ScoreOptions
-from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
 

@@ -30,9 +30,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.roles import ListOf
+from voirdire.collect.protocols.roles import ListOf, scale_problems
 from voirdire.collect.protocols.scoring import FINAL, Case, CaseProtocol, MissingAnswer, ScoreOptions
-from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
 Evaluations = list[dict[str, Any]]

@@ -16,7 +16,7 @@ from voirdire.kinds.votes.contexts import cell_contexts, split_by_context
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import vote_probabilities
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
 from voirdire.tables.graph import pair_keys

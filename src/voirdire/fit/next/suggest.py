@@ -32,7 +32,7 @@ from voirdire.kinds.votes.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.problem import Problem
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.settings import is_whole
 from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints

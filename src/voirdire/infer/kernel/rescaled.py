@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.kernel.fused import FusedAnswers
+from voirdire.infer.kernel.fused import FusedAnswers, Priors
 from voirdire.infer.kernel.library import (
     POINTS_PER_BLOCK,
     Structure,
@@ -16,7 +16,6 @@ from voirdire.infer.kernel.library import (
     pack_points,
     unpack_points,
 )
-from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.parent_child_move import ParentChildMove
 from voirdire.typing import Floats, Ints

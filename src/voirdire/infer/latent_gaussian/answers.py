@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from voirdire.infer import autodiff
-from voirdire.infer.hessian import HessianProducts
+from voirdire.infer.derivatives import HessianProducts
 from voirdire.infer.threads import map_in_two_threads
 from voirdire.model.family.family import ClosedForm, LogProbabilities, PairDerivatives
 from voirdire.typing import Floats

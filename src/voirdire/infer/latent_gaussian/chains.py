@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.checks import MAX_RHAT, MIN_ESS
+from voirdire.infer.checks import MAX_RHAT, MIN_ESS, HmcValidation, central_interval_share
 from voirdire.infer.device.choice import can_run, device_chain_count, device_seconds
 from voirdire.infer.diagnose import diagnose_draws
-from voirdire.infer.hmc_validation import HmcValidation, central_interval_share
 from voirdire.infer.latent_gaussian.cost import (
     CHAINS,
     FEW_CHAINS,

@@ -34,7 +34,7 @@ import numpy as np
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.normal import NormalAnswers, NormalBlocks, normal_blocks
 from voirdire.infer.latent_gaussian.search import MAX_LOG_SPREAD, MIN_LOG_SPREAD
-from voirdire.model.terms.censored import HALF_RANGE
+from voirdire.model.terms.score_probabilities import HALF_RANGE
 from voirdire.typing import Floats, Ints
 
 NEGLIGIBLE_LOG_SPREAD = -30.0  # logarithm of a spread below which spreads make no difference

@@ -32,10 +32,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.kernel.fused import FusedAnswers, fused_answers, has_kernel
+from voirdire.infer.kernel.fused import FusedAnswers, Priors, fused_answers, has_kernel
 from voirdire.infer.kernel.library import Structure, kernel_library
 from voirdire.infer.kernel.mapped import KernelPaths, MappedEnergy
-from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.kernel.rescaled import apply_steps_by_kernel, kernel_move_input
 from voirdire.infer.latent_gaussian.cost import TRIES
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path

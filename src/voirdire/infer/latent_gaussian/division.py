@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.model.density import LogDensity
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.divided_spread import LogDivided
+from voirdire.model.terms.structure import LogDivided
 from voirdire.typing import Bools, Floats, Ints
 
 

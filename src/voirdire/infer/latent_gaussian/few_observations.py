@@ -5,19 +5,35 @@ from that many, drawn at random, with the uncertainty of that subset; all other 
 the spreads given. The gradient of the evidence neglects one term (see :mod:`.evidence`). That term is the difference
 between values of the evidence and the integral of its gradient, from the differences that also give the curvature. It
 is computed after a rough search, and once more if the search then moves far.
+
+Evidence of spreads by expectation propagation, with its gradient: :mod:`.marginal` for sparse answers.
+
+The log evidence is that of :mod:`.propagation` at the maximum by the kept values, less half the log determinant of its
+second derivatives by them (Laplace's method in these few values alone). Its derivative by a spread is the mean of the
+derivative of the log prior density under the normal approximation q to all values,
+
+    d log p(y | phi) / d phi_a ~= E_q d log p(x | phi) / d phi_a.
+
+This neglects the change of that last determinant with the spreads of other values, which is of the order of one answer.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.evidence import Evidence
 from voirdire.infer.latent_gaussian.hessian_pattern import distinct_codes
-from voirdire.infer.latent_gaussian.marginal import ConditionalMode
+from voirdire.infer.latent_gaussian.latent_priors import DIFFERENCE_STEP
+from voirdire.infer.latent_gaussian.marginal import ConditionalMode, Marginal
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.propagation import NotConverged, propagate_answers, propagation_applies
+from voirdire.infer.latent_gaussian.propagation import (
+    MAX_SWEEPS,
+    NotConverged,
+    Propagated,
+    propagate_answers,
+    propagation_applies,
+)
 from voirdire.infer.latent_gaussian.search import (
     MAX_LOG_SPREAD_SD,
     MIN_LOG_SPREAD,
@@ -30,11 +46,65 @@ from voirdire.infer.latent_gaussian.search import (
 )
 from voirdire.typing import Floats, Ints
 
+QUADRATURE_NODES = 5  # nodes for the mean of a slope; a quadratic one needs two
+
+
+@dataclass(eq=False)
+class Evidence(Marginal):
+    """Minus the log posterior density of spreads; see :class:`.marginal.Marginal`.
+
+    Attributes
+    ----------
+    sweeps : int
+        Sweeps at each point, at most; below the default, the last sites are used even where they have not converged.
+    missing : array, shape (hypers,), or None
+        Correction that is added to the gradient of the log evidence.
+    """
+
+    sweeps: int = MAX_SWEEPS
+    missing: Floats | None = None
+
+    def find_latent(self, hyper: Floats) -> ConditionalMode:
+        """Find the latent values given spreads, starting from the last point."""
+        self.evaluations += 1
+        sites = self.last.sites if isinstance(self.last, Propagated) else None
+        shifted = self.predicted_latent(hyper)
+        start = np.where(self.model.kept & np.isfinite(shifted), shifted, self.last.x)
+        return propagate_answers(self.model, hyper, start, sites, self.sweeps)
+
+    def __call__(self, hyper: Floats) -> tuple[float, Floats]:
+        """Compute minus the log density and its gradient; infinite where sites do not converge."""
+        try:
+            return super().__call__(hyper)
+        except NotConverged:
+            return np.inf, np.zeros(len(hyper))
+
+    def gradient_at(self, mode: ConditionalMode) -> tuple[Floats, Floats]:
+        """Compute the gradient of the log evidence, and the derivatives of the means, shape (size, hypers)."""
+        slope, moves = evidence_gradient(self.model, mode)
+        return slope if self.missing is None else slope + self.missing, moves
+
+
+def evidence_gradient(model: LatentGaussianModel, mode: ConditionalMode) -> tuple[Floats, Floats]:
+    """Compute the gradient of the log evidence by log spreads, and the derivatives of means, shape (size, hypers)."""
+    sd = np.sqrt(mode.factor.marginal_variances())
+    nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
+    total = np.zeros(len(mode.hyper))
+    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
+        total += weight * model.slopes_of_prior(mode.x + node * sd, mode.hyper)[2]
+    steps = DIFFERENCE_STEP * np.eye(len(mode.hyper))
+    pushes = [
+        model.prior(mode.x, mode.hyper + step).slope - model.prior(mode.x, mode.hyper - step).slope for step in steps
+    ]
+    moves = mode.factor.solve_system(np.reshape(pushes, (len(steps), -1)).T / (2.0 * DIFFERENCE_STEP))
+    return total, moves
+
+
 MIN_ANSWERS_PER_VALUE = 8.0  # answers per integrated-out value below which Laplace's method is too inaccurate
 BLOCK_RANGE = (60, 300)  # fewest and most blocks that spreads are learned from
 TARGET_ANSWERS = 15_000.0  # answers in these blocks
 MANY_BLOCKS = 450  # blocks of a table from which that is done
-DIFFERENCE_STEP = 0.1  # step of differences, in the logarithm of a spread
+SPREAD_STEP = 0.1  # step of differences, in the logarithm of a spread
 EVIDENCE_SLACK = 0.02  # difference of the evidence between ends of sweeps
 MAX_SPREAD_CHANGE = 0.5  # change of a log spread from which differences are computed again
 
@@ -138,7 +208,7 @@ def _finite_difference_curvature(evidence: Evidence, rough_search: SpreadSearch)
     curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))
     for a in range(len(centre)):
         step = np.zeros(len(centre))
-        step[a] = DIFFERENCE_STEP if centre[a] < MIN_LOG_SPREAD + 1.0 else -DIFFERENCE_STEP
+        step[a] = SPREAD_STEP if centre[a] < MIN_LOG_SPREAD + 1.0 else -SPREAD_STEP
         for _ in range(2):  # try the other side where propagation does not converge
             evidence.last, evidence.moves = start, moves
             new_value, new_slope = evidence(centre + step)

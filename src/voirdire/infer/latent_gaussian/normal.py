@@ -1,7 +1,7 @@
 """Numeric answers: normal about a perceived value, and censored at the ends of the scale.
 
 With m the mean and l the log of the noise s, a score y between -1/2 and 1/2 has the density of Normal(m, s); a score at
-an end has the probability beyond that end (Tobin 1958; :mod:`voirdire.model.terms.censored`). With
+an end has the probability beyond that end (Tobin 1958; :mod:`voirdire.model.terms.score_probabilities`). With
 a = (-1/2 - m) / s, b = (1/2 - m) / s and phi and Phi of the standard normal distribution, the expected information
 about (m, l) is (Amemiya 1973, Econometrica 41, for one end)
 
@@ -29,7 +29,7 @@ from voirdire.infer.latent_gaussian.answers import CompiledAnswers
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.terms.arrays import reversed_normal_hazard
-from voirdire.model.terms.censored import HALF_RANGE, score_log_density
+from voirdire.model.terms.score_probabilities import HALF_RANGE, score_log_density
 from voirdire.typing import Bools, Floats, Ints
 
 DIFFERENCE_STEP = 1e-5  # step of differences of the information, as a share of the noise for the mean

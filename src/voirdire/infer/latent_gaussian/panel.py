@@ -28,7 +28,7 @@ from voirdire.model.design import COMMON, LEARNED_PRIORS, Design, LatentPosition
 from voirdire.model.family.family import OutcomeParts, refuse_alternatives
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Spread
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 

@@ -25,7 +25,7 @@ from voirdire.infer.kernel.rescaled import Steps
 from voirdire.infer.latent_gaussian.parent_child_move import move_parent_and_children
 from voirdire.typing import Floats
 
-MAX_STEP_SD = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
+MAX_RESCALING_SD = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
 STEP_DECADES = 1.5  # range of step lengths, in powers of ten
 
 
@@ -38,7 +38,7 @@ def draw_steps(
     move = np.where((turn % 2 > 0) & bool(parent_child_moves), turn // 2 % max(len(parent_child_moves), 1), -1)
     half, first_half = turn // 2 % 2 if parent_child_moves else turn % 2, (chains + 1) // 2
     hypers = len(coordinates.root)
-    length = MAX_STEP_SD * 10.0 ** (-STEP_DECADES * rng.random((tries, chains)))
+    length = MAX_RESCALING_SD * 10.0 ** (-STEP_DECADES * rng.random((tries, chains)))
     step = np.matmul(coordinates.root, rng.standard_normal((tries, hypers, chains)))
     step *= length[:, None] / math.sqrt(hypers)
     for index, number in enumerate(move):

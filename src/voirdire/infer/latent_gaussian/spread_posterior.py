@@ -13,8 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.evidence import Evidence
-from voirdire.infer.latent_gaussian.few_observations import is_sparse, search_by_evidence
+from voirdire.infer.latent_gaussian.few_observations import Evidence, is_sparse, search_by_evidence
 from voirdire.infer.latent_gaussian.marginal import (
     ConditionalMode,
     Marginal,

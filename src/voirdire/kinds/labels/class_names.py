@@ -25,7 +25,7 @@ from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.confusion import log_softmax
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.trust.dependence import effective_size, residual_correlations
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints

@@ -22,7 +22,7 @@ from voirdire.kinds.labels.wide_residuals import MAX_LABEL_PAIRS
 from voirdire.model.density import Data
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.confusion import log_softmax
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 GRADED_DRAWS = 25  # draws that probabilities of ordered labels are averaged over

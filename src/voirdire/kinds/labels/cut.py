@@ -42,7 +42,7 @@ from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import zero_sum
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 PROPOSALS_PER_DRAW = 16

@@ -25,8 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.labels.curvature import negative_hessian
-from voirdire.kinds.labels.expected import ExpectedLabels
-from voirdire.kinds.labels.expected_grades import ExpectedGrades
+from voirdire.kinds.labels.expected import ExpectedGrades, ExpectedLabels
 from voirdire.kinds.labels.layout import LabelsLayout, is_compressed, multiply_counts, sum_by_item
 from voirdire.kinds.labels.matrix_free_draws import laplace_draws
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
@@ -35,10 +34,10 @@ from voirdire.model.density import ClosedFormDerivatives, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax, log_sum_exp
-from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.score_probabilities import log_expectation
 from voirdire.model.terms.shared_errors import VALUE_NODES, JudgeCutpointsOfLabels, gauss_hermite_rule, log_class_shares
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 MAX_SUMMED_CLASSES = 8  # largest number of classes for sums over renamings

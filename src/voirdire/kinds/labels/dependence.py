@@ -30,7 +30,7 @@ from voirdire.kinds.labels.states import draw_states_and_rates, expand_units
 from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model.problem import Check, Level, list_names
 from voirdire.model.terms.confusion import log_softmax
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.trust.dependence import Correlations, Dependence, alike_pairs_in_words, most_alike, pairwise_dependence
 from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints

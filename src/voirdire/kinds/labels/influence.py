@@ -19,7 +19,7 @@ from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import leave_judge_out
 from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 

@@ -14,8 +14,16 @@ from voirdire.kinds.answers import PredictionScores, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Results, TableChange
-from voirdire.kinds.labels import checks, results, systems
-from voirdire.kinds.labels.answers import label_answers, label_calibration, score_held_out
+from voirdire.kinds.labels import results, systems
+from voirdire.kinds.labels.answers import (
+    check_answer_probabilities,
+    draw_labels,
+    label_answers,
+    label_calibration,
+    label_outcomes,
+    label_probabilities,
+    score_held_out,
+)
 from voirdire.kinds.labels.class_names import symmetrise_posterior
 from voirdire.kinds.labels.class_probabilities import claimed_classes, describe_agreement, describe_thinning
 from voirdire.kinds.labels.default import default_model
@@ -24,13 +32,7 @@ from voirdire.kinds.labels.families import families_by_answers, find_families
 from voirdire.kinds.labels.over_time import label_series
 from voirdire.kinds.labels.predict import predict_labels, predict_target
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.kinds.labels.response_probabilities import (
-    check_answer_probabilities,
-    draw_labels,
-    label_outcomes,
-    label_probabilities,
-)
-from voirdire.kinds.labels.results import judge_values
+from voirdire.kinds.labels.results import all_checks, judge_values
 from voirdire.kinds.labels.success import success_class, unknown_success_error
 from voirdire.kinds.labels.success import success_note as taken_for_success
 from voirdire.kinds.packing import pack_rated, unpack_rated
@@ -40,7 +42,7 @@ from voirdire.kinds.systems import check_context_scope, system_entrants, systems
 from voirdire.model.problem import TARGET, list_names
 from voirdire.model.specs import Model
 from voirdire.model.terms import SHARED_ERRORS
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined_table
@@ -63,7 +65,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         "confusion": results.confusion_table,
     }
 
-    checks = staticmethod(checks.all_checks)
+    checks = staticmethod(all_checks)
     judge_values = staticmethod(judge_values)
     single = staticmethod(label_answers)
     outcomes = staticmethod(label_outcomes)

@@ -11,7 +11,7 @@ so that S (I + E)^-1/2 z has the covariance W^-1 for standard normal z, with (I 
 E is small, as the common items of two judges couple them weakly. Products with a few random directions estimate its
 size: variances change by the square of the relative length |E v| / |v|. Up to ``MAX_REMAINDER`` the first term of the
 series suffices. Otherwise terms are added until the rest is below ``MAX_SERIES_REST``, for many draws together; if they
-are too many, Lanczos's method makes draws one by one (:mod:`voirdire.infer.krylov`).
+are too many, Lanczos's method makes draws one by one (:mod:`voirdire.infer.matrix_free`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from voirdire.infer.krylov import inverse_root
+from voirdire.infer.matrix_free import inverse_root
 from voirdire.kinds.labels.curvature import Curvature
 from voirdire.kinds.labels.expected import ExpectedLabels
 from voirdire.typing import Floats

@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.labels.answers import label_probabilities
 from voirdire.kinds.labels.class_names import misnamed_class_rates
 from voirdire.kinds.labels.class_probabilities import (
     class_columns,
@@ -19,7 +20,6 @@ from voirdire.kinds.labels.class_probabilities import (
 )
 from voirdire.kinds.labels.layout import labels_data
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.response_probabilities import label_probabilities
 from voirdire.kinds.labels.target import Target
 from voirdire.kinds.target_predictions import fit_codes
 from voirdire.model.density import Data

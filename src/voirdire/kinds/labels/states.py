@@ -2,7 +2,7 @@
 
 The state of an item is its class, or the node of its value. Given the state, families of judges are independent, and
 the effect of each family, which takes one of a few values, is summed out (:mod:`voirdire.model.terms.shared_errors`,
-:mod:`voirdire.model.terms.family_labels`). The judges of a family form a block. A judge without family that labels no
+:mod:`voirdire.model.terms.shared_errors`). The judges of a family form a block. A judge without family that labels no
 item twice needs no block, as its effect can be summed out beforehand.
 """
 
@@ -17,8 +17,8 @@ from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.layout import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.cumulative import log_expectation
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.score_probabilities import log_expectation
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 

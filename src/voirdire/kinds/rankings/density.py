@@ -15,9 +15,9 @@ from typing import Any
 
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.panel import build_panel_model
+from voirdire.kinds.column_checks import has_recurring_items
 from voirdire.kinds.criteria_votes import CRITERIA_DATA, log_criteria_votes, sums_of_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
-from voirdire.kinds.unused_columns import has_recurring_items
 from voirdire.model.density import Data
 from voirdire.model.design import LatentPositions, Scale, Term
 from voirdire.model.panel_density import PanelDensity
@@ -25,7 +25,7 @@ from voirdire.model.specs import Model
 from voirdire.model.terms import WEIGHTS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.rankings import Rankings
 
 

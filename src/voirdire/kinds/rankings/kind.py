@@ -17,9 +17,16 @@ from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.packing import pack_rated_problem, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import reason_contexts_unknown, reason_tastes_unknown
-from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranked_items, ranking_outcomes
 from voirdire.kinds.rankings.problem import RankingsProblem, check_covariates_vary, encode_rankings
-from voirdire.kinds.rankings.results import judge_values, ranking_answers, score_held_out
+from voirdire.kinds.rankings.results import (
+    draw_rankings,
+    judge_values,
+    predict_rankings,
+    ranked_items,
+    ranking_answers,
+    ranking_outcomes,
+    score_held_out,
+)
 from voirdire.kinds.request import Request
 from voirdire.kinds.scores import weights
 from voirdire.kinds.terms_kind import TermsKind

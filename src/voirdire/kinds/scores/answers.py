@@ -23,11 +23,11 @@ from voirdire.kinds.criteria_votes import criteria_vote_answers
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import distinct_combinations
+from voirdire.kinds.scores.predict import log_score_density, score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
-from voirdire.kinds.scores.response_probabilities import log_score_density, score_probabilities
 from voirdire.model.specs import Model
-from voirdire.model.terms.cumulative import NODE_COUNT
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.score_probabilities import NODE_COUNT
+from voirdire.model.terms.term import Values
 from voirdire.tables.scores import Scores
 from voirdire.typing import Bools, Floats, Ints
 

@@ -23,7 +23,7 @@ import numpy as np
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 RESAMPLES = 2000

@@ -14,11 +14,10 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
-from voirdire.kinds.effect_checks import effect_checks
+from voirdire.kinds.column_checks import effect_checks
 from voirdire.kinds.scores import halo
-from voirdire.kinds.scores.concordance import human_concordance_check
+from voirdire.kinds.scores.judge_checks import estimate_randomness, human_concordance_check
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.systems import rival_systems
 from voirdire.model.problem import Check, list_names

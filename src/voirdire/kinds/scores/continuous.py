@@ -1,6 +1,7 @@
 """Scores on a bounded continuous scale: encoding, density, and starting values.
 
-Scores are measured from the middle of the scale in parts of its length; see :mod:`voirdire.model.terms.censored`.
+Scores are measured from the middle of the scale in parts of its length;
+see :mod:`voirdire.model.terms.score_probabilities`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.terms import SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.censored import HALF_RANGE, score_log_density
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import log_noise
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.score_probabilities import HALF_RANGE, score_log_density
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 MIN_SPREAD = 0.03  # smallest starting value of the spread of strengths

@@ -31,16 +31,16 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from voirdire.errors import InputError
-from voirdire.infer.fixed_parameters import draws_given_fixed, insert_fixed_values
+from voirdire.infer.infer import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode
 from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, anchor_folds, fix_parameters
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
-from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
 from voirdire.model.terms.parameters import TwoSided
 from voirdire.model.terms.raters import scaled_discrimination
+from voirdire.model.terms.score_probabilities import level_log_probabilities, normal_quadrature
 from voirdire.typing import Bools, Floats, Ints
 
 CUT_KIND = "rater-discrimination"

@@ -50,8 +50,8 @@ from voirdire.model.specs import Model, Section
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.raters import RaterNoise
-from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import SharedStrength, SharedStrengthLevel
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 #: Kinds of strengths with learned spreads.

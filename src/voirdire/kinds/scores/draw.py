@@ -22,10 +22,9 @@ from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.censored import HALF_RANGE
-from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.raters import log_noise
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.score_probabilities import HALF_RANGE, level_log_probabilities
+from voirdire.model.terms.term import Values
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats, Ints
 

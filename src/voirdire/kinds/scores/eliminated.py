@@ -10,10 +10,10 @@ Answers depend on g only through a few effects h(g): slopes a_k u_c, severities 
 
     log P(y | eta, kappa),   eta = a_k u_c psi_c,i - severity_k    (:mod:`.level_answers`).
 
-The search for the mode uses products with the Hessian (:mod:`voirdire.infer.trust_region`), which need memory for the
+The search for the mode uses products with the Hessian (:mod:`voirdire.infer.matrix_free`), which need memory for the
 answers only. Draws around the mode use the dense arrow (:mod:`.arrow`). With many judges they use products with the
-Schur complement of g, H - B P B' (:mod:`voirdire.infer.krylov`, preconditioned by blocks of judges); given g, items are
-independent except for their sum.
+Schur complement of g, H - B P B' (:mod:`voirdire.infer.matrix_free`, preconditioned by blocks of judges); given g,
+items are independent except for their sum.
 
 Some directions change the likelihood little, although each parameter by itself is well identified. If strengths,
 severities and cutpoints grow by one factor, only the relative noise of answers decreases. If slopes b_k grow by one
@@ -28,13 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.krylov import inverse_root
-from voirdire.infer.trust_region import correct_preconditioner
+from voirdire.infer.matrix_free import correct_preconditioner, inverse_root
 from voirdire.kinds.scores.arrow import ArrowFactor, ZeroSumInverse, factor_arrow
 from voirdire.kinds.scores.judge_blocks import BLOCK_PARAMETERS, JudgeBlocks
-from voirdire.kinds.scores.judge_effects import EffectDerivatives, JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.kinds.scores.level_answers import LevelAnswers
+from voirdire.kinds.scores.level_answers import EffectDerivatives, JudgeEffects, LevelAnswers
 from voirdire.model.density import Curvature, Data
 from voirdire.model.terms.arrays import zero_sum, zero_sum_free
 from voirdire.typing import Floats

@@ -6,11 +6,11 @@ from collections import Counter
 
 import numpy as np
 
+from voirdire.kinds.column_checks import contexts_per_item, has_recurring_items
 from voirdire.kinds.further_terms import ONE_FAMILY_REASON
 from voirdire.kinds.scores.score_counts import has_repeats
-from voirdire.kinds.unused_columns import contexts_per_item, has_recurring_items
+from voirdire.tables.numbers import count_in_words
 from voirdire.tables.scores import Scores
-from voirdire.tables.words import count_in_words
 from voirdire.typing import Bools
 
 # Limits of default models, which must end within minutes.

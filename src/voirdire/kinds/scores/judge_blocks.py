@@ -3,7 +3,7 @@
 Each judge has parameters of its own (slope, severity, location and gaps of its cutpoints), and judges share others (the
 panel's cutpoints, severities of groups). The matrix is the Gauss-Newton approximation, which is positive semidefinite,
 with a block for each judge and a bordered block for shared parameters. Second derivatives by judges and items are left
-out: conjugate gradients correct for them (:mod:`voirdire.infer.trust_region`). Memory grows with judges times the
+out: conjugate gradients correct for them (:mod:`voirdire.infer.matrix_free`). Memory grows with judges times the
 square of the levels; above ``MAX_BLOCK_NUMBERS``, gaps of cutpoints are approximated by their diagonal.
 
 Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread_cutpoints`). With F the
@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.kinds.scores import ordinal
-from voirdire.kinds.scores.judge_effects import JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.kinds.scores.level_answers import AnswerDerivatives
+from voirdire.kinds.scores.level_answers import AnswerDerivatives, JudgeEffects
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.parameters import Normal, TwoSided
 from voirdire.model.terms.raters import slope_scale

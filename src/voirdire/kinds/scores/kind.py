@@ -24,12 +24,17 @@ from voirdire.kinds.scores.answers import score_answers, score_calibration, scor
 from voirdire.kinds.scores.density import log_odds_unit, score_form_module
 from voirdire.kinds.scores.draw import draw_scores, resample_scores, score_outcomes
 from voirdire.kinds.scores.human import items_scored_by_people, scored_by_people
+from voirdire.kinds.scores.judge_checks import informative_judge_probability
 from voirdire.kinds.scores.over_time import score_series
-from voirdire.kinds.scores.predict import claimed_scores, item_score_questions, predict_scores
+from voirdire.kinds.scores.predict import (
+    check_answer_probabilities,
+    claimed_scores,
+    item_score_questions,
+    predict_scores,
+    score_probabilities,
+)
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
-from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
-from voirdire.kinds.scores.response_probabilities import check_answer_probabilities, score_probabilities
 from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
 from voirdire.kinds.systems import check_context_scope, system_entrants, systems_and_contexts, systems_note

@@ -24,7 +24,7 @@ from voirdire.kinds.criteria_votes import sums_of_criteria_votes
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
 from voirdire.model.density import Data
 from voirdire.model.design import LatentPositions, Term, build_design
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 
 #: Terms of the perceived strength.
 PERCEPTION_TERMS = (

@@ -15,10 +15,10 @@ from voirdire.model.design import Cells, Term
 from voirdire.model.panel_density import STEP, sum_of_terms
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.cutpoints import total_severity
 from voirdire.model.terms.discrimination import LearnedLinkedPosition
 from voirdire.model.terms.raters import JudgeItem
-from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import total_severity
+from voirdire.model.terms.term import Values
 from voirdire.typing import Ints
 
 

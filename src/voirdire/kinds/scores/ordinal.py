@@ -6,7 +6,7 @@ model has them. If effects of judges on items are integrated out, it is proporti
 
     P(n) = E_z prod_l P(l | eta + sigma_k z) ^ n_l,   z ~ Normal(0, 1),
 
-is computed by a quadrature rule of 41 points (:func:`voirdire.model.terms.cumulative.normal_quadrature`).
+is computed by a quadrature rule of 41 points (:func:`voirdire.model.terms.score_probabilities.normal_quadrature`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from voirdire.kinds.scores.layout import (
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.family.ordinal import ordinal_family
-from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS, cumulative
+from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS, score_probabilities
 from voirdire.model.terms.arrays import LOGISTIC_VARIANCE, Array
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import judge_discriminations, scaled_discrimination
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats, Ints
 
 # Of starting values.
@@ -121,16 +121,18 @@ def score_log_densities(density: ScoresLayout, values: Values, data: Data, xp: A
     judge = part["judge"]
     eta = perceived_strengths(density, values, data["panel"], part, xp)
     if density.integrates_repeats:
-        z, log_weight = cumulative.normal_quadrature()
+        z, log_weight = score_probabilities.normal_quadrature()
         eta = eta[..., None] + xp.exp(values["log_judge_item"])[..., judge][..., None] * z
         cutpoints = answer_cutpoints(density, values, part, xp)[..., None, :]
-        logs = cumulative.level_log_probabilities(eta, cutpoints, density.levels, xp)
+        logs = score_probabilities.level_log_probabilities(eta, cutpoints, density.levels, xp)
         log_joint = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
-        return cumulative.log_expectation(log_joint, log_weight, xp), part["weight"]
+        return score_probabilities.log_expectation(log_joint, log_weight, xp), part["weight"]
     cuts = judge_cutpoints(density, values, xp)
     cut_row = judge if has_judge_cutpoints(density) else judge * 0
     lower, upper = (cuts[..., cut_row, part["criterion"], part[side]] for side in ("lower", "upper"))
-    return cumulative.log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+    return score_probabilities.log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part[
+        "weight"
+    ]
 
 
 def people_perceptions(
@@ -153,7 +155,9 @@ def people_part(density: ScoresLayout, values: Values, part: dict[str, Array], x
     """Log probability of each distinct human score, shape (..., scores), and its weight."""
     eta, cuts = people_perceptions(density, values, part, xp)
     lower, upper = (cuts[..., part["criterion"], part[side]] for side in ("lower", "upper"))
-    return cumulative.log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+    return score_probabilities.log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part[
+        "weight"
+    ]
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:

@@ -6,10 +6,10 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.predict import expected_scores, log_score_density, score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.scores.response_probabilities import expected_scores, log_score_density, score_probabilities
+from voirdire.model.terms.cutpoints import total_severity
 from voirdire.model.terms.raters import log_noise
-from voirdire.model.terms.severity import total_severity
 from voirdire.trust.drift import AnswersOverTime
 from voirdire.trust.random_walk import Habit
 from voirdire.typing import Floats

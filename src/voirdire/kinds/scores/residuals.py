@@ -45,12 +45,11 @@ import numpy.typing as npt
 from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.scores import continuous
 from voirdire.kinds.scores.layout import distinct_combinations
+from voirdire.kinds.scores.predict import exceedance_probabilities, expected_uncensored_scores
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.scores.response_probabilities import exceedance_probabilities, expected_uncensored_scores
-from voirdire.model.terms.cumulative import normal_quadrature
-from voirdire.model.terms.reliability import Values
-from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
-from voirdire.trust.shared_errors import SharedErrors
+from voirdire.model.terms.score_probabilities import normal_quadrature
+from voirdire.model.terms.term import Values
+from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, SharedErrors, examined_judges
 from voirdire.typing import Floats, Ints
 
 

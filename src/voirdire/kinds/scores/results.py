@@ -23,11 +23,11 @@ from voirdire.kinds.scores.density import ScoresDensity
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.natural_scales import unit_and_definition
 from voirdire.model.terms.arrays import LOGISTIC_VARIANCE, log_normal_cdf
-from voirdire.model.terms.cumulative import level_log_probabilities
+from voirdire.model.terms.cutpoints import total_severity
 from voirdire.model.terms.discrimination import LearnedLinkedPosition
 from voirdire.model.terms.raters import judge_discriminations, log_noise
-from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import total_severity
+from voirdire.model.terms.score_probabilities import level_log_probabilities
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 TASTE_NODES = 9  # points of the Gauss-Hermite rule over a judge's taste

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.model.terms.censored import HALF_RANGE
+from voirdire.model.terms.score_probabilities import HALF_RANGE
 from voirdire.settings import read_list
 from voirdire.tables.encode import rows_by_code
 from voirdire.tables.numbers import read_number

@@ -47,7 +47,7 @@ from voirdire.kinds.systems import Placement, members_by_context, rank_systems, 
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
 from voirdire.model.terms.raters import log_noise
-from voirdire.trust.influence import Rivals
+from voirdire.trust.checks import Rivals
 from voirdire.typing import Floats
 
 #: Lower bound of B, the share of strengths that remains after shrinkage.

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.latent_gaussian.few_observations import MIN_ANSWERS_PER_VALUE
+from voirdire.kinds.column_checks import contexts_per_item
 from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms
-from voirdire.kinds.unused_columns import contexts_per_item
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import NO_FURTHER_COLUMNS
-from voirdire.tables.words import count_in_words
+from voirdire.tables.numbers import count_in_words
 from voirdire.typing import Floats, Ints
 
 MAX_LATENT_VALUES = 60_000, 200_000  # latent values of a default; and with few votes for each

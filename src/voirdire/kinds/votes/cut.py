@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from voirdire.infer.fixed_parameters import draws_given_fixed, insert_fixed_values
+from voirdire.infer.infer import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode, integrated_scores
 from voirdire.kinds.human import anchor_folds, fix_parameters

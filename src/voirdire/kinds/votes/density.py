@@ -19,9 +19,9 @@ from voirdire.model.panel_density import added_parameters
 from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
 from voirdire.model.terms.arrays import LOGISTIC_VARIANCE, Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
-from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import strength_difference
 from voirdire.model.terms.structure import tie_habit_parameters
+from voirdire.model.terms.term import Observations, Values
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts, tie_scale
 from voirdire.typing import Floats
 

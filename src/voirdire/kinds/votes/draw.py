@@ -31,7 +31,7 @@ from voirdire.kinds.votes.response_probabilities import (
 )
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array, zero_sum_free
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.typing import Bools, Floats
 

@@ -21,12 +21,12 @@ from voirdire.kinds.results import context_strengths, rank_columns
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.further import BY_OPTION, check_groups_of_contexts, missing_column_message
 from voirdire.tables.problems import Problems
-from voirdire.tables.vote_attributes import Details
+from voirdire.tables.vote_columns import Details
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 

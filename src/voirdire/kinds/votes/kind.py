@@ -16,15 +16,21 @@ from voirdire.kinds.people import Preference, people_reliability
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note, criterion_table, refuse_scope
 from voirdire.kinds.terms_kind import TermsKind
-from voirdire.kinds.votes import checks, covariate_adjustment, groups, position, results
-from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
+from voirdire.kinds.votes import checks, groups, position, results
+from voirdire.kinds.votes.answers import (
+    claimed_preferences,
+    evaluate_held_out,
+    predict_comparisons,
+    predict_votes,
+    single_vote_codes,
+    vote_answers,
+)
+from voirdire.kinds.votes.checks import symmetrise_posterior
 from voirdire.kinds.votes.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.contexts import reason_for_fixed_spreads, reason_without_contexts
-from voirdire.kinds.votes.contrary_judges import symmetrise_posterior
 from voirdire.kinds.votes.draw import draw_votes, refit_resampled, vote_outcomes
 from voirdire.kinds.votes.over_time import vote_series
 from voirdire.kinds.votes.people import Anchors, compared_by_people, encode_contexts, read_anchors
-from voirdire.kinds.votes.predict import claimed_preferences, predict_comparisons, predict_votes
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes, refuse_constant_terms, votes_per_judge_context
 from voirdire.kinds.votes.response_probabilities import refuse_pooled_models, vote_probabilities
 from voirdire.kinds.votes.results import judge_values, vote_calibration, win_shares
@@ -51,7 +57,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     refused = ("levels", "classes", "positive")
     models_with_contexts = "crowd-bt-contexts"
     results: ClassVar[Results] = {
-        "items": covariate_adjustment.adjusted_ranking,
+        "items": results.adjusted_ranking,
         "judges": results.judge_table,
         "criteria": criterion_table,
     }

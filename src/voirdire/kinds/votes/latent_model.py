@@ -29,10 +29,9 @@ from voirdire.model.density import Data
 from voirdire.model.design import Cells, Design, LatentPositions, Term, build_design, stack_designs
 from voirdire.model.family.family import LogProbabilities
 from voirdire.model.family.sharpness import sharpness_family
-from voirdire.model.family.two_coin import two_coin_family
-from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, TIE, TIE_SCALE
+from voirdire.model.family.two_coin import DIFFERENCE, FIRST, TIE, TIE_SCALE, two_coin_family
 from voirdire.model.terms.person import person_log_probabilities, softmax_shares
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.typing import Floats
 
 FIRST_PEOPLE_PREDICTOR = TIE_SCALE + 1  # first predictor that only people's cells have

@@ -10,10 +10,10 @@ from functools import cached_property
 
 from voirdire.model.density import LogDensity
 from voirdire.model.design import Term
-from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND, TIE, TIE_SCALE
+from voirdire.model.family.two_coin import DIFFERENCE, FIRST, SECOND, TIE, TIE_SCALE
 from voirdire.model.panel_density import sum_of_terms
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import ComparisonCodes, cell_probabilities, strength_differences
 from voirdire.model.terms.arrays import logistic_sigmoid
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.trust.drift import AnswersOverTime
 from voirdire.trust.random_walk import Habit
 from voirdire.typing import Floats

@@ -16,8 +16,8 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import strength_difference
+from voirdire.model.terms.term import Observations, Values
 from voirdire.model.terms.ties import log_tie_parts, tie_scale
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints

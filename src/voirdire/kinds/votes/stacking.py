@@ -86,8 +86,8 @@ class Stacking:
     --------
     >>> x = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     >>> coin = {"a": 4.0, "b": 1.5, "reversed": 0.1}
-    >>> found = Stacking(x, np.array([0, 1, 2]), np.array([1.0, 1.0, -1.0]), coin).stacked_probabilities()
-    >>> bool(found.p[3] < 0.5)
+    >>> p, _ = Stacking(x, np.array([0, 1, 2]), np.array([1.0, 1.0, -1.0]), coin).stacked_probabilities()
+    >>> bool(p[3] < 0.5)
     True
     """
 

@@ -18,7 +18,7 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.model.problem import Check, list_names
 from voirdire.model.specs import model_names
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
 from voirdire.tables.votes import TIED

@@ -14,6 +14,7 @@ from voirdire.kinds import further_terms
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Answers, Calibration, PredictionScores, Shares
 from voirdire.kinds.checks import CheckBasis
+from voirdire.kinds.column_checks import unused_columns
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
@@ -31,25 +32,23 @@ from voirdire.kinds.scores.predict import item_score_questions
 from voirdire.kinds.scores.residuals import score_residuals
 from voirdire.kinds.target_predictions import ItemQuestions
 from voirdire.kinds.terms_kind import TermsKind
-from voirdire.kinds.unused_columns import unused_columns
-from voirdire.kinds.votes.answers import evaluate_held_out_votes
+from voirdire.kinds.votes.answers import evaluate_held_out_votes, predict_comparisons
 from voirdire.kinds.votes.contexts import reason_without_contexts as vote_context_reason
 from voirdire.kinds.votes.draw import resample_votes
 from voirdire.kinds.votes.kind import VOTES, unpack_people
 from voirdire.kinds.votes.people import encode_contexts, read_anchors
-from voirdire.kinds.votes.predict import predict_comparisons
 from voirdire.kinds.votes.trust import vote_residuals
+from voirdire.kinds.votes_and_scores.density import attach_terms_to_both, model_from_terms, model_with_families
 from voirdire.kinds.votes_and_scores.problem import (
     VotesAndScoresProblem,
     all_checks,
     encode_votes_and_scores,
     reason_too_large,
 )
-from voirdire.kinds.votes_and_scores.terms import attach_terms_to_both, model_from_terms, model_with_families
 from voirdire.model.density import Data
 from voirdire.model.problem import Check
 from voirdire.model.specs import Model, load_model
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 from voirdire.notices import give_notice
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families, shared_families

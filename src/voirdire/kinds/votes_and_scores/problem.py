@@ -32,12 +32,11 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.checks import CheckBasis, linked_items_check
-from voirdire.kinds.effect_checks import effect_checks
+from voirdire.kinds.column_checks import effect_checks, has_recurring_items
 from voirdire.kinds.further_terms import ResolvedTerms, has_family_terms, with_families
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import CriterionImportance, read_criterion_importance
-from voirdire.kinds.unused_columns import has_recurring_items
 from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.position import position_check

@@ -11,9 +11,10 @@ j and n_l the number of answers at level l, the log likelihood of a cell is
 
     sum_l [n_(l-1) log F(-x_l) + n_l log F(x_l)] + sum_j n_j log(1 - exp(-w_j)),
 
-F the logistic function (:mod:`voirdire.model.terms.cumulative`): a sum of functions of single cutpoints and gaps. The
-gradient of x_l is y_l = (1, -c_l1 w_1, -c_l2 w_2, ...), with c_lj = 1/2 where the gap is below the cutpoint and -1/2
-where it is above, as cutpoints are centred at 0; its second derivatives are those of the gaps alone, again -c_lj w_j.
+F the logistic function (:mod:`voirdire.model.terms.score_probabilities`): a sum of functions of single
+cutpoints and gaps. The gradient of x_l is y_l = (1, -c_l1 w_1, -c_l2 w_2, ...), with c_lj = 1/2 where the gap is below
+the cutpoint and -1/2 where it is above, as cutpoints are centred at 0; its second derivatives are those of the gaps
+alone, again -c_lj w_j.
 With v = F(x) F(-x) and r = w / (exp(w) - 1), the slope of log(1 - exp(-w)) by g, the expected information is
 
     N sum_l (p_(l-1) + p_l) v_l y_l y_l' + N diag(p_j r_j (w_j + r_j)),
@@ -29,10 +30,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.model.family.family import CellDerivatives, ClosedForm, Family, PairDerivatives
-from voirdire.model.family.sloped import with_slope
+from voirdire.model.family.sharpness import with_slope
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.cutpoints import spread_cutpoints
+from voirdire.model.terms.score_probabilities import level_log_probabilities
 from voirdire.typing import Floats
 
 # bounds on the logarithm of a gap, so that its exponential and the complement of that are representable

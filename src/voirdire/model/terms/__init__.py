@@ -12,7 +12,7 @@ from voirdire.model.terms.confusion import (
     PooledConfusion,
     SeparateConfusion,
 )
-from voirdire.model.terms.cutpoints import JudgeCutpoints, SharedCutpoints
+from voirdire.model.terms.cutpoints import JudgeCutpoints, Severity, SeverityByCriterion, SharedCutpoints
 from voirdire.model.terms.discrimination import (
     Discrimination,
     DiscriminationPosition,
@@ -23,7 +23,6 @@ from voirdire.model.terms.discrimination import (
     PooledDiscrimination,
     PooledDiscriminationPosition,
 )
-from voirdire.model.terms.family_labels import FamilyConfusion
 from voirdire.model.terms.person import NoisyPerson, NormalPerson, Person, PersonAsJudge, ScoringPerson
 from voirdire.model.terms.raters import (
     AlikeRaters,
@@ -33,9 +32,7 @@ from voirdire.model.terms.raters import (
     RaterNoise,
     RaterNoiseByCriterion,
 )
-from voirdire.model.terms.reliability import Reliability
-from voirdire.model.terms.severity import Severity, SeverityByCriterion
-from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
+from voirdire.model.terms.shared_errors import FamilyConfusion, JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
 from voirdire.model.terms.strength import (
     DividedStrength,
     LearnedScale,
@@ -49,7 +46,7 @@ from voirdire.model.terms.strength import (
     VotedWeights,
 )
 from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste, JudgeTasteEach, PanelError
-from voirdire.model.terms.term import by_kind
+from voirdire.model.terms.term import Reliability, by_kind
 from voirdire.model.terms.ties import Davidson, DavidsonByContext, DavidsonByJudge, LearnedDavidsonByJudge
 
 JOINT_STRENGTH = by_kind(NormalStrength(), LearnedStrength(), SharedStrength())  # for items with votes and scores

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Normal, Parameter, Population
-from voirdire.model.terms.reliability import (
+from voirdire.model.terms.term import (
     Observations,
     Reliability,
     Values,

@@ -12,8 +12,7 @@ import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
-from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.term import Term
+from voirdire.model.terms.term import Term, Values
 
 
 class ClassShares(Term):

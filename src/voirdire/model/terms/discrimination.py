@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, spread_parameters
-from voirdire.model.terms.reliability import Observations, Reliability, Values
+from voirdire.model.terms.term import Observations, Reliability, Values
 
 
 class Discrimination(Reliability):

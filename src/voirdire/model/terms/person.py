@@ -13,8 +13,7 @@ import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import LogitBeta, LogNormal, Normal, Parameter
-from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.term import Term
+from voirdire.model.terms.term import Term, Values
 from voirdire.model.terms.ties import log_tie_parts
 
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, Spread, TwoSided
-from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import INFORMATION_NOTE
-from voirdire.model.terms.term import Term
+from voirdire.model.terms.term import Term, Values
 
 
 class JudgeItem(Term):

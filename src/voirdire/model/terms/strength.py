@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import Around, AroundBoth, Normal, Parameter, Spread, spread_parameters
+from voirdire.model.terms.structure import LogDivided
 from voirdire.model.terms.term import Term
 
 STRENGTH_DIMS = ("criterion", "item")

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
-from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.term import Term
+from voirdire.model.terms.term import Term, Values
 
 LOG_TWO = math.log(2.0)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.report.figure_style import figure_style
-from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
+from voirdire.report.figures import classes, forest, heat, predictive
 from voirdire.report.figures.rows import FIGURE_WIDTH, RowFigure, rows_height
 from voirdire.report.pair_agreement import observed_over_expected
 from voirdire.report.ppc import answers_of_kind
@@ -80,7 +80,7 @@ def _check_rank_probability(fit: Fit) -> None:
 
 
 def _check_position(fit: Fit) -> None:
-    position.position_order(fit)
+    forest.position_order(fit)
     if order := fit.kind.fixed_order(fit.problem):
         raise InputError(f"position bias cannot be estimated from these data: {order}")
 
@@ -130,7 +130,7 @@ _SCORES: dict[str, Any] = {"answer_kind": "scores"}
 FIGURE_KINDS: dict[str, FigureKind] = {
     "ranking": _row_figure_kind(forest.ranking_rows, _item_count),
     "judges": _row_figure_kind(forest.judge_rows, _judge_count, forest.reliability_order),
-    "position": _row_figure_kind(position.position_rows, _judge_count, _check_position, LEGEND_HEIGHT),
+    "position": _row_figure_kind(forest.position_rows, _judge_count, _check_position, LEGEND_HEIGHT),
     "criteria": _row_figure_kind(forest.criterion_rows, lambda fit: len(fit.criteria())),
     "strengths": FigureKind(heat.draw_strengths, heat.strengths_size, _check_strengths),
     "rank-probability": FigureKind(heat.draw_rank_probability, heat.ranks_size, _check_rank_probability),
@@ -143,8 +143,8 @@ FIGURE_KINDS: dict[str, FigureKind] = {
     "ppc-scores": _row_figure_kind(
         partial(predictive.predictive_rows, **_SCORES), _judge_row_count, partial(answers_of_kind, **_SCORES)
     ),
-    "trace": FigureKind(sampler.draw_trace, lambda fit: (FIGURE_WIDTH, 2.6), _check_trace),
-    "mirror": FigureKind(sampler.draw_orientation_histogram, lambda fit: (FIGURE_WIDTH, 2.2), _check_mirror),
+    "trace": FigureKind(predictive.draw_trace, lambda fit: (FIGURE_WIDTH, 2.6), _check_trace),
+    "mirror": FigureKind(predictive.draw_orientation_histogram, lambda fit: (FIGURE_WIDTH, 2.2), _check_mirror),
     "severity": _row_figure_kind(forest.severity_rows, _judge_count, forest.severity_rows),
     "classes": FigureKind(classes.draw_classes, classes.classes_size, _check_classes),
     "confusion": FigureKind(classes.draw_confusion, classes.confusion_size, _check_confusion),

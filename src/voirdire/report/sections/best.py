@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.caveats import caveat_sentence, winner_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text
+from voirdire.report.provenance import caveat_sentence, winner_sentence
 from voirdire.report.table import RANKS_NOTE, make_table, target_panel_headings
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from voirdire.settings import build_setting
 from voirdire.simulate.designs.base import Design
-from voirdire.simulate.designs.drawn import AllPairs, InContexts, RoundRobin, SharePairs
-from voirdire.simulate.designs.named import GivenPairs, Referenced
+from voirdire.simulate.designs.pairs import AllPairs, GivenPairs, InContexts, Referenced, RoundRobin, SharePairs
 
 DESIGNS: dict[str, type[Design]] = {
     cls.kind: cls for cls in (AllPairs, SharePairs, Referenced, RoundRobin, InContexts, GivenPairs)

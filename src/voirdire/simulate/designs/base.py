@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.settings import Checked, Count, Flag
-from voirdire.simulate.questions import IntArray
+from voirdire.simulate.judges.base import IntArray
 
 Order = Literal["fixed", "swap", "random", "random-by-criterion"]
 

@@ -1,4 +1,4 @@
-"""Judges with an error rate that does not depend on the gap between the two items."""
+"""Judges whose errors do not depend on the gap between two items, and judges that ignore the items."""
 
 from __future__ import annotations
 
@@ -11,8 +11,90 @@ import numpy as np
 from numpy.random import Generator
 
 from voirdire.settings import Flag, Share, Size
-from voirdire.simulate.judges.base import IndependentJudge, Judge, first_choice_probability, probabilities_without_ties
-from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Questions
+from voirdire.simulate.judges.base import (
+    FIRST,
+    SECOND,
+    FloatArray,
+    IndependentJudge,
+    Judge,
+    Outcomes,
+    Questions,
+    first_choice_probability,
+    probabilities_without_ties,
+)
+
+
+class _ContentBlindJudge(IndependentJudge):
+    """Judge with the same P(first) for all items."""
+
+    chance: ClassVar[float]
+
+    def p_first(self, questions: Questions) -> FloatArray:
+        """Return the same probability for every pair."""
+        return np.full(len(questions), self.chance)
+
+    def two_coin_values(self) -> tuple[float, float] | None:
+        """Return P(first) and P(second)."""
+        return self.chance, 1.0 - self.chance
+
+
+@dataclass(frozen=True)
+class Random(_ContentBlindJudge):
+    """Judge that tosses a fair coin: P(first) = 1/2 for every pair.
+
+    The random predictor of MAPLE, section 5.3.
+
+    Violated assumptions: in Bradley-Terry, that votes are informative about the items: coin tosses shrink the
+    differences of strengths. One-coin Crowd-BT, MAPLE (eta = 1/2), the two-coin model and BT-sigma (a = 0)
+    contain it.
+
+    Examples
+    --------
+    >>> Random().two_coin_values()
+    (0.5, 0.5)
+    """
+
+    kind: ClassVar[str] = "random"
+    chance: ClassVar[float] = 0.5
+
+
+@dataclass(frozen=True)
+class AlwaysFirst(_ContentBlindJudge):
+    """Judge that always chooses the item shown first: P(first) = 1.
+
+    The position-1-biased model of MAPLE, section 5.3.
+
+    Violated assumptions: in Bradley-Terry, one-coin Crowd-BT and MAPLE, that the position does not matter. In
+    random or swapped order its votes look like coin tosses; in a fixed order they are one consistent, wrong
+    ranking (by item index), and several such judges look like a reliable majority. The two-coin model contains
+    it (eta1 = 1, eta2 = 0: no information, no harm), BT-sigma with a shift in the limit (a = 0, b to infinity).
+
+    Examples
+    --------
+    >>> AlwaysFirst().two_coin_values()
+    (1.0, 0.0)
+    """
+
+    kind: ClassVar[str] = "always-first"
+    chance: ClassVar[float] = 1.0
+
+
+@dataclass(frozen=True)
+class AlwaysSecond(_ContentBlindJudge):
+    """Judge that always chooses the item shown second: P(first) = 0.
+
+    The position-2-biased model of MAPLE, section 5.3.
+
+    Violated assumptions: as for :class:`AlwaysFirst`, with the positions exchanged (eta1 = 0, eta2 = 1).
+
+    Examples
+    --------
+    >>> AlwaysSecond().two_coin_values()
+    (0.0, 1.0)
+    """
+
+    kind: ClassVar[str] = "always-second"
+    chance: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +131,7 @@ class Accuracy(Judge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> n = 10
     >>> zero = np.zeros(n)
     >>> asked = Questions(np.ones(n), zero, zero, zero, np.arange(n))
@@ -123,7 +205,7 @@ class Adversarial(IndependentJudge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(2)
     >>> asked = Questions(np.array([3.0, -3.0]), zero, zero, zero, np.arange(2))
     >>> Adversarial().draw_answers(asked, np.random.default_rng(0), {})

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voirdire.settings import Number, Positive, Share
-from voirdire.simulate.judges.base import IndependentJudge, stable_sigmoid
-from voirdire.simulate.questions import FloatArray, Questions
+from voirdire.simulate.judges.base import FloatArray, IndependentJudge, Questions, stable_sigmoid
 
 
 class _Coins(IndependentJudge):
@@ -44,7 +43,7 @@ class BradleyTerry(_Coins):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(1)
     >>> BradleyTerry().p_first(Questions(np.log([3.0]), zero, zero, zero, np.arange(1))).round(3)
     array([0.75])
@@ -75,7 +74,7 @@ class OneCoin(_Coins):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(1)
     >>> OneCoin(eta=0.9).p_first(Questions(np.log([3.0]), zero, zero, zero, np.arange(1))).round(3)
     array([0.7])
@@ -103,7 +102,7 @@ class TwoCoin(_Coins):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(1)
     >>> TwoCoin(0.9, 0.5).p_first(Questions(np.log([3.0]), zero, zero, zero, np.arange(1))).round(3)
     array([0.8])
@@ -133,7 +132,7 @@ class Discrimination(IndependentJudge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(1)
     >>> Discrimination(a=2.0, b=-1.0).p_first(Questions(np.array([0.5]), zero, zero, zero, np.arange(1)))
     array([0.5])

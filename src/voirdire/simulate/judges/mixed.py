@@ -10,9 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from voirdire.settings import Flag, Name, Nonnegative, Positive, Share
-from voirdire.simulate.judges.base import Judge
+from voirdire.simulate.judges.base import TIE, UNANSWERED, FloatArray, Judge, Outcomes, Questions
 from voirdire.simulate.judges.coins import PLAIN
-from voirdire.simulate.questions import TIE, UNANSWERED, FloatArray, Outcomes, Questions
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class Drifting(Judge):
     --------
     >>> import numpy as np
     >>> from voirdire.simulate import OneCoin
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> asked = Questions(np.full(3, 50.0), np.zeros(3), np.zeros(3), np.linspace(0, 1, 3), np.arange(3))
     >>> Drifting(OneCoin(0.9), OneCoin(0.5)).answer_chances(asked, {})[0]
     array([0.9, 0.7, 0.5])
@@ -157,7 +156,7 @@ class TieProne(Judge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(1)
     >>> TieProne(nu=2.0).answer_chances(Questions(zero, zero, zero, zero, np.arange(1)), {})[:, 0]
     array([0.25, 0.25, 0.5 ])

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.random import Generator
 
 from voirdire.settings import Number, Share
-from voirdire.simulate.judges.base import Judge
+from voirdire.simulate.judges.base import FloatArray, IntArray, Judge, Outcomes, Questions
 from voirdire.simulate.judges.coins import PLAIN
-from voirdire.simulate.questions import FloatArray, IntArray, Outcomes, Questions
 
 
 class _PerceptionJudge(Judge):
@@ -49,7 +48,7 @@ class Halo(_PerceptionJudge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(1)
     >>> asked = Questions(np.array([-1.0]), np.array([3.0]), zero, zero, np.arange(1))
     >>> Halo(0.5).answer_chances(asked, {}).round(3)[0]
@@ -80,7 +79,7 @@ class CriterionBlind(Judge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> same_pair = Questions(np.array([5.0, -5.0]), np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2, int))
     >>> a, b = CriterionBlind().draw_answers(same_pair, np.random.default_rng(1), {})
     >>> bool(a == b)
@@ -126,7 +125,7 @@ class VerbosityBiased(_PerceptionJudge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.questions import Questions
+    >>> from voirdire.simulate.judges.base import Questions
     >>> zero = np.zeros(1)
     >>> asked = Questions(np.array([-1.0]), zero, np.array([2.0]), zero, np.arange(1))
     >>> VerbosityBiased(effect=0.5).answer_chances(asked, {})[0]

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.formats.failures import convert_library_errors
 
 _ZSTD_METHOD = 93  # APPNOTE.TXT 4.4.5
@@ -28,7 +28,7 @@ def open_archive(path: str) -> zipfile.ZipFile:
     Raises
     ------
     InputError
-        The archive is damaged, holds a name twice, or exceeds :mod:`voirdire.tables.formats.size_limits`.
+        The archive is damaged, holds a name twice, or exceeds :mod:`voirdire.tables.formats.failures`.
     """
     with convert_library_errors(path, "an archive"):
         archive = zipfile.ZipFile(path)
@@ -36,9 +36,9 @@ def open_archive(path: str) -> zipfile.ZipFile:
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise InputError(f"file {path!r} holds {repeated!r} twice; which counts, nobody knows: write it anew")
-    limit = size_limits.streamed_size_limit(os.path.getsize(path))
+    limit = failures.streamed_size_limit(os.path.getsize(path))
     if sum(info.file_size for info in archive.infolist()) > limit:
-        raise size_limits.too_large_error(f"file {path!r} unpacks to", limit)
+        raise failures.too_large_error(f"file {path!r} unpacks to", limit)
     return archive
 
 
@@ -53,7 +53,7 @@ def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
         The member is damaged.
     """
     info = archive.getinfo(name)
-    return b"".join(member_pieces(archive, name, size_limits.in_memory_size_limit(info.compress_size)))
+    return b"".join(member_pieces(archive, name, failures.in_memory_size_limit(info.compress_size)))
 
 
 def member_pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:
@@ -68,7 +68,7 @@ def member_pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[
     if info.flag_bits & _ENCRYPTED_FLAG:
         raise InputError(f"{name}: it is encrypted; give the file without a password")
     if info.file_size > bound:
-        raise size_limits.too_large_error(f"{name}: unpacks to", bound)
+        raise failures.too_large_error(f"{name}: unpacks to", bound)
     if info.compress_type == _ZSTD_METHOD:
         yield from _unpack_zstandard(archive, info)
         return

@@ -17,7 +17,7 @@ from voirdire.tables.formats.column_samples import (
     is_covariate_name,
     is_key,
 )
-from voirdire.tables.formats.example_table import is_mean_name
+from voirdire.tables.formats.listed_answers import is_mean_name
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.vote_suggestions import COUNT_NAME

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.format import Format, FormatOptions
 from voirdire.tables.formats.frames import opened_frame
-from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.imported import Anchors, Imported
 from voirdire.tables.formats.label_cells import merge_label_rows
-from voirdire.tables.formats.ranking_pairs import votes_of_rankings
+from voirdire.tables.formats.ranking_table import votes_of_rankings
 from voirdire.tables.formats.registry import format_of
 from voirdire.tables.formats.row_choice import RowChoice
 from voirdire.tables.formats.rows import TABLES, Columns, Extended, Fault, Known, Note, Refused, Row, UnknownOrder

@@ -10,11 +10,11 @@ from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.archive import member_bytes, open_archive
+from voirdire.tables.formats.failures import check_json_object_count
 from voirdire.tables.formats.format import Format, guarded_rows, members_as_records, short_text
 from voirdire.tables.formats.json_text import NotJsonError, parse_json
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, join_names, name_text, score_row
-from voirdire.tables.formats.size_limits import check_json_object_count
 from voirdire.tables.formats.source import Head
 
 #: Inspect's grades: correct, incorrect, partial, no answer.

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 
 _CHUNK_CHARACTERS = 2**22
 _WHITESPACE = " \t\r\n"
@@ -163,7 +163,7 @@ class _Window:
         size = _CHUNK_CHARACTERS
         while True:
             if len(self._text) - self.at > _CHUNK_CHARACTERS:
-                size_limits.check_json_object_count(self._text, 0, self.place)
+                failures.check_json_object_count(self._text, 0, self.place)
             try:
                 value, end = _decode_value(self._text, self.at)
                 complete = end < len(self._text)  # a number may continue in the next part
@@ -177,8 +177,8 @@ class _Window:
                 return value
             if not self._read_more(size):
                 raise self.broken(fault)
-            if len(self._text) > size_limits.record_bound():
-                raise size_limits.too_large_error(f"{self.place}: a record of", size_limits.record_bound())
+            if len(self._text) > failures.record_bound():
+                raise failures.too_large_error(f"{self.place}: a record of", failures.record_bound())
             size = max(_CHUNK_CHARACTERS, len(self._text))  # doubles, so that a long record is not parsed too often
 
     def _read_more(self, size: int) -> bool:

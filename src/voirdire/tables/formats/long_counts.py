@@ -17,7 +17,7 @@ from voirdire.tables.formats.format import FormatOptions, guarded_rows, read_rec
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Columns, Label, Note, Odd, Row, name_text, number_or_none, with_further_cells
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.subjects import Subjects
+from voirdire.tables.formats.table_rows import Subjects
 
 MAX_COUNTED_ANSWERS = 1_000_000  # answers of a file; each becomes a row
 #: Note on unnamed raters.

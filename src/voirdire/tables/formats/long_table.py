@@ -25,7 +25,7 @@ from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import TABLES, Columns, Note, Odd, Row, name_text, number_or_none, with_further_cells
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.subjects import Subjects
+from voirdire.tables.formats.table_rows import Subjects
 from voirdire.tables.numbers import number_remedy
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, meaning_note

@@ -10,9 +10,8 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, list_names
 from voirdire.tables.formats.column_samples import is_covariate_name, is_key, sample_columns
-from voirdire.tables.formats.example_table import judge_columns
 from voirdire.tables.formats.format import FormatOptions
-from voirdire.tables.formats.listed_answers import line_of, subject_namer
+from voirdire.tables.formats.listed_answers import judge_columns, line_of, subject_namer
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.source import Source
 

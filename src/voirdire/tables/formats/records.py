@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from voirdire.errors import InputError
 from voirdire.tables.cells import repeated_columns
 from voirdire.tables.csv_file import REPEATED_HEADER, repeats_header
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.formats.json_text import NotJsonError, RepeatedKeyError, check_unmerged, list_members, parse_json
 from voirdire.tables.formats.rows import name_text
 from voirdire.tables.formats.streams import open_text
@@ -67,8 +67,8 @@ def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], N
         for number, line in enumerate(lines, start=1):
             if line.isspace():
                 continue
-            if len(line) > size_limits.MAX_UNCHECKED_SIZE:
-                size_limits.check_json_object_count(line, 0, f"{name}:{number}")
+            if len(line) > failures.MAX_UNCHECKED_SIZE:
+                failures.check_json_object_count(line, 0, f"{name}:{number}")
             try:
                 value = parse_json(line)
             except NotJsonError as error:

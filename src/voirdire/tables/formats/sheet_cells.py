@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Any, TypeAlias
 from xml.parsers import expat
 
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.numbers import read_number
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384  # of a sheet
@@ -64,8 +64,8 @@ def xml_events(pieces: Iterable[bytes]) -> Iterator[XmlEvent]:
         if element in ("v", "t"):
             texts.append(text)
             size += len(text)
-            if size > size_limits.record_bound():
-                raise size_limits.too_large_error("a cell has a text of", size_limits.record_bound())
+            if size > failures.record_bound():
+                raise failures.too_large_error("a cell has a text of", failures.record_bound())
 
     parser = expat.ParserCreate()
     parser.buffer_text = True

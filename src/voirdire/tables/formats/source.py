@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
 from voirdire.tables.csv_file import detect_separator, parse_separator, separated_rows
-from voirdire.tables.formats import size_limits, streams
+from voirdire.tables.formats import failures, streams
 from voirdire.tables.formats.archive import open_archive
 from voirdire.tables.formats.failures import convert_reading_errors
 from voirdire.tables.formats.json_text import NotJsonError, RepeatedKeyError, check_unmerged, parse_json
@@ -425,19 +425,19 @@ def _object_source(path: str, local: str) -> Source:
 def _first_lines(local: str) -> list[str]:
     """The first two nonempty lines, cut at the limit of a line."""
     with streams.open_text(local) as stream:
-        lines = (line for line in iter(lambda: stream.readline(size_limits.record_bound()), "") if line.strip())
+        lines = (line for line in iter(lambda: stream.readline(failures.record_bound()), "") if line.strip())
         return [line for _, line in zip(range(2), lines, strict=False)]
 
 
 def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
-    limit = size_limits.in_memory_size_limit(size)
+    limit = failures.in_memory_size_limit(size)
     with streams.open_text(local) as stream:
         text = stream.read(limit + 1)
     if len(text) > limit:
-        raise size_limits.too_large_error(f"file {path!r} is one object of", limit)
-    size_limits.check_json_object_count(text, size, f"file {path!r}")
+        raise failures.too_large_error(f"file {path!r} is one object of", limit)
+    failures.check_json_object_count(text, size, f"file {path!r}")
     try:
         return parse_json(text)
     except RepeatedKeyError as error:

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.formats.archive import member_pieces, open_archive
 from voirdire.tables.formats.failures import convert_library_errors
 from voirdire.tables.formats.sheet_cells import SheetReader, XmlEvent, is_date, unescape_text, xml_events
@@ -208,7 +208,7 @@ def _part_events(archive: zipfile.ZipFile, part: str, *, is_description: bool = 
     if part not in archive.namelist():
         yield iter(())
         return
-    limit = size_limits.streamed_size_limit(archive.getinfo(part).compress_size)
-    limit = (size_limits.user_bound() or _MAX_PART_BYTES) if is_description else limit
+    limit = failures.streamed_size_limit(archive.getinfo(part).compress_size)
+    limit = (failures.user_bound() or _MAX_PART_BYTES) if is_description else limit
     with closing(member_pieces(archive, part, limit)) as pieces:
         yield xml_events(pieces)

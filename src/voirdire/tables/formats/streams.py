@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import size_limits
+from voirdire.tables.formats import failures
 from voirdire.tables.formats.failures import convert_reading_errors
 
 _CHUNK_BYTES = 2**20
@@ -114,7 +114,7 @@ class _CheckedStream(io.RawIOBase):
         self._path, self._plain, self._stream = path, plain, stream
         self._text, self._begun = text, False
         self._line = 0  # bytes of the line so far
-        self._longest = size_limits.record_bound() if lines else None
+        self._longest = failures.record_bound() if lines else None
         self._unpacked = 0
 
     def readable(self) -> bool:
@@ -125,9 +125,9 @@ class _CheckedStream(io.RawIOBase):
             chunk: bytes = self._stream.read(len(buffer))
         if self._stream is not self._plain:
             self._unpacked += len(chunk)
-            limit = size_limits.streamed_size_limit(self._plain.tell())
+            limit = failures.streamed_size_limit(self._plain.tell())
             if self._unpacked > limit:
-                raise size_limits.too_large_error(f"file {self._path!r} unpacks to", limit)
+                raise failures.too_large_error(f"file {self._path!r} unpacks to", limit)
         if self._text and not self._begun:
             check_file_signature(chunk, self._path, text=True)
             self._begun = True
@@ -137,7 +137,7 @@ class _CheckedStream(io.RawIOBase):
             end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
             self._line = self._line + len(chunk) if end < 0 else len(chunk) - end
             if self._line > self._longest:
-                raise size_limits.too_large_error(f"file {self._path!r} has a line of", self._longest)
+                raise failures.too_large_error(f"file {self._path!r} has a line of", self._longest)
         buffer[: len(chunk)] = chunk
         return len(chunk)
 
@@ -154,7 +154,7 @@ def open_bytes(path: str, *, text: bool = False, lines: bool = False) -> Iterato
     Raises
     ------
     InputError
-        While the file is read: it is damaged, unpacks to more than :mod:`voirdire.tables.formats.size_limits` allows,
+        While the file is read: it is damaged, unpacks to more than :mod:`voirdire.tables.formats.failures` allows,
         or is no text.
     """
     with convert_reading_errors(path):

@@ -9,9 +9,8 @@ from shlex import quote
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
 from voirdire.tables.formats.column_guesses import UnknownTable, columns_with_shared_words, is_chains, quoted_names
 from voirdire.tables.formats.column_samples import MAX_CLASSES, ColumnSample, first_records, summarise_columns
-from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.format import FormatOptions
-from voirdire.tables.formats.listed_answers import list_columns
+from voirdire.tables.formats.listed_answers import answer_columns, judge_columns, list_columns, other_answer_columns
 from voirdire.tables.formats.paired_columns import grid_columns, paired_columns
 from voirdire.tables.formats.sided_columns import sided_table
 from voirdire.tables.formats.source import Source

@@ -17,10 +17,8 @@ from voirdire.tables.columns import (
 )
 from voirdire.tables.formats.column_content import all_numbers, names_contexts
 from voirdire.tables.formats.column_samples import first_records
-from voirdire.tables.formats.constant_item import add_baseline
-from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Format, FormatOptions
-from voirdire.tables.formats.listed_answers import list_columns, spread_lists
+from voirdire.tables.formats.listed_answers import answer_columns, list_columns, other_answer_columns, spread_lists
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
 from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
 from voirdire.tables.formats.paired_columns import spread_grid, spread_pairs
@@ -30,7 +28,7 @@ from voirdire.tables.formats.sided_columns import sided_table, spread_sides
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
 from voirdire.tables.formats.wide_table import wide_roles, wide_rows
-from voirdire.tables.formats.wide_votes import wide_vote_roles, wide_vote_rows
+from voirdire.tables.formats.wide_votes import add_baseline, wide_vote_roles, wide_vote_rows
 from voirdire.tables.problems import nearest_name
 
 

@@ -28,7 +28,7 @@ from voirdire.tables.formats.rows import (
     with_further_cells,
 )
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.subjects import Subjects
+from voirdire.tables.formats.table_rows import Subjects
 from voirdire.tables.numbers import number_remedy
 from voirdire.tables.problems import nearest_name
 

@@ -1,1 +1,0 @@
-"""Questionnaires for people: a page without a server, and its answers."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nuts import Draws
 from voirdire.infer.outcomes import Outcome
 from voirdire.model.density import LogDensity
 from voirdire.model.natural_scales import LOGIT_PARAMETERS, dimension_names, estimated_name, natural_name
@@ -283,4 +282,6 @@ def sample_pymc(problem: Problem, sampler: str, seed: int, chains: int, warmup: 
     stats, posterior = trace["sample_stats"], trace["posterior"]
     steps = stats["n_steps"] if "n_steps" in stats else stats["tree_size"]
     diverging, energy = np.asarray(stats["diverging"], dtype=bool), np.asarray(stats["energy"], dtype=float)
+    from voirdire.infer.nuts import Draws  # JAX
+
     return Draws(free_draws(problem.density, posterior), diverging, energy, np.asarray(steps, dtype=np.int64))

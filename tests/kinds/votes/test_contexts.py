@@ -393,7 +393,7 @@ def test_what_cannot_be_is_refused(table: pd.DataFrame) -> None:
 def test_an_answer_of_few_draws_says_that_a_longer_one_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     table = panel(1.0, votes=240, contexts=4)
     for most, least, few in ((1.0 + 1e-9, 400.0, True), (1e9, 0.0, False)):
-        monkeypatch.setattr("voirdire.infer.checks.MAX_RHAT", most)
-        monkeypatch.setattr("voirdire.infer.checks.MIN_ESS", least)
+        monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.MAX_RHAT", most)
+        monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.MIN_ESS", least)
         (note,) = [one for one in voirdire.fit(table, seconds=0.2).notes if one.startswith("Sampled with")]
         assert ("a first answer; one that is given longer" in note) == few

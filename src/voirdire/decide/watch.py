@@ -1,4 +1,4 @@
-"""Monitoring of judges over time: tests for changes that are valid at any number of looks, and the stored state.
+"""Monitoring of judges over time: tests for changes that are valid at any number of looks, and the stored state."""
 
 from __future__ import annotations
 

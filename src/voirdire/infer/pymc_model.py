@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.model.terms.structure import LogDivided
 from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    from voirdire.infer.nuts import Draws
 
 
 def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import Laplace, engine, find_mode, laplace_approximation, mirror
-from voirdire.infer.hmc_moves import MAX_ORIGIN_CORRELATION, MIXTURE_CHAINS, moves_affordable, rejuvenate_draws
+from voirdire.infer.hmc_cost import moves_affordable
+from voirdire.infer.hmc_moves import MAX_ORIGIN_CORRELATION, MIXTURE_CHAINS, rejuvenate_draws
 from voirdire.infer.refine import laplace_draws
 from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.model import load_model

@@ -22,7 +22,7 @@ from voirdire.infer import mirror
 from voirdire.infer.checks import validate_by_hmc
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose_draws
-from voirdire.infer.hmc_moves import moves_affordable
+from voirdire.infer.hmc_cost import moves_affordable
 from voirdire.infer.importance import systematic_resample
 from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode

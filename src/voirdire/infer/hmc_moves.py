@@ -1,4 +1,4 @@
-"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that no normal distribution covers; and their cost.
+"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that a normal distribution with weights does not cover.
 
 Hidden classes give posteriors of mixtures long tails (a class that is nearly empty) and several peaks (two classes that
 could be one). Sparse tables of votes hardly identify the distances of items, and with them all strengths. Draws of the
@@ -10,7 +10,7 @@ compiled code.
 
 Moves stop when two conditions hold. The chains have forgotten their start: no coordinate's correlation between starts
 and ends exceeds ``MAX_ORIGIN_CORRELATION``. And they are stationary: after a block of moves enough of them are within
-the central 90% from before it (:func:`.hmc_validation.central_interval_share`). Chains that cannot leave their peak
+the central 90% from before it (:func:`.checks.central_interval_share`). Chains that cannot leave their peak
 fail the first condition; chains that still drift into a tail fail the second.
 """
 
@@ -34,31 +34,6 @@ from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
-
-MAX_MIXTURE_WORK = 60_000  # multiplications of one density of a mixture above which moves take minutes
-MAX_WORK = 140_000  # the same for other models, in numbers (:attr:`.Derivatives.work`)
-
-
-def moves_affordable(problem: Problem) -> bool:
-    """Return True if the moves of one fit take seconds, not minutes.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.kinds.labels.problem import encode_labels
-    >>> from voirdire.model.specs import load_model
-    >>> from voirdire.tables.labels import read_labels
-    >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
-    >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> moves_affordable(encode_labels(load_model("hierarchical-dawid-skene"), table))
-    True
-    """
-    if not problem.density.mixture:
-        return Derivatives(problem.density, problem.data).work <= MAX_WORK
-    cells = sum(np.size(column) for part in problem.data.values() for column in part.values())
-    levels = problem.density.sizes.get("class", 1)
-    return problem.density.size**2 + levels * cells <= MAX_MIXTURE_WORK
-
 
 MIXTURE_CHAINS = 1000  # chains of mixtures, whose peaks need many
 CHAIN_RANGE = (100, 200)  # fewest and most chains of other models, by the cost of a gradient

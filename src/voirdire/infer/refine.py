@@ -49,7 +49,7 @@ import numpy as np
 
 from voirdire.infer.checks import MAX_PARETO_K
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.hmc_moves import moves_affordable
+from voirdire.infer.hmc_cost import moves_affordable
 from voirdire.infer.importance import pareto_smoothed, systematic_resample
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold_draws

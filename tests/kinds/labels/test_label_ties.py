@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.infer import hmc_moves
+from voirdire.infer import hmc_cost
 
 
 def split(seed: int = 0) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def contrary(items: int = 24, agreed: tuple[int, int] = (0, 0), seed: int = 0) -
 
 @pytest.fixture
 def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hmc_moves, "MAX_MIXTURE_WORK", 0)
+    monkeypatch.setattr(hmc_cost, "MAX_MIXTURE_WORK", 0)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit import verb
 from voirdire.fit.store import save
-from voirdire.infer import hmc_moves
+from voirdire.infer import hmc_cost
 from voirdire.kinds.labels.success import NEUTRAL_WORDS, SHORT_WORDS, SUCCESS_WORDS, known_success
 
 pytestmark = pytest.mark.usefixtures("unmoved")
@@ -27,7 +27,7 @@ RIGHT = [0.25, 0.4, 0.55, 0.75, 0.95]  # of the systems s0 to s4
 @pytest.fixture
 def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws of the Laplace approximation as they are: who is first can be told from them, in a tenth of the time."""
-    monkeypatch.setattr(hmc_moves, "MAX_MIXTURE_WORK", 0)
+    monkeypatch.setattr(hmc_cost, "MAX_MIXTURE_WORK", 0)
 
 
 def answered(good: str, bad: str, *others: str, seed: int = 0) -> pd.DataFrame:

@@ -236,7 +236,7 @@ def _moves_needed(chains: Chains, moves_made: int) -> int:
 def validate_draws(
     problem: Problem, mode: LatentMode, draws: Floats, rng: np.random.Generator, *, at_once: bool
 ) -> HmcValidation | None:
-    """Validate the approximation's draws, shape (draws, size), by a few moves; see :mod:`.hmc_validation`.
+    """Validate the approximation's draws, shape (draws, size), by a few moves; see :mod:`.checks`.
 
     Returns None where even a few moves would take more than 30 seconds, or 5 seconds with ``at_once``.
     """

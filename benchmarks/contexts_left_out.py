@@ -12,7 +12,7 @@ import voirdire
 from voirdire.infer.posterior import thinned_draws
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities, sample_new_context
-from voirdire.model.terms.term import Values
+from voirdire.model.terms.reliability import Values
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "crowd-bt")
 DRAWS = 250  # of a fit, each in two contexts of its own where the model has contexts
@@ -35,7 +35,7 @@ def shares(items: np.ndarray, points: np.ndarray, count: int) -> np.ndarray:
 def left_out(table: pd.DataFrame, context: str, model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log probability of each vote, whether it was the most probable answer; whether an item's share is covered."""
     there = table["context"] == context
-    result = voirdire.fit(table[~there], model=model, method="laplace")
+    result = voirdire.fit(table[~there], model=model)
     chance = result.predict(table[there])[["p_first", "p_second", "p_tie"]].to_numpy()
     asked = table[there]
     said = np.where(asked["winner"] == "tie", 2, np.where(asked["winner"] == "first", 0, 1))
@@ -87,7 +87,7 @@ for model, parts in found.items():
     )
 notes = [
     f"LLMFAO: 13,209 votes of 126 judges on 59 models; each of its {len(contexts)} prompts left out in turn, fits of "
-    "the others by laplace. Difference of log losses: mean over prompts, with the standard error of that mean.",
+    "the others by the default method. Difference of log losses: mean over prompts, with the standard error of that mean.",
     "Share: what an item won of its votes in the prompt that was left out (ties one half), beside what it wins "
     f"there by {2 * DRAWS} draws of the fit, in contexts drawn by the learned spreads where the model has contexts.",
 ]

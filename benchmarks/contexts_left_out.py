@@ -12,7 +12,7 @@ import voirdire
 from voirdire.infer.posterior import thinned_draws
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities, sample_new_context
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Values
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "crowd-bt")
 DRAWS = 250  # of a fit, each in two contexts of its own where the model has contexts
@@ -87,7 +87,7 @@ for model, parts in found.items():
     )
 notes = [
     f"LLMFAO: 13,209 votes of 126 judges on 59 models; each of its {len(contexts)} prompts left out in turn, fits of "
-    "the others by the default method. Difference of log losses: mean over prompts, with the standard error of that mean.",
+    "the others by the default method. Difference of log losses: mean over prompts, with its standard error.",
     "Share: what an item won of its votes in the prompt that was left out (ties one half), beside what it wins "
     f"there by {2 * DRAWS} draws of the fit, in contexts drawn by the learned spreads where the model has contexts.",
 ]

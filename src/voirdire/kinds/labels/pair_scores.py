@@ -34,6 +34,7 @@ from voirdire.typing import Floats, Ints
 
 MAX_PARAMETERS = 400  # largest number of judges x classes x labels
 SIMULATED_ITEMS = 4000
+CHUNK_ITEMS = 4000  # items whose scores are computed at once
 MIN_SKEWNESS = 1e-3  # smaller ones would lose digits
 REGULARISATION = 1.0  # added to the information of each parameter
 
@@ -91,13 +92,26 @@ def pair_scores(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gen
     rates = np.broadcast_to(np.exp(density.rates(values, np)), (judges, problem.classes, labels))
     log_share = density.shares(values, np)[problem.unit_criterion]
     units = len(problem.unit_item)
-    counts = np.zeros((units, judges, labels))
-    np.add.at(counts, (label_units(problem), problem.table.judge, problem.answer_codes(problem.table)), 1.0)
     belief = np.exp(log_softmax(density.joint(values, problem.data, np)[problem.unit_row], problem.classes, np))
-    parameters, pairs, difficulty = _item_scores(belief, counts, rates, np.exp(log_share))
-    row = np.tile(np.arange(units), -(-SIMULATED_ITEMS // units))
+    drawn_units = np.arange(units) if units <= SIMULATED_ITEMS else rng.choice(units, SIMULATED_ITEMS, replace=False)
+    unit = label_units(problem)
+    order = np.argsort(unit, kind="stable")
+    bounds = np.searchsorted(unit[order], np.arange(0, units + CHUNK_ITEMS, CHUNK_ITEMS))
+    sums: list[tuple[Floats, ...]] = []
+    totals = np.zeros((units, judges))
+    for chunk, start in enumerate(range(0, units, CHUNK_ITEMS)):
+        rows, items = order[bounds[chunk] : bounds[chunk + 1]], slice(start, start + CHUNK_ITEMS)
+        counts = np.zeros((len(belief[items]), judges, labels))
+        np.add.at(
+            counts, (unit[rows] - start, problem.table.judge[rows], problem.answer_codes(problem.table)[rows]), 1.0
+        )
+        totals[items] = counts.sum(axis=-1)
+        parts = _item_scores(belief[items], counts, rates, np.exp(log_share[items]))
+        sums.append(tuple(part.sum(axis=0) for part in parts))
+    parameters, pairs, difficulty = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
+    row = np.tile(drawn_units, -(-SIMULATED_ITEMS // len(drawn_units)))
     state = sample_categorical(np.exp(log_share[row]), rng)
-    drawn = rng.multinomial(counts.sum(axis=-1).astype(int)[row], rates[:, state].swapaxes(0, 1)).astype(float)
+    drawn = rng.multinomial(totals.astype(int)[row], rates[:, state].swapaxes(0, 1)).astype(float)
     log = log_share[row] + np.einsum("nkl,kjl->nj", drawn, np.log(rates))
     known = problem.known[row]
     log[known >= 0] = np.where(np.eye(problem.classes)[state[known >= 0]] > 0, 0.0, -np.inf)
@@ -140,12 +154,14 @@ def _test_scores(own: tuple[Floats, Floats], drawn: tuple[Floats, Floats], units
 
     Parameters
     ----------
-    own, drawn : two arrays, shape (items, parameters) and (items, scores)
-        Scores of the table's items and of simulated items.
+    own : two arrays, shape (parameters,) and (scores,)
+        Sums of the scores of the table's items.
+    drawn : two arrays, shape (items, parameters) and (items, scores)
+        Scores of simulated items.
     """
     information = drawn[0].T @ drawn[0] / len(drawn[0]) + np.eye(drawn[0].shape[1]) * REGULARISATION / units
     slope = np.linalg.solve(information, drawn[0].T @ drawn[1] / len(drawn[0]))
-    total = (own[1] - own[0] @ slope).sum(axis=0)
+    total = own[1] - own[0] @ slope
     unexplained = drawn[1] - drawn[0] @ slope
     unexplained -= unexplained.mean(axis=0)
     covariance = unexplained.T @ unexplained / len(unexplained) * units

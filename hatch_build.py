@@ -23,7 +23,11 @@ KERNEL = Path("src") / "voirdire" / "infer" / "kernel"
 SOURCES = ("kernel.c", "coordinates.c", "path.c", "rescale.c")  # what they include is named *.h
 FOLDER = KERNEL / "built"
 # one of the sources of pyproject.toml cannot lie in another
-PACKAGES = {"simulations/src/voirdire_studies": "voirdire_studies", "paper_repro/src/voirdire_repro": "voirdire_repro"}
+PACKAGES = {
+    "simulations/src/voirdire_studies": "voirdire_studies",
+    "paper_repro/src/voirdire_protocols": "voirdire_protocols",
+    "paper_repro/src/voirdire_repro": "voirdire_repro",
+}
 SHARED = ("-shared", "-fPIC", "-nostdlib", "-g0", "-s")  # no library is called
 FLAGS = ("-O3", "-fno-builtin", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math", *SHARED)
 COMPILER = "ziglang>=0.15,<0.18"

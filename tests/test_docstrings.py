@@ -10,7 +10,9 @@ import pytest
 
 # Modules that import what a user has.
 TOOLS = {"voirdire.integrations.inspect": "inspect_ai", "voirdire.integrations.mlflow": "mlflow"}
-PACKAGES = [importlib.import_module(name) for name in ("voirdire", "voirdire_studies", "voirdire_repro")]
+PACKAGES = [
+    importlib.import_module(name) for name in ("voirdire", "voirdire_protocols", "voirdire_studies", "voirdire_repro")
+]
 MODULES = [
     name
     for package in PACKAGES

@@ -143,6 +143,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path, project: Pat
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} == {
         "voirdire",
+        "voirdire_protocols",
         "voirdire_repro",
         "voirdire_studies",
         f"voirdire-{voirdire.__version__}.dist-info",

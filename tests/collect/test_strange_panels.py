@@ -196,7 +196,7 @@ def test_no_package_puts_its_protocol_in_the_place_of_a_shipped_one(monkeypatch:
     others.append(SimpleNamespace(name="newer", value="json:dumps", dist=None))
     for points in ([*own, *others], [*others, *own]):
         monkeypatch.setattr(metadata, "entry_points", lambda points=points, **_: points)
-        assert find_protocol("maple").__class__.__module__ == "voirdire.collect.protocols.maple"
+        assert find_protocol("maple").__class__.__module__ == "voirdire_protocols.maple"
         assert {"new", "newer"} < set(protocol_names())
         for name in ("new", "newer"):
             with pytest.raises(InputError, match="cannot be imported"):

@@ -10,8 +10,8 @@ import pytest
 
 from voirdire.collect import Item, Setting
 from voirdire.collect.options import build_options
-from voirdire.collect.protocols.metrics import MODEL_VARIABLE, BertScore, BertScoreOptions
 from voirdire.tables import read_scores
+from voirdire_protocols.metrics import MODEL_VARIABLE, BertScore, BertScoreOptions
 
 ITEMS = (
     Item("same", "the cat sat", context="c", reference="the cat sat"),

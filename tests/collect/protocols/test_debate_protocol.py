@@ -3,8 +3,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from voirdire.collect.protocols.debate import Debate
 from voirdire.tables import read_scores
+from voirdire_protocols.debate import Debate
 
 
 def verdicts(*words):

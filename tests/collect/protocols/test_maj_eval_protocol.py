@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire.collect import Answer, Item, Judge, Setting
-from voirdire.collect.protocols.maj_eval import MajEval, MajEvalOptions, SimpleRole, SimpleRoleOptions
 from voirdire.tables import read_scores
+from voirdire_protocols.maj_eval import MajEval, MajEvalOptions, SimpleRole, SimpleRoleOptions
 
 ROLES = {"Teachers": "You teach.", "Parents": "You raise children."}
 

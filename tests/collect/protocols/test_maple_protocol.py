@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from voirdire.collect import Item, Judge, Setting
-from voirdire.collect.protocols.maple import Maple, MapleOptions
 from voirdire.collect.protocols.pairwise import Pairwise, PairwiseOptions
 from voirdire.tables import read_votes
+from voirdire_protocols.maple import Maple, MapleOptions
 
 
 def by_text(question):

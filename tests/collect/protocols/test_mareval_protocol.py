@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from voirdire.collect import Answer
-from voirdire.collect.protocols.mareval import Mareval
 from voirdire.tables import read_scores
+from voirdire_protocols.mareval import Mareval
 
 
 def summary(question):

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from voirdire.collect import Item, Judge, Setting
-from voirdire.collect.protocols.masa import Masa, MasaOptions
 from voirdire.collect.protocols.pairing import TIE, majority_of_runs, winner_of_both_orders
 from voirdire.tables import read_labels, read_votes
+from voirdire_protocols.masa import Masa, MasaOptions
 
 
 def outright(answers):

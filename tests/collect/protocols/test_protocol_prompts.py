@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from voirdire.collect import Item, Judge, Prompts, Question, Setting
-from voirdire.collect.protocols.maple import Maple
 from voirdire.collect.protocols.pairwise import Pairwise
 from voirdire.errors import InputError
+from voirdire_protocols.maple import Maple
 
 PROMPTS = Prompts()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.agreement.coefficients.pairwise import concordance_index
-from voirdire.collect.protocols.maple import criterion_text
+from voirdire_protocols.maple import criterion_text
 from voirdire_repro.fill.filled import BY_PAPER, Filled, estimator_table
 from voirdire_repro.job import Job
 

@@ -31,9 +31,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Ask, Row, Setting
-from voirdire.collect.protocols.group_debate import Agents, GroupOptions, GroupProtocol, group_calls
-from voirdire.collect.protocols.stakeholders import Personas, short_name
 from voirdire.settings import Count
+from voirdire_protocols.group_debate import Agents, GroupOptions, GroupProtocol, group_calls
+from voirdire_protocols.stakeholders import Personas, short_name
 
 
 @dataclass(frozen=True)

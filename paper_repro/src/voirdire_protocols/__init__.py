@@ -1,0 +1,1 @@
+"""Protocols of the papers, and their baselines; `voirdire collect` finds them by their entry points."""

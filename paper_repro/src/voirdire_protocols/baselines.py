@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocols.roles import YES_NO, ListOf
-from voirdire.collect.protocols.scoring import Case, CaseProtocol, ScoreOptions
 from voirdire.settings import Count
+from voirdire_protocols.scoring import Case, CaseProtocol, ScoreOptions
 
 DEFAULT_ROLES = {
     "reader": "You speak for ordinary readers without special knowledge, and say what the text does for them.",

@@ -26,8 +26,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.scoring import Case, CaseProtocol, ScoreOptions
 from voirdire.settings import Count
+from voirdire_protocols.scoring import Case, CaseProtocol, ScoreOptions
 
 NO_ISSUE = "NO ISSUE"
 

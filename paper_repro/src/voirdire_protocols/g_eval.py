@@ -17,9 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
-from voirdire.collect.protocols.roles import ListOf, answer_schema, scale_problems
-from voirdire.collect.protocols.scoring import Case, CaseProtocol, MissingAnswer, ScoreOptions
+from voirdire.collect.protocols.roles import ListOf, answer_schema
 from voirdire.settings import Count
+from voirdire_protocols.scoring import Case, CaseProtocol, MissingAnswer, ScoreOptions
+from voirdire_protocols.weighted import scale_problems
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from voirdire.collect.protocol import Ask, Item, Key, Row, Setting, gather_rows, missing_row
 from voirdire.collect.protocols.roles import YES_NO, Schema
-from voirdire.collect.protocols.scoring import FINAL, Case, ScoreOptions, ScoreProtocol
 from voirdire.settings import Count
+from voirdire_protocols.scoring import FINAL, Case, ScoreOptions, ScoreProtocol
 
 #: Profiles of a group's agents by name: attributes by title, for prompts.
 Agents = Mapping[str, Mapping[str, str]]

@@ -30,9 +30,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.roles import ListOf, scale_problems
-from voirdire.collect.protocols.scoring import FINAL, Case, CaseProtocol, MissingAnswer, ScoreOptions
+from voirdire.collect.protocols.roles import ListOf
 from voirdire.settings import Count
+from voirdire_protocols.scoring import FINAL, Case, CaseProtocol, MissingAnswer, ScoreOptions
+from voirdire_protocols.weighted import scale_problems
 
 Evaluations = list[dict[str, Any]]
 

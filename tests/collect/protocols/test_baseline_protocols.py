@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from voirdire.collect import Answer, Item, Judge, Setting
-from voirdire.collect.protocols.roles import expected_score
 from voirdire.tables import read_scores
 from voirdire_protocols.baselines import ChatEval, Cot, SelfRefine, Vanilla
 from voirdire_protocols.g_eval import GEval, GEvalOptions
 from voirdire_protocols.metrics import RougeL, RougeLOptions
+from voirdire_protocols.weighted import expected_score
 
 
 @pytest.mark.parametrize("protocol", [Vanilla(), Cot()])

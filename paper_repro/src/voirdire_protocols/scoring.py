@@ -10,15 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Ask, Item, Key, Question, Row, Setting, ask_all, missing_row
-from voirdire.collect.protocols.roles import (
-    PanelProtocol,
-    Schema,
-    WeightedScore,
-    answer_schema,
-    context_and_system,
-    expected_score,
-)
+from voirdire.collect.protocols.roles import PanelProtocol, Schema, answer_schema, context_and_system
 from voirdire.settings import Count, Size
+from voirdire_protocols.weighted import WeightedScore, expected_score
 
 #: The criterion of a setting without criteria.
 OVERALL = "overall"

@@ -265,6 +265,8 @@ class CountedVotes(Votes):
 
     def with_codes(self, **changes: Any) -> Votes:
         """As :meth:`.Votes.with_codes`."""
+        if changes.get("details") is not None or changes.get("further", NO_FURTHER_COLUMNS) is not NO_FURTHER_COLUMNS:
+            raise ValueError("votes that are only counted have no details and no further columns")
         return CountedVotes(**{name: changes.get(name, getattr(self, name)) for name in _KEPT})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
@@ -63,6 +64,7 @@ def test_scores_of_pairs_are_standard_normal(how: dict[str, int]) -> None:
     assert len(z) == 16
     assert abs(z.mean()) < 0.2  # 240 and 1,056 scores: standard errors of .065 and .03
     assert 0.8 < z.std() < 1.15
+    assert abs(stats.skew(z, axis=None)) < 0.2  # above 0.2 with the skewness of the sums taken with the wrong sign
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,24 @@ def test_the_check_names_the_term_and_is_silent_with_it() -> None:
     assert '"item + item:context + position:item"' in message
 
 
+def test_the_value_of_the_check_is_that_of_its_formula() -> None:
+    table = panel(3, 1.5)
+    result = voirdire.fit(table, method="map")
+    (check,) = [check for check in result.all_checks if check.check == "item-position"]
+    p = result.predict(table[["judge", "first", "second"]])
+    said = np.where(table["winner"] == table["first"], 1.0, -1.0)
+    mean = (p["p_first"] - p["p_second"]).to_numpy()
+    pair = [frozenset(names) for names in zip(table["first"], table["second"], strict=True)]
+    sums = pd.DataFrame({"pair": pair, "e": said - mean, "v": 1.0 - mean**2}).groupby("pair").sum()
+    product = variance = 0.0
+    for item in set(table["first"]):
+        e, v = (sums.loc[[item in names for names in sums.index], name].to_numpy() for name in ("e", "v"))
+        product += sum(e[i] * e[j] for i in range(len(e)) for j in range(len(e)) if i != j)
+        variance += 2.0 * sum(v[i] * v[j] for i in range(len(e)) for j in range(len(e)) if i != j)
+    spread = max(1.0, (sums["e"] ** 2).sum() / sums["v"].sum())
+    assert check.value == pytest.approx(product / np.sqrt(variance) / spread, rel=1e-6)
+
+
 def test_the_check_is_silent_on_tables_of_the_model_and_where_positions_have_no_model() -> None:
     fired = [bool(position_checks(voirdire.fit(panel(seed, 0.0, votes=600), method="map"))) for seed in range(10)]
     assert sum(fired) == 0

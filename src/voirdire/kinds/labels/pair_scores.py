@@ -168,10 +168,25 @@ def _test_scores(own: tuple[Floats, Floats], drawn: tuple[Floats, Floats], units
     is_tested = np.diag(covariance) >= MIN_VARIANCE
     sd = np.sqrt(np.where(is_tested, np.diag(covariance), 1.0))
     skewness = (unexplained**3).mean(axis=0) * units / sd**3
-    t = np.where(is_tested, total / sd, 0.0)
+    return normal_scores(np.where(is_tested, total / sd, 0.0), skewness), total, covariance
+
+
+def normal_scores(t: Floats, skewness: Floats) -> Floats:
+    """Solve t = z + skewness (z^2 - 1) / 6 for z, which is standard normal up to the skewness of t.
+
+    Parameters
+    ----------
+    t, skewness : array
+        Standardised sums and their skewness, of the same shape.
+
+    Examples
+    --------
+    >>> z, skewness = np.array([-1.0, 2.0]), np.array([0.3, 0.6])
+    >>> normal_scores(z + skewness * (z**2 - 1.0) / 6.0, skewness).round(6).tolist()
+    [-1.0, 2.0]
+    """
     skewness = np.where(np.abs(skewness) < MIN_SKEWNESS, MIN_SKEWNESS, skewness)
-    z = (np.sqrt(np.maximum(9.0 + skewness**2 + 6.0 * skewness * t, 0.0)) - 3.0) / skewness
-    return z, total, covariance
+    return np.asarray((np.sqrt(np.maximum(9.0 + skewness**2 + 6.0 * skewness * t, 0.0)) - 3.0) / skewness)
 
 
 def _as_matrix(z: Floats, judges: int) -> Floats:

@@ -252,6 +252,18 @@ SHARED = {
 }
 
 
+@pytest.mark.parametrize("parts", [1, 300])
+def test_a_text_beyond_the_limit_is_refused_with_its_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: int
+) -> None:
+    monkeypatch.setattr("voirdire.tables.formats.failures.record_bound", lambda: 4000)
+    book(tmp_path / "long.xlsx", votes=[["judge", "first", "second", "winner"], ["a", "x", "y", "x"]])
+    run = b"<r><t>" + b"x" * (6000 // parts) + b"</t></r>"
+    text = b't="inlineStr"><is>' + run * parts + b"</is></c>"
+    change(tmp_path / "long.xlsx", "xl/worksheets/sheet1.xml", b't="inlineStr"><is><t>a</t></is></c>', text)
+    assert "cell A2 has a text of more than 4,000 bytes" in refusal(tmp_path / "long.xlsx")
+
+
 def test_shared_texts_prefixes_and_cells_without_places(tmp_path: Path) -> None:
     path = tmp_path / "shared.xlsx"
     with zipfile.ZipFile(path, "w") as archive:

@@ -42,11 +42,13 @@ def xml_events(pieces: Iterable[bytes]) -> Iterator[XmlEvent]:
     """
     events: list[XmlEvent] = []
     texts: list[str] = []
-    size, element, is_pronunciation = 0, "", False
+    size, place, element, is_pronunciation = 0, "a cell", "", False
 
     def start(tag: str, attributes: Mapping[str, str]) -> None:
-        nonlocal size, element, is_pronunciation
-        size, element = 0, tag.rpartition(":")[2]
+        nonlocal size, place, element, is_pronunciation
+        element = tag.rpartition(":")[2]
+        if element in ("c", "si"):  # a cell, or a text that cells share, which may have many parts
+            size, place = 0, f"cell {attributes['r']}" if "r" in attributes else "a cell"
         is_pronunciation = is_pronunciation or element == "rPh"
         if not is_pronunciation:
             events.append((element, attributes, ""))
@@ -65,7 +67,7 @@ def xml_events(pieces: Iterable[bytes]) -> Iterator[XmlEvent]:
             texts.append(text)
             size += len(text)
             if size > failures.record_bound():
-                raise failures.too_large_error("a cell has a text of", failures.record_bound())
+                raise failures.too_large_error(f"{place} has a text of", failures.record_bound())
 
     parser = expat.ParserCreate()
     parser.buffer_text = True

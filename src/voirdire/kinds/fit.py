@@ -27,7 +27,7 @@ from voirdire.kinds.idata import split_chains, to_inference_data
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.model.problem import TARGET, Check, Problem, worst_level
-from voirdire.model.specs import Model
+from voirdire.model.specs import GRAMMARS, Model
 from voirdire.notices import give_notice
 from voirdire.tables.numbers import count_in_words
 from voirdire.tables.output_library import convert_to_library
@@ -368,9 +368,11 @@ class Fit:
 
     def __getattr__(self, name: str) -> Any:
         """Raise an error that names the tables of this kind, for an attribute that only fits of other kinds have."""
-        classes = dict.fromkeys(_fit_classes(Fit))
-        owners = [fit_class.kind.words for fit_class in classes if hasattr(fit_class, name)]
-        if name.startswith("_") or name == "kind" or not owners:
+        owners = []
+        if not name.startswith("_") and name != "kind":
+            find_class = import_module("voirdire.kinds.registry").fit_class  # imports the other kinds, too
+            owners = [fit_class.kind.words for fit_class in map(find_class, GRAMMARS) if hasattr(fit_class, name)]
+        if not owners:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         single = [words for words in owners if " " not in words]
         kinds = " or ".join(filter(None, [", ".join(single[:-1]), *single[-1:]]))
@@ -393,12 +395,6 @@ class Fit:
             f"{count_in_words(len(problem.items), 'items')}, {count_in_words(len(problem.judges), 'judges')}, "
             f"checks {self.level}>"
         )
-
-
-def _fit_classes(base: type[Fit]) -> list[type[Fit]]:
-    """List the classes of fits with a kind of data."""
-    own_class = [base] if hasattr(base, "kind") else []
-    return own_class + [fit_class for subclass in base.__subclasses__() for fit_class in _fit_classes(subclass)]
 
 
 def _anchors_as_dict(anchored: Anchored) -> dict[str, Any]:

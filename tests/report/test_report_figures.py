@@ -23,7 +23,7 @@ from voirdire.report.ppc import calibration_bins, cell_probability_draws, replic
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
 )
-NOT_HERE |= {"severity": "knows no severity", "systems": "is for fits of scores or labels"} | dict.fromkeys(
+NOT_HERE |= {"severity": "knows no severity", "systems": "is for fits of labels or scores"} | dict.fromkeys(
     ("calibration-scores", "ppc-scores"), "there are no scores"
 )
 OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares", "ppc", "calibration")

@@ -9,7 +9,7 @@ from common import shared, show, small
 import voirdire
 
 DEFAULT = "crowd-bt-contexts"
-TERMS = ("position:item", "position:context", "position:judge")
+TERMS = ("position:item", "position:context", "position:judge", "position:judge + position:judge:context")
 FOLDS = 5
 
 rows: list[dict[str, object]] = []
@@ -34,4 +34,4 @@ for name in ("mtrepro_votes.csv",) if small() else ("mtrepro_votes.csv", "llmfao
             }
         )
 notes = [f"{FOLDS} folds by pair and context; modes predict. {DEFAULT} is the default's model, item + item:context."]
-show("Effects of position by item in held-out votes (mtrepro, LLMFAO)", rows, notes)
+show("Effects of position in held-out votes (mtrepro, LLMFAO)", rows, notes)

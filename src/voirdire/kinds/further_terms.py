@@ -13,6 +13,7 @@ from voirdire.errors import InputError
 from voirdire.kinds.own_families import add_own_families, own_family_judges
 from voirdire.model.design import Term
 from voirdire.model.panel_density import (
+    POSITION,
     STEP,
     TIME,
     added_equation,
@@ -23,7 +24,7 @@ from voirdire.model.panel_density import (
 )
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import FACTOR_SEPARATOR, TERM_SEPARATOR, TermRow
-from voirdire.tables.covariates import OWN_FAMILY, POSITION
+from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.further import (
     BY_OPTION,
@@ -117,8 +118,8 @@ def attach_terms(
             )
         elif name in (*extended.further.covariates, *extended.further.factors):
             continue
-        elif name == POSITION and hasattr(extended, POSITION) and name not in further_names(extended):
-            extended = _add_positions(extended)
+        elif name == POSITION and hasattr(extended, "order_known") and name not in further_names(extended):
+            _check_order(extended)
         else:
             _check_name(name, extended, of_judges, request.by)
             extended = with_column(extended, name)
@@ -145,15 +146,13 @@ def with_families(table: Any, families: object) -> Any:
     return table.with_further(table.further.with_factor(FAMILY, levels, np.array(code)[table.judge]))
 
 
-def _add_positions(table: Any) -> Any:
-    """Add the position of both items as a covariate, whose unit is the change from second to first."""
-    if table.position is None:
+def _check_order(table: Any) -> None:
+    """Raise if it is unknown which item was shown first."""
+    if not table.order_known:
         raise InputError(
             "terms: which item was shown first is unknown, so effects of position are, too; leave position out, or say "
             "which was first (--order shown where it is that of the columns)"
         )
-    numbers = table.position[..., None]
-    return table.with_further(table.further.with_covariates((POSITION,), numbers, np.ones(1), np.zeros(1)))
 
 
 def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any) -> None:
@@ -196,7 +195,7 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
     levels |= {TIME: () if table.time is None else np.unique(table.time)}
     usable = [factor for factor, labels in levels.items() if factor in ("judge", "item") or len(labels) > 1]
     usable += ["group"] if "group" in of_judges and table.groups else []
-    usable += [POSITION] if getattr(table, POSITION, None) is not None else []
+    usable += [POSITION] if getattr(table, "order_known", False) else []
     allowed = list(dict.fromkeys([*usable, *further.covariates, *further.factors, *further_names(table)]))
     raise InputError(
         f"terms: the {table.data} have no column {name!r}; terms of this table may name {', '.join(allowed)}"
@@ -257,7 +256,7 @@ def family_of_judges(added: ResolvedTerms, judge: Ints, judges: int) -> Ints:
 def _check_covariates_per_term(rows: Sequence[TermRow], table: Any) -> None:
     problems = Problems("terms")
     for row in rows:
-        numbers = [name for name in row.factors if name in (*table.further.covariates, TIME)]
+        numbers = [name for name in row.factors if name in (*table.further.covariates, TIME, POSITION)]
         if len(numbers) > 1:
             problems.table(f"{row.words} has several numbers ({', '.join(numbers)}); a term has one at most")
     problems.raise_any()
@@ -383,7 +382,7 @@ def resolve_terms(
         parts.append(design if table.item.ndim == 1 else np.repeat(design[:, None], 2, axis=1))
         walk = design[np.unique(period, return_index=True)[1]]
         levels[STEP] = further.factors[PERIOD][1:]
-    for name in factors - {*covariates, TIME}:
+    for name in factors - {*covariates, TIME, POSITION}:
         if name in judges:
             judge_level, names = judges[name]
             codes[name], levels[name] = judge_level[table.judge], names
@@ -424,6 +423,7 @@ def check_terms_vary(added: ResolvedTerms, unit: str, varies: Bools | None = Non
         term_label(term.name)
         for term in added.terms
         if "item" not in term.factors
+        and term.contrast
         and (term.covariate is None or STEP in term.factors or (varies is not None and not varies[term.covariate]))
     ]
     if names := ", ".join(dict.fromkeys(constant)):

@@ -11,6 +11,9 @@ Added terms are about further columns of a table, covariates, or time. Their val
 s ~ Exponential(rate) learned; a covariate alone has a fixed s. A term of time is a random walk over periods with steps
 Normal(0, s) from each period to the next. A row has the sum of the earlier steps, minus the mean of that sum over rows;
 the judge's other parameters are therefore averages over time.
+
+A term of position is added for the item shown first, and a value of items in it is half the sum of both items' values:
+position:item is what an item gains from being first instead of second.
 """
 
 from __future__ import annotations
@@ -136,6 +139,7 @@ class PanelDensity(LogDensity):
 
 
 TIME, STEP = "time", "step"
+POSITION = "position"  # the item shown first, where no covariate has this name
 #: Further fields of rows of answers; a table's column with such a name becomes a factor of another name.
 RESERVED_COLUMNS = (STEP, "numbers", "level", "weight", "end", "people", "gap")
 EFFECT_PREFIX = "effect:"  # prefix of the name of a term of one factor, which could clash with a parameter
@@ -181,8 +185,10 @@ def added_terms(
     for row in rows:
         name = row.words if len(row.factors) > 1 else EFFECT_PREFIX + row.factors[0]
         number = next((covariates.index(factor) for factor in row.factors if factor in covariates), None)
-        axes = tuple(factor_of_column(factor) for factor in row.factors if factor not in (*covariates, TIME))
-        scale = _term_scale(row, name, number is not None or TIME in row.factors, not axes, unit)
+        axes = tuple(factor_of_column(factor) for factor in row.factors if factor not in (*covariates, TIME, POSITION))
+        scale = _term_scale(
+            row, name, number is not None or not {TIME, POSITION}.isdisjoint(row.factors), not axes, unit
+        )
         if TIME in row.factors:
             terms += [
                 Term(
@@ -190,6 +196,8 @@ def added_terms(
                 )
                 for step in range(steps)
             ]
+        elif number is None and POSITION in row.factors:
+            terms.append(Term(name, axes, 0, sign=0.5 if "item" in axes else 1.0, contrast=False, scale=scale))
         else:
             terms.append(Term(name, axes, 0, covariate=number, scale=scale))
     return tuple(term._replace(by_item=by_item) for term in terms)
@@ -212,8 +220,8 @@ def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: flo
     """
     lines = []
     for row in rows:
-        number = next((part for part in row.factors if part in covariates), None)
-        alone = all(part in (*covariates, TIME) for part in row.factors)
+        number = next((part for part in row.factors if part in (*covariates, POSITION)), None)
+        alone = all(part in (*covariates, TIME, POSITION) for part in row.factors)
         scale = _term_scale(row, row.words, number is not None or TIME in row.factors, alone, unit)
         prior = f", s ~ Exponential({scale.rate:g})" if scale.rate else f" ~ Normal(0, {scale.sd:g})"
         walk = ", a random walk over periods" if TIME in row.factors else ""
@@ -249,7 +257,7 @@ def sum_of_terms(
         if len(codes) < len(levels) or (term.covariate is not None and numbers is None):
             continue
         columns = [code for code in codes if np.ndim(code)]
-        value = values[term.name][(..., *(code * (code >= 0) for code in codes))]
+        value = term.sign * values[term.name][(..., *(code * (code >= 0) for code in codes))]
         value = value if columns else value[..., None]
         for code in columns:
             value = value * (code >= 0)

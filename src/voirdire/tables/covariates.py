@@ -84,10 +84,9 @@ def text(items: object, column: str = "text") -> pd.DataFrame:
     return pd.DataFrame(counts)
 
 
-__all__ = ["OWN_FAMILY", "POSITION", "covariate_columns", "text"]
+__all__ = ["OWN_FAMILY", "covariate_columns", "text"]
 
 OWN_FAMILY = "own-family"
-POSITION = "position"
 #: Names of terms of models, which covariates cannot have.
 TERM_NAMES = ("judge", "criterion", "run", "family", "time")
 SIDES = ("first", "second")

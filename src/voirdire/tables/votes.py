@@ -65,9 +65,9 @@ class VoteRows:
         return np.stack([self.votes.first, self.votes.second], axis=1)[self.votes.row_cell]
 
     @property
-    def position(self) -> Floats | None:
-        """Position of both items of each vote, 1/2 first and -1/2 second, shape (rows, 2); None if it is unknown."""
-        return None if self.votes.order_unknown else np.tile([0.5, -0.5], (self.rows, 1))
+    def order_known(self) -> bool:
+        """True if it is known which item was shown first."""
+        return not self.votes.order_unknown
 
     def with_further(self, further: Further) -> VoteRows:
         """Replace the further columns."""

@@ -28,9 +28,26 @@ def panel(seed: int, sd: float, contexts: int = 1, votes: int = 2000) -> pd.Data
     return table if contexts == 1 else table.assign(context=[f"c{code}" for code in rng.integers(contexts, size=votes)])
 
 
-def position_checks(result: voirdire.Fit) -> list[str]:
+def position_checks(result: voirdire.Fit, name: str = "item-position") -> list[str]:
     checks = result.checks()
-    return [*checks.loc[checks["check"] == "item-position", "message"]]
+    return [*checks.loc[checks["check"] == name, "message"]]
+
+
+def in_contexts(seed: int, sd_judge: float, sd_context: float) -> pd.DataFrame:
+    """Votes of four judges on five items in both orders in 25 contexts, with effects of position on log-odds."""
+    rng = np.random.default_rng(seed)
+    shift = sd_judge * rng.normal(size=(4, 1)) + sd_context * rng.normal(size=(4, 25))
+    judge, context = (code.ravel() for code in np.indices((4, 25 * 5)))
+    context = np.tile(context % 25, 2)
+    judge, first = np.tile(judge, 2), rng.integers(5, size=500)
+    second = (first + rng.integers(1, 5, 500)) % 5
+    first, second = np.concatenate([first, second]), np.concatenate([second, first])
+    d = np.linspace(-1.5, 1.5, 5)[first] - np.linspace(-1.5, 1.5, 5)[second] + shift[judge, context]
+    winner = np.where(rng.random(1000) < 1.0 / (1.0 + np.exp(-d)), first, second)
+    codes = {"judge": judge, "context": context, "first": first, "second": second, "winner": winner}
+    return pd.DataFrame(
+        {name: [f"{name[0] if name in ('judge', 'context') else 'i'}{c}" for c in code] for name, code in codes.items()}
+    )
 
 
 def test_effects_of_position_change_sign_with_the_order_and_scores_do_not() -> None:
@@ -52,10 +69,53 @@ def test_a_fit_with_the_term_is_saved_and_predicts_both_orders_alike(tmp_path: P
     again = voirdire.load(tmp_path / "fit")
     pd.testing.assert_frame_equal(again.ranking(), fit.ranking())
     asked = pd.DataFrame({"judge": "j0", "first": ["i0", "i8"], "second": ["i8", "i0"]})
-    assert "position" in again.problem.covariates
-    with pytest.warns(UserWarning, match="on average over position"):
-        answers = again.predict(asked)
-    assert answers["p_first"].sum() == pytest.approx(1.0, abs=0.05)
+    effect = {row["level"]: row["value"] for row in fit.as_dict()["terms"]}
+    favours_first = again.predict(asked)["p_first"].sum() - 1.0
+    assert np.sign(favours_first) == np.sign(effect["i0"] + effect["i8"])
+    more = fit.update(panel(5, 1.0, votes=300))
+    assert more.problem.model.name == TERMS
+    assert more.judges()["votes"].sum() == 2300
+
+
+def test_effects_of_judges_and_contexts_are_learned_and_predicted() -> None:
+    terms = "item + item:context + position:judge + position:judge:context"
+    table = in_contexts(0, 1.0, 1.5)
+    (message,) = position_checks(voirdire.fit(table, method="map"), "context-position")
+    assert f'Fit --terms "{terms}" (terms=)' in message
+    assert not position_checks(voirdire.fit(in_contexts(0, 1.0, 0.0), method="map"), "context-position")
+    fit = voirdire.fit(table, terms=terms, method="map")
+    assert not position_checks(fit, "context-position")
+    spreads = {row["name"]: row["value"] for row in fit.as_dict()["spreads"]}
+    assert 0.9 < spreads["position:judge:context"] < 2.2
+    judges = fit.judges()
+    np.testing.assert_allclose(judges["reliability"], judges["p_right"])
+    np.testing.assert_allclose(judges["position_bias"], judges["first_rate"] - 0.5)
+    first_rate = (table["winner"] == table["first"]).groupby(table["judge"]).mean()
+    assert np.corrcoef(judges.set_index("judge")["first_rate"].sort_index(), first_rate)[0, 1] > 0.95
+    shift = {row["level"]: row["value"] for row in fit.as_dict()["terms"] if row["term"] == "position:judge:context"}
+    highest, lowest = (min(shift, key=lambda level: sign * shift[level]).split(", ") for sign in (-1.0, 1.0))
+    asked = pd.DataFrame([highest, lowest], columns=["judge", "context"]).assign(first="i2", second="i1")
+    asked = pd.concat([asked, asked.assign(context="new")])
+    with pytest.warns(UserWarning, match="no context 'new'"):
+        p = fit.predict(asked)["p_first"].to_numpy()
+    assert p[0] > p[2:].max()
+    assert p[1] < p[2:].min()
+
+
+def test_probabilities_are_those_of_the_equation() -> None:
+    fit = voirdire.fit(in_contexts(1, 1.0, 1.0), terms="item + position:judge + position:item + position", method="map")
+    values = fit.posterior.central_values
+    first, second, judge = np.array([0, 3]), np.array([4, 1]), np.array([2, 1])
+    theta, of_item = values["strength"][0], values["position:item"]
+    d = theta[first] - theta[second] + 0.5 * (of_item[first] + of_item[second])
+    d += values["position:judge"][judge] + values["effect:position"]
+    right = 1.0 / (1.0 + np.exp(-d))
+    e1, e2 = (1.0 / (1.0 + np.exp(-values[name][judge])) for name in ("coin_first", "coin_second"))
+    names = {"judge": judge, "first": first, "second": second}
+    asked = pd.DataFrame(
+        {name: [f"{'j' if name == 'judge' else 'i'}{c}" for c in code] for name, code in names.items()}
+    )
+    np.testing.assert_allclose(fit.predict(asked)["p_first"], e1 * right + (1.0 - e2) * (1.0 - right), rtol=1e-9)
 
 
 def test_an_unknown_order_has_no_effects_and_a_column_of_that_name_is_the_users() -> None:
@@ -67,8 +127,8 @@ def test_an_unknown_order_has_no_effects_and_a_column_of_that_name_is_the_users(
     result = voirdire.fit(pd.concat([table, place], axis=1), terms="item + position", method="map")
     (effect,) = result.as_dict()["covariates"]
     assert effect["unit"] == pytest.approx(place.to_numpy().std(), rel=0.01)
-    (shown,) = voirdire.fit(table, terms="item + position", method="map").as_dict()["covariates"]
-    assert shown["unit"] == 1.0
+    (shown,) = voirdire.fit(table, terms="item + position", method="map").as_dict()["terms"]
+    assert (shown["term"], shown["level"]) == ("position", "")
 
 
 def test_the_check_names_the_term_and_is_silent_with_it() -> None:

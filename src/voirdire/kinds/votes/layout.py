@@ -152,6 +152,8 @@ def pair_codes(part: Part) -> Part:
 def difference_effects(density: VotesLayout, values: Values, part: Part) -> Array:
     """Sum the effects of all terms but strengths on the difference of each pair, shape (pairs,); 0 without any.
 
+    Effects of position are added for the first item; other effects are those of the first minus those of the second.
+
     Parameters
     ----------
     density : VotesLayout
@@ -163,8 +165,14 @@ def difference_effects(density: VotesLayout, values: Values, part: Part) -> Arra
     terms = [term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in STRENGTH_TERMS]
     about = pair_codes(part)
     first_numbers, second_numbers = about.pop("numbers", (None, None))
-    first = sum_of_terms(terms, values, {**about, "item": about["first"]}, first_numbers)
-    return first - sum_of_terms(terms, values, {**about, "item": about["second"]}, second_numbers)
+    of_position = [term for term in terms if not term.contrast]
+    total = sum_of_terms([term for term in of_position if not term.has_item_columns], values, about, None)
+    item_terms, contrasts = ([t for t in of_position if t.has_item_columns], [t for t in terms if t.contrast])
+    for side, sign, numbers in (("first", 1.0, first_numbers), ("second", -1.0, second_numbers)):
+        about_side = {**about, "item": about[side]}
+        total = total + sum_of_terms(item_terms, values, about_side, None)
+        total = total + sign * sum_of_terms(contrasts, values, about_side, numbers)
+    return total
 
 
 def tie_propensity_effects(density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array) -> Array:

@@ -12,17 +12,17 @@ from voirdire.kinds.checks import names_check
 from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
+from voirdire.model.panel_density import POSITION
 from voirdire.model.problem import Check, list_names
 from voirdire.model.terms import RELIABILITY
 from voirdire.tables import graph
-from voirdire.tables.covariates import POSITION
 from voirdire.tables.graph import pair_keys
 from voirdire.trust.checks import SIGNIFICANCE_LEVEL
 from voirdire.trust.residuals import Residuals
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 MIN_BIAS = 0.1  # share of first picks beyond a half: position changes one answer in ten
-ITEM_POSITION_SD = 0.8  # sd of the check of items and positions in simulated tables of the models, 0.7 to 0.9
+GROUP_SD = 0.8  # sd of the check of items and positions in simulated tables of the models, 0.7 to 0.9
 MIN_BOTH_ORDERS_SHARE = 0.9  # share of a judge's pairs in both orders from which the other orders add nothing
 
 
@@ -84,55 +84,89 @@ def position_check(problem: VotesProblem, residuals: Residuals, judges: dict[str
     return [names_check("position", names, ok_message, message, "fail")]
 
 
-def item_position_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Check for items that gain more from being first than others, or less, where the model has no such term.
+def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
+    """Check for effects of position that the model leaves out: those of items, and of judges in contexts.
 
     e_q is the number of choices of the first item minus that of the second among the votes on pair q, less its
-    expectation at the centre of the posterior, and v_q its variance. With the sums over the pairs of item i, the value
-    is
+    expectation at the centre of the posterior, and v_q its variance; q is a pair of a judge in a context where the
+    groups are judges in contexts. With the sums over the pairs of group g, the value is
 
-        z = sum_i ((sum_q e_q)^2 - sum_q e_q^2) / sqrt(2 sum_i ((sum_q v_q)^2 - sum_q v_q^2)) / max(1, sum e^2 / sum v)
+        z = sum_g ((sum_q e_q)^2 - sum_q e_q^2) / sqrt(2 sum_g ((sum_q v_q)^2 - sum_q v_q^2)) / max(1, sum e^2 / sum v)
 
     a score test of a variance of zero (Lin 1997, Biometrika 84) that uses products of different pairs only: answers
     that differ more between pairs than the model expects have no effect on its mean. Its bound is that of a
-    standardised chi-squared variable with as many degrees of freedom as there are items, times ``ITEM_POSITION_SD``,
-    because a fit adapts to the votes.
+    standardised chi-squared variable with as many degrees of freedom as there are groups, times ``GROUP_SD``,
+    because a fit adapts to the votes. Items are checked only where contexts raise nothing, whose terms may explain what
+    items seem to gain.
     """
     votes, items = problem.coded_votes, len(problem.items)
-    has_term = any({POSITION, "item"} <= {*row.factors} for row in problem.model.terms)
-    if has_term or not problem.model.position_aware:
+    if not problem.model.position_aware:
         return []
+    known = [{*row.factors} for row in problem.model.terms if POSITION in row.factors]
     p = cell_probabilities(problem.model, problem.density, [posterior.central_values], votes)
     total, mean = votes.counts.sum(axis=1), p[:, 0] - p[:, 1]
-    pairs, pair = np.unique(pair_keys(votes, criteria=False), return_inverse=True)
-    e = np.bincount(pair, votes.counts[:, 0] - votes.counts[:, 1] - total * mean, len(pairs))
-    v = np.bincount(pair, total * (p[:, 0] + p[:, 1] - mean**2), len(pairs))
-    item = np.concatenate([pairs // items % items, pairs % items])
-    s, e2, w, v2 = (np.bincount(item, np.tile(x, 2), items) for x in (e, e**2, v, v**2))
-    variance = 2.0 * (w**2 - v2).sum()
-    if variance <= 0.0:
+    e = votes.counts[:, 0] - votes.counts[:, 1] - total * mean
+    v = total * (p[:, 0] + p[:, 1] - mean**2)
+    key, context = pair_keys(votes, criteria=False), cell_contexts(votes)
+    if context is not None and not any("context" in factors for factors in known):
+        group = votes.judge * len(votes.contexts) + context
+        pairs, pair = np.unique(np.stack([group, key]), axis=1, return_inverse=True)
+        z = _excess_products(pairs[0], _sums(pair, e), _sums(pair, v))
+        if z > 0.0:
+            message = (
+                "Judges prefer the item shown first in some contexts and the second in others, which the model takes "
+                "as noise: it predicts answers worse than it could, and intervals may be too narrow. "
+            )
+            rows = f"{POSITION}:judge", f"{POSITION}:judge:context"
+            return [Check("context-position", "warn", z, message + _remedy(problem, *rows))]
+    if any("item" in factors for factors in known):
         return []
-    from scipy import stats
-
-    z = float((s**2 - e2).sum() / np.sqrt(variance) / max(1.0, (e**2).sum() / v.sum()))
-    bound = (stats.chi2.isf(SIGNIFICANCE_LEVEL, items) - items) / np.sqrt(2.0 * items)
-    if z <= ITEM_POSITION_SD * bound:
+    pairs, pair = np.unique(key, return_inverse=True)
+    item = np.concatenate([pairs // items % items, pairs % items])
+    z = _excess_products(item, np.tile(_sums(pair, e), 2), np.tile(_sums(pair, v), 2))
+    if z <= 0.0:
         return []
     message = (
         "Some items gain more from being shown first than others, which the model takes as noise: scores may be too "
-        f"close to each other, and their intervals too narrow. {_item_position_remedy(problem)}"
+        "close to each other, and their intervals too narrow. "
     )
-    return [Check("item-position", "warn", z, message)]
+    return [Check("item-position", "warn", z, message + _remedy(problem, f"{POSITION}:item"))]
 
 
-def _item_position_remedy(problem: VotesProblem) -> str:
-    """Name the sum of terms that has those of a model, and effects of position by item."""
+def _sums(code: Ints, values: Floats) -> Floats:
+    """Sum of the values of each code."""
+    return np.asarray(np.bincount(code.ravel(), values), dtype=float)
+
+
+def _excess_products(group: Ints, e: Floats, v: Floats) -> float:
+    """Value of :func:`position_effects_check` where it is beyond its bound; else 0.
+
+    Parameters
+    ----------
+    group : int array, shape (rows,)
+    e, v : array, shape (rows,)
+        Deviation and variance of each pair, once for each group that it belongs to.
+    """
+    _, code = np.unique(group, return_inverse=True)
+    s, e2, w, v2 = (_sums(code, x) for x in (e, e**2, v, v**2))
+    variance = 2.0 * (w**2 - v2).sum()
+    if variance <= 0.0:
+        return 0.0
+    from scipy import stats
+
+    z = float((s**2 - e2).sum() / np.sqrt(variance) / max(1.0, (e**2).sum() / v.sum()))
+    bound = (stats.chi2.isf(SIGNIFICANCE_LEVEL, len(s)) - len(s)) / np.sqrt(2.0 * len(s))
+    return z if z > GROUP_SD * bound else 0.0
+
+
+def _remedy(problem: VotesProblem, *rows: str) -> str:
+    """Name the sum of terms that has those of a model, and further rows."""
     if problem.beside_scores or not problem.votes.has_rows:
         return "Show every pair in both orders."
     density = problem.density
     terms = ["item", *["item:context"] * bool(density.contexts), *["judge:item"] * density.tastes]
-    terms += [row.words for row in problem.model.terms]
-    return f'Fit --terms "{" + ".join(terms)} + {POSITION}:item" (terms=), which learns it.'
+    terms += [*(row.words for row in problem.model.terms), *rows]
+    return f'Fit --terms "{" + ".join(terms)}" (terms=), which learns it.'
 
 
 def both_orders_shares(problem: VotesProblem) -> Floats:

@@ -142,7 +142,8 @@ def encode_votes(
         repeated=not contexts or votes_per_judge_context(votes) >= MIN_VOTES_PER_CONTEXT,
     )  # fmt: skip
     split_pairs = bool(contexts or tastes or added.terms)
-    data = {"votes": encode_cells(model, tables["votes"], len(votes.items), ties, keep_empty, split_pairs)}
+    ordered = any(not term.contrast for term in added.terms)
+    data = {"votes": encode_cells(model, tables["votes"], len(votes.items), ties, keep_empty, split_pairs, ordered)}
     if "criteria" in tables:
         data["criteria"] = encode_cells(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # weights have one row, under any criterion code of coins
@@ -210,16 +211,22 @@ def vote_cells(
 
 
 def encode_cells(
-    model: Model, table: Cells, items: int, ties: bool, keep_empty: bool = False, structured: bool = False
+    model: Model,
+    table: Cells,
+    items: int,
+    ties: bool,
+    keep_empty: bool = False,
+    structured: bool = False,
+    ordered: bool = False,
 ) -> dict[str, Any]:
     """Encode distinct pairs, outcomes and tie cells of a table; cells that the model does not distinguish are merged.
 
-    A model without position effects does not use the order of items, and a model without reliability does not use the
-    judge. The cost of a fit thus depends on what the model distinguishes. If ``structured``, pairs are distinct by
-    judge and context as well.
+    A model without position effects (of its coins, or if ``ordered`` of terms) does not use the order of items, and a
+    model without reliability does not use the judge. The cost of a fit thus depends on what the model distinguishes. If
+    ``structured``, pairs are distinct by judge and context as well.
     """
     reliability = RELIABILITY[model.reliability.kind]
-    if not reliability.position_aware:
+    if not (reliability.position_aware or ordered):
         table = _order_pairs(table)
     judge_free = not reliability.keys
     ties_by_judge = model.ties is not None and TIES[model.ties.kind].by_judge

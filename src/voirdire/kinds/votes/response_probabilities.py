@@ -175,16 +175,27 @@ def _log_probabilities_by_difference(
     return [log[0] + decided, log[1] + decided, tie + 0 * d]
 
 
+_CONTEXT_EFFECTS: tuple[str, ...] = ("context_strength", "tie_context", "tie_judge_context")
+
+
 def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
     """Add a new context as the last one; also return the values with the effects of that context negated.
 
     Its effects are drawn with the learned spreads, so that it is like the contexts of the table.
     """
-    names = [name for name in ("context_strength", "tie_context", "tie_judge_context") if name in values]
-    spread = {name: np.exp(values[f"log_{name.removesuffix('_strength')}_spread"]) for name in names}
-    effects = {name: rng.normal(0.0, spread[name], (*values[name].shape[:-1], 1)) for name in names}
+    names = [name for name in _CONTEXT_EFFECTS if name in values]
+    sd: dict[str, Any] = {name: np.exp(values[f"log_{name.removesuffix('_strength')}_spread"]) for name in names}
+    axis = dict.fromkeys(names, -1)
+    for term in density.added:
+        if "context" in term.factors:
+            assert term.scale is not None  # all added terms have one
+            sd[term.name] = np.exp(values[term.scale.spread]) if term.scale.spread else term.scale.sd
+            axis[term.name] = term.factors.index("context") - len(term.factors)
+    effects = {
+        name: rng.normal(0.0, np.squeeze(sd[name]), values[name].take([0], axis=axis[name]).shape) for name in sd
+    }
     return [
-        values | {name: np.concatenate([values[name], sign * effects[name]], axis=-1) for name in names}
+        values | {name: np.concatenate([values[name], sign * effects[name]], axis=axis[name]) for name in sd}
         for sign in (1.0, -1.0)
     ]
 

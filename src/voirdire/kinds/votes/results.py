@@ -15,6 +15,8 @@ from voirdire.kinds.results import MEDIAN_GAP, level_columns, quantity_table, ra
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
+from voirdire.model.design import Term
+from voirdire.model.panel_density import sum_of_terms
 from voirdire.model.problem import Check
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -130,10 +132,11 @@ def judge_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Col
     """Table of judges: votes, reliability and position bias with intervals, and behaviour on a typical pair.
 
     ``reliability`` and ``position_bias`` are (e1 + e2) / 2 and (e1 - e2) / 2 of the coins e1, e2. For the
-    discrimination family, which has no coins, they are the probability of being right on a typical pair and the rate
-    of first picks minus a half. They are missing if the model does not estimate them. ``p_right``, ``first_rate`` and
-    ``tie_rate`` are the behaviour on a typical pair under every model: two random items, whose strengths differ by
-    0.954 times the standard deviation of the strengths, in both orders.
+    discrimination family, which has no coins, and with effects of position by judge, which coins do not contain, they
+    are the probability of being right on a typical pair and the rate of first picks minus a half. They are missing if
+    the model does not estimate them. ``p_right``, ``first_rate`` and ``tie_rate`` are the behaviour on a typical pair
+    under every model: two random items, whose strengths differ by 0.954 times the standard deviation of the strengths,
+    in both orders.
     """
     size = len(problem.judges)
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
@@ -165,7 +168,9 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
     behaviour = _typical_pair_probabilities(problem, values)
     missing = np.full((*lead, problem.density.judges), np.nan)
     out = {"reliability": missing, "position_bias": missing}
-    if "coin_first" in values:
+    if any("judge" in term.factors for term in _position_terms(problem)):
+        out = {"reliability": behaviour["p_right"], "position_bias": behaviour["first_rate"] - 0.5}
+    elif "coin_first" in values:
         first = logistic_sigmoid(values["coin_first"], np)
         second = logistic_sigmoid(values["coin_second"], np)
         out = {"reliability": 0.5 * (first + second), "position_bias": 0.5 * (first - second)}
@@ -180,21 +185,29 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
 
 
 def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[str, Floats]:
-    """Compute P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, over both orders."""
+    """Compute P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, over both orders.
+
+    With effects of position by context they are means over the contexts of the table.
+    """
     density = problem.density
     strength = values["strength"]
     gap = MEDIAN_GAP * strength.reshape(*strength.shape[:-2], -1).std(axis=-1, keepdims=True)
     judge = np.arange(density.judges)
-    pair = judge * 0
+    shifts = position_shifts(problem, values)
     reliability = RELIABILITY[density.model.reliability.kind]
-    obs = Observations(judge, pair, pair, pair + density.criteria, density.judges, density.criteria)
+    obs = Observations(judge, judge, judge * 0, judge * 0 + density.criteria, density.judges, density.criteria)
     with np.errstate(divide="ignore"):  # an outcome has probability 0 in extreme draws
-        better_first, worse_first = (np.exp(reliability.log_decided(values, d, obs, np)) for d in (gap, -gap))
+        better_first, worse_first = (
+            sum(np.exp(reliability.log_decided(values, d + shift, obs, np)) for shift in shifts) / len(shifts)
+            for d in (gap, -gap)
+        )
     tie = 0.0 * better_first
     if "tie" in values and density.model.ties is not None:
         propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge)
-        scaled = reliability.scaled_difference(values, gap, judge, pair, np)
-        tie = np.exp(log_tie_parts(propensity, scaled, np, tie_scale(values, np))[0])
+        for d in [side * gap + shift for shift in shifts for side in (1.0, -1.0)]:
+            scaled = reliability.scaled_difference(values, d, judge, judge, np)
+            parts = log_tie_parts(propensity, scaled, np, tie_scale(values, np))
+            tie = tie + np.exp(parts[0]) / (2 * len(shifts))
     shape = (*strength.shape[:-2], density.judges)  # one value for all judges where they are alike
     behaviour = {
         "p_right": 0.5 * (better_first + 1.0 - worse_first),
@@ -202,3 +215,18 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
         "tie_rate": tie,
     }
     return {name: np.broadcast_to(value, shape) for name, value in behaviour.items()}
+
+
+def _position_terms(problem: VotesProblem) -> list[Term]:
+    """List the effects of position by judge or context."""
+    return [t for t in problem.density.added if not t.contrast and {*t.factors} <= {"judge", "context"}]
+
+
+def position_shifts(problem: VotesProblem, values: Values) -> list[Floats]:
+    """Effects of position on each judge, in each context, shape (..., judges) each; a single one without contexts."""
+    terms, judge = _position_terms(problem), np.arange(problem.density.judges)
+    by_context = any("context" in term.factors for term in terms)
+    codes = [judge * 0 + context for context in range(problem.density.sizes["context"])] if by_context else [judge * 0]
+    return [
+        np.zeros(len(judge)) + sum_of_terms(terms, values, {"judge": judge, "context": code}, None) for code in codes
+    ]

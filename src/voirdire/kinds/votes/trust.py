@@ -13,7 +13,7 @@ from voirdire.infer.posterior import Posterior, integrated_scores, thinned_draws
 from voirdire.kinds.checks import CheckBasis, names_check
 from voirdire.kinds.votes.comparisons import Comparisons, collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
-from voirdire.kinds.votes.position import item_position_check, position_check, unknown_position_check
+from voirdire.kinds.votes.position import position_check, position_effects_check, unknown_position_check
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.model.problem import Check, list_names
@@ -101,7 +101,7 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
         ),
         *(
             unknown_position_check(problem)
-            or [*position_check(problem, residuals, basis.judges), *item_position_check(problem, basis.posterior)]
+            or [*position_check(problem, residuals, basis.judges), *position_effects_check(problem, basis.posterior)]
         ),
         *splitting_items_check(problem, residuals),
         *ties_check(problem, basis.posterior),

@@ -164,3 +164,61 @@ def test_the_check_is_silent_on_tables_of_the_model_and_where_positions_have_no_
     assert not position_checks(voirdire.fit(panel(3, 1.5), model="learned-crowd-bt", method="map"))
     two = panel(3, 1.5).query("first in ('i0', 'i1') and second in ('i0', 'i1')")
     assert not position_checks(voirdire.fit(two, method="map"))
+
+
+def by_judge(seed: int, sd: float, votes: int = 2000) -> pd.DataFrame:
+    """Votes of five judges on nine items, each judge with a shift of its log-odds towards the first item."""
+    rng = np.random.default_rng(seed)
+    strength, shift = np.linspace(-1.5, 1.5, 9), sd * np.linspace(-1.0, 1.0, 5)
+    judge, first = rng.integers(5, size=votes), rng.integers(9, size=votes)
+    second = (first + rng.integers(1, 9, votes)) % 9
+    d = strength[first] - strength[second] + shift[judge]
+    winner = np.where(rng.random(votes) < 1.0 / (1.0 + np.exp(-d)), first, second)
+    codes = {"judge": judge, "first": first, "second": second, "winner": winner}
+    return pd.DataFrame({name: [f"{'j' if name == 'judge' else 'i'}{c}" for c in code] for name, code in codes.items()})
+
+
+def test_shifts_of_judges_are_found_beyond_what_coins_describe() -> None:
+    table = by_judge(0, 1.5)
+    result = voirdire.fit(table, method="map")
+    (check,) = [check for check in result.all_checks if check.check == "judge-position"]
+    assert 'Fit --terms "item + position:judge" (terms=)' in check.message
+    assert not position_checks(voirdire.fit(table, terms="item + position:judge", method="map"), "judge-position")
+    assert not position_checks(voirdire.fit(by_judge(0, 0.0), method="map"), "judge-position")
+    values = result.posterior.central_values
+    value = 0.0
+    for k, judge in enumerate(result.problem.judges):
+        own = table[table["judge"] == judge]
+        codes = [[result.problem.items.index(name) for name in own[side]] for side in ("first", "second")]
+        s = 1.0 / (1.0 + np.exp(values["strength"][0][codes[1]] - values["strength"][0][codes[0]]))
+        e1, e2 = (1.0 / (1.0 + np.exp(-values[name][k])) for name in ("coin_first", "coin_second"))
+        p = e1 * s + (1.0 - e2) * (1.0 - s)
+        weight = 1.0 / (p * (1.0 - p))
+        basis, slope = np.stack([s, 1.0 - s]), s * (1.0 - s)
+        r = slope - basis.T @ np.linalg.solve(basis * weight @ basis.T, basis @ (weight * slope))
+        score = r * weight * ((own["winner"] == own["first"]).to_numpy() - p)
+        pair = [frozenset(names) for names in zip(own["first"], own["second"], strict=True)]
+        between = pd.Series(score).groupby(pair).sum()
+        value += score.sum() ** 2 / max((weight * r**2).sum(), (between**2).sum())
+    assert check.value == pytest.approx(value, rel=1e-6)
+
+
+def test_the_value_of_the_check_of_contexts_is_that_of_its_formula() -> None:
+    table = in_contexts(0, 1.0, 1.5)
+    result = voirdire.fit(table, method="map")
+    (check,) = [check for check in result.all_checks if check.check == "context-position"]
+    p = result.predict(table)["p_first"].to_numpy()
+    values, judge = result.posterior.central_values, [result.problem.judges.index(name) for name in table["judge"]]
+    e1, e2 = (1.0 / (1.0 + np.exp(-values[name][judge])) for name in ("coin_first", "coin_second"))
+    s = (p - (1.0 - e2)) / (e1 + e2 - 1.0)
+    slope = (e1 + e2 - 1.0) * s * (1.0 - s)
+    rows = table.assign(e=slope * ((table["winner"] == table["first"]) - p) / (p * (1 - p)), v=slope**2 / (p * (1 - p)))
+    mean = rows.groupby("judge")[["e", "v"]].sum().eval("e / v")
+    rows["e"] -= rows["v"] * rows["judge"].map(mean)
+    rows["pair"] = [" ".join(sorted(names)) for names in zip(rows["first"], rows["second"], strict=True)]
+    pairs = rows.groupby(["judge", "context", "pair"])[["e", "v"]].sum()
+    squares = (pairs**2).groupby(["judge", "context"]).sum()
+    sums = pairs.groupby(["judge", "context"]).sum() ** 2
+    products = (sums - squares).sum()
+    spread = max(1.0, (pairs["e"] ** 2).sum() / pairs["v"].sum())
+    assert check.value == pytest.approx(products["e"] / np.sqrt(2.0 * products["v"]) / spread, rel=1e-6)

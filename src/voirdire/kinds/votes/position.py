@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import names_check
 from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.response_probabilities import cell_probabilities
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, cell_probabilities, strength_differences
 from voirdire.model.panel_density import POSITION
 from voirdire.model.problem import Check, list_names
 from voirdire.model.terms import RELIABILITY
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
 from voirdire.trust.checks import SIGNIFICANCE_LEVEL
@@ -85,19 +86,25 @@ def position_check(problem: VotesProblem, residuals: Residuals, judges: dict[str
 
 
 def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Check for effects of position that the model leaves out: those of items, and of judges in contexts.
+    """Check for effects of position that the model leaves out: of judges in contexts, of judges, or of items.
 
-    e_q is the number of choices of the first item minus that of the second among the votes on pair q, less its
-    expectation at the centre of the posterior, and v_q its variance; q is a pair of a judge in a context where the
-    groups are judges in contexts. With the sums over the pairs of group g, the value is
+    With e_q the score of a shift towards the first item on pair q, and v_q its variance, the value is, with the sums
+    over the pairs of group g,
 
         z = sum_g ((sum_q e_q)^2 - sum_q e_q^2) / sqrt(2 sum_g ((sum_q v_q)^2 - sum_q v_q^2)) / max(1, sum e^2 / sum v)
 
     a score test of a variance of zero (Lin 1997, Biometrika 84) that uses products of different pairs only: answers
     that differ more between pairs than the model expects have no effect on its mean. Its bound is that of a
     standardised chi-squared variable with as many degrees of freedom as there are groups, times ``GROUP_SD``,
-    because a fit adapts to the votes. Items are checked only where contexts raise nothing, whose terms may explain what
-    items seem to gain.
+    because a fit adapts to the votes.
+
+    - Items: e_q is the number of choices of the first item minus that of the second, less its expectation at the centre
+      of the posterior.
+    - Judges in contexts: of judges with coins e_q is :func:`_shift_scores`, less the judge's mean (v_q times the sum of
+      its e over the sum of its v), because the prior moves coins of judges with few votes.
+    - Judges: :func:`_judge_shift_value`.
+
+    Only the first check that fires is returned, because its terms may explain what the others see.
     """
     votes, items = problem.coded_votes, len(problem.items)
     if not problem.model.position_aware:
@@ -105,20 +112,27 @@ def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[
     known = [{*row.factors} for row in problem.model.terms if POSITION in row.factors]
     p = cell_probabilities(problem.model, problem.density, [posterior.central_values], votes)
     total, mean = votes.counts.sum(axis=1), p[:, 0] - p[:, 1]
-    e = votes.counts[:, 0] - votes.counts[:, 1] - total * mean
-    v = total * (p[:, 0] + p[:, 1] - mean**2)
+    e, v = votes.counts[:, 0] - votes.counts[:, 1] - total * mean, total * (p[:, 0] + p[:, 1] - mean**2)
     key, context = pair_keys(votes, criteria=False), cell_contexts(votes)
+    shift = _shift_scores(problem, posterior, p) if "coin_first" in posterior.central_values else None
     if context is not None and not any("context" in factors for factors in known):
+        score, variance = (e, v) if shift is None else (shift.score, shift.variance)
+        mean_score = _sums(votes.judge, score) / np.maximum(_sums(votes.judge, variance), 1e-12)
         group = votes.judge * len(votes.contexts) + context
         pairs, pair = np.unique(np.stack([group, key]), axis=1, return_inverse=True)
-        z = _excess_products(pairs[0], _sums(pair, e), _sums(pair, v))
+        deviation = score - variance * mean_score[votes.judge]
+        z = _excess_products(pairs[0], _sums(pair, deviation), _sums(pair, variance))
         if z > 0.0:
-            message = (
-                "Judges prefer the item shown first in some contexts and the second in others, which the model takes "
-                "as noise: it predicts answers worse than it could, and intervals may be too narrow. "
-            )
             rows = f"{POSITION}:judge", f"{POSITION}:judge:context"
-            return [Check("context-position", "warn", z, message + _remedy(problem, *rows))]
+            words = (
+                "prefer the item shown first in some contexts and the second in others, which the model takes as noise"
+            )
+            return [_judges_check("context-position", z, words, problem, *rows)]
+    if shift is not None and not any("judge" in factors for factors in known):
+        z = _judge_shift_value(problem, shift)
+        if z > 0.0:
+            words = "prefer the item shown first where items are close rather than always, which coins do not describe"
+            return [_judges_check("judge-position", z, words, problem, f"{POSITION}:judge")]
     if any("item" in factors for factors in known):
         return []
     pairs, pair = np.unique(key, return_inverse=True)
@@ -131,6 +145,70 @@ def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[
         "close to each other, and their intervals too narrow. "
     )
     return [Check("item-position", "warn", z, message + _remedy(problem, f"{POSITION}:item"))]
+
+
+def _judges_check(name: str, z: float, words: str, problem: VotesProblem, *rows: str) -> Check:
+    consequence = "predictions are worse than they could be, and intervals may be too narrow"
+    return Check(name, "warn", z, f"Judges {words}: {consequence}. {_remedy(problem, *rows)}")
+
+
+class _ShiftScores(NamedTuple):
+    """Scores of a shift of a judge's log-odds towards the first item, shape (cells,) each.
+
+    ``s`` is sigmoid(d); ``deviation`` is (n_first - n P) / (P (1 - P)), and ``weight`` n / (P (1 - P)).
+    """
+
+    s: Floats
+    deviation: Floats
+    weight: Floats
+    score: Floats
+    variance: Floats
+
+
+def _shift_scores(problem: VotesProblem, posterior: Posterior, p: Floats) -> _ShiftScores:
+    """Derivative of the log likelihood by d of each cell, and its variance.
+
+    P = P(first | no tie) = 1 - e2 + (e1 + e2 - 1) s with s = sigmoid(d), and n votes of the cell are no ties.
+    """
+    votes, values = problem.coded_votes, posterior.central_values
+    comparisons = ComparisonCodes.of_cells(problem.model, votes)
+    s = np.asarray(logistic_sigmoid(strength_differences(problem.density, values, comparisons), np))
+    first = p[:, 0] / (p[:, 0] + p[:, 1])
+    n = votes.counts[:, :2].sum(axis=1)
+    deviation, weight = (part / (first * (1.0 - first)) for part in (votes.counts[:, 0] - n * first, n))
+    informedness = sum(logistic_sigmoid(values[name], np) for name in ("coin_first", "coin_second")) - 1.0
+    slope = informedness[votes.judge] * s * (1.0 - s)
+    return _ShiftScores(s, deviation, weight, slope * deviation, slope**2 * weight)
+
+
+def _judge_shift_value(problem: VotesProblem, shift: _ShiftScores) -> float:
+    """Square of the test of a shift of each judge's log-odds towards the first item, where it is beyond its bound.
+
+    P changes with a shift as s (1 - s), and with the judge's coins as s and as 1 - s. r is the residual of s (1 - s) on
+    these two, with weights n / (P (1 - P)) over the judge's cells. The value is the sum over judges of
+
+        (sum r (n_first - n P) / (P (1 - P)))^2 / max(sum n r^2 / (P (1 - P)), sum over groups of squared sums)
+
+    chi-squared with a degree of freedom for each judge if there are no shifts; 0 within the bound. Groups are contexts,
+    or without these pairs.
+    """
+    votes, judges = problem.coded_votes, len(problem.judges)
+    r = np.zeros(len(shift.s))
+    for k in range(judges):
+        own = votes.judge == k
+        s = shift.s[own]
+        basis = np.sqrt(shift.weight[own])[:, None] * np.stack([s, 1.0 - s, s * (1.0 - s)], axis=1)
+        by_s, by_rest = np.linalg.lstsq(basis[:, :2], basis[:, 2], rcond=None)[0]
+        r[own] = s * (1.0 - s) - by_s * s - by_rest * (1.0 - s)
+    score, context = r * shift.deviation, cell_contexts(votes)
+    question = pair_keys(votes, criteria=False) if context is None else context
+    groups, group = np.unique(np.stack([votes.judge, question]), axis=1, return_inverse=True)
+    between = np.bincount(groups[0], _sums(group, score) ** 2, judges)
+    variance = np.maximum(np.bincount(votes.judge, shift.weight * r**2, judges), between)
+    from scipy import stats
+
+    z2 = float((np.bincount(votes.judge, score, judges) ** 2 / np.maximum(variance, 1e-12)).sum())
+    return z2 if z2 > stats.chi2.isf(SIGNIFICANCE_LEVEL, judges) else 0.0
 
 
 def _sums(code: Ints, values: Floats) -> Floats:

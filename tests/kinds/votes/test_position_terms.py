@@ -88,7 +88,10 @@ def test_effects_of_judges_and_contexts_are_learned_and_predicted() -> None:
     spreads = {row["name"]: row["value"] for row in fit.as_dict()["spreads"]}
     assert 0.9 < spreads["position:judge:context"] < 2.2
     judges = fit.judges()
-    np.testing.assert_allclose(judges["reliability"], judges["p_right"])
+    strength = fit.posterior.central_values["strength"]
+    typical = 1.0 / (1.0 + np.exp(-0.954 * strength.std()))
+    by_coins = judges["reliability"] * typical + (1.0 - judges["reliability"]) * (1.0 - typical)
+    np.testing.assert_allclose(by_coins, judges["p_right"], rtol=1e-3)
     np.testing.assert_allclose(judges["position_bias"], judges["first_rate"] - 0.5)
     first_rate = (table["winner"] == table["first"]).groupby(table["judge"]).mean()
     assert np.corrcoef(judges.set_index("judge")["first_rate"].sort_index(), first_rate)[0, 1] > 0.95

@@ -131,12 +131,12 @@ def vote_calibration(problem: VotesProblem, posterior: Posterior) -> Calibration
 def judge_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     """Table of judges: votes, reliability and position bias with intervals, and behaviour on a typical pair.
 
-    ``reliability`` and ``position_bias`` are (e1 + e2) / 2 and (e1 - e2) / 2 of the coins e1, e2. For the
-    discrimination family, which has no coins, and with effects of position by judge, which coins do not contain, they
-    are the probability of being right on a typical pair and the rate of first picks minus a half. They are missing if
-    the model does not estimate them. ``p_right``, ``first_rate`` and ``tie_rate`` are the behaviour on a typical pair
-    under every model: two random items, whose strengths differ by 0.954 times the standard deviation of the strengths,
-    in both orders.
+    ``reliability`` and ``position_bias`` are (e1 + e2) / 2 and (e1 - e2) / 2 of the coins e1, e2; with effects of
+    position by judge, of the coins that would answer a typical pair alike in both orders without such effects. For the
+    discrimination family, which has no coins, they are the probability of being right on a typical pair and the rate of
+    first picks minus a half. They are missing if the model does not estimate them. ``p_right``, ``first_rate`` and
+    ``tie_rate`` are the behaviour on a typical pair under every model: two random items, whose strengths differ by
+    0.954 times the standard deviation of the strengths, in both orders.
     """
     size = len(problem.judges)
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
@@ -169,7 +169,9 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
     missing = np.full((*lead, problem.density.judges), np.nan)
     out = {"reliability": missing, "position_bias": missing}
     if any("judge" in term.factors for term in _position_terms(problem)):
-        out = {"reliability": behaviour["p_right"], "position_bias": behaviour["first_rate"] - 0.5}
+        gain = np.tanh(0.5 * _typical_gap(values))  # 2 sigmoid(gap) - 1
+        informedness = (2.0 * behaviour["p_right"] - 1.0) / np.maximum(gain, 1e-12)
+        out = {"reliability": 0.5 + 0.5 * informedness, "position_bias": behaviour["first_rate"] - 0.5}
     elif "coin_first" in values:
         first = logistic_sigmoid(values["coin_first"], np)
         second = logistic_sigmoid(values["coin_second"], np)
@@ -191,7 +193,7 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
     """
     density = problem.density
     strength = values["strength"]
-    gap = MEDIAN_GAP * strength.reshape(*strength.shape[:-2], -1).std(axis=-1, keepdims=True)
+    gap = _typical_gap(values)
     judge = np.arange(density.judges)
     shifts = position_shifts(problem, values)
     reliability = RELIABILITY[density.model.reliability.kind]
@@ -215,6 +217,12 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
         "tie_rate": tie,
     }
     return {name: np.broadcast_to(value, shape) for name, value in behaviour.items()}
+
+
+def _typical_gap(values: Values) -> Floats:
+    """Difference between two random items, shape (..., 1)."""
+    strength = values["strength"]
+    return np.asarray(MEDIAN_GAP * strength.reshape(*strength.shape[:-2], -1).std(axis=-1, keepdims=True))
 
 
 def _position_terms(problem: VotesProblem) -> list[Term]:

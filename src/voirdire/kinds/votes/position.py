@@ -127,12 +127,12 @@ def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[
             words = (
                 "prefer the item shown first in some contexts and the second in others, which the model takes as noise"
             )
-            return [_judges_check("context-position", z, words, problem, *rows)]
+            return [Check("context-position", "warn", z, _judges_message(words, problem, *rows))]
     if shift is not None and not any("judge" in factors for factors in known):
         z = _judge_shift_value(problem, shift)
         if z > 0.0:
             words = "prefer the item shown first where items are close rather than always, which coins do not describe"
-            return [_judges_check("judge-position", z, words, problem, f"{POSITION}:judge")]
+            return [Check("judge-position", "warn", z, _judges_message(words, problem, f"{POSITION}:judge"))]
     if any("item" in factors for factors in known):
         return []
     pairs, pair = np.unique(key, return_inverse=True)
@@ -141,15 +141,15 @@ def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[
     if z <= 0.0:
         return []
     message = (
-        "Some items gain more from being shown first than others, which the model takes as noise: scores may be too "
-        "close to each other, and their intervals too narrow. "
+        "Some items gain more from being shown first than others, which the model takes as noise: scores may be off, and "
+        "their intervals too narrow. "
     )
     return [Check("item-position", "warn", z, message + _remedy(problem, f"{POSITION}:item"))]
 
 
-def _judges_check(name: str, z: float, words: str, problem: VotesProblem, *rows: str) -> Check:
-    consequence = "predictions are worse than they could be, and intervals may be too narrow"
-    return Check(name, "warn", z, f"Judges {words}: {consequence}. {_remedy(problem, *rows)}")
+def _judges_message(words: str, problem: VotesProblem, *rows: str) -> str:
+    consequence = "scores may be too far apart, predictions worse than they could be, and intervals too narrow"
+    return f"Judges {words}: {consequence}. {_remedy(problem, *rows)}"
 
 
 class _ShiftScores(NamedTuple):

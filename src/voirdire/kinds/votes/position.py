@@ -141,8 +141,8 @@ def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[
     if z <= 0.0:
         return []
     message = (
-        "Some items gain more from being shown first than others, which the model takes as noise: scores may be off, and "
-        "their intervals too narrow. "
+        "Some items gain more from being shown first than others, which the model takes as noise: scores may be off, "
+        "and their intervals too narrow. "
     )
     return [Check("item-position", "warn", z, message + _remedy(problem, f"{POSITION}:item"))]
 

@@ -160,6 +160,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "known after" in run.stdout
 
 
+@pytest.mark.slow
 def test_maple_is_asked_by_criterion(tmp_path: Path) -> None:
     options = {"criteria": {"length": "How long it is."}, "repeats": 3}
     found = collect_until(

@@ -41,6 +41,7 @@ def test_it_stops_once_enough_is_known_and_not_before(design: str) -> None:
     assert not asked.index.duplicated().any()
 
 
+@pytest.mark.slow
 def test_what_is_known_of_everything_is_what_a_fit_says() -> None:
     table = votes(items=4)
     course, asked = replay_votes(table, until="accuracy >= 0.9999", design="random", model="crowd-bt")

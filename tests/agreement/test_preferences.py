@@ -100,6 +100,7 @@ def test_a_table_of_items_by_context_says_the_same_and_several_may_be_held() -> 
     assert of_item(found, "win_rate_held")["value"] == pytest.approx(expit(fitted.params.iloc[0]), abs=1e-7)
 
 
+@pytest.mark.slow
 def test_intervals_of_the_held_rate_cover_and_plain_rates_do_not() -> None:
     rng, hits = np.random.default_rng(2), {"win_rate_held": 0, "win_rate_ties_half": 0}
     for _ in range(50):

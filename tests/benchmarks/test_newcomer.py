@@ -29,6 +29,7 @@ def test_a_page_without_its_command_is_an_error(newcomer: ModuleType) -> None:
         newcomer.command("boards.md", "voirdire boards")
 
 
+@pytest.mark.slow
 def test_what_a_command_prints_is_counted(newcomer: ModuleType, tmp_path: Path) -> None:
     task = replace(newcomer.TASKS[0], commands=(("audit.md", "voirdire audit votes.csv"),))
     row = newcomer.run(task, tmp_path)
@@ -38,6 +39,7 @@ def test_what_a_command_prints_is_counted(newcomer: ModuleType, tmp_path: Path) 
     assert row["lines"] > 20
 
 
+@pytest.mark.slow
 def test_a_command_that_fails_and_a_third_one_are_errors(newcomer: ModuleType, tmp_path: Path) -> None:
     task = newcomer.TASKS[0]
     with pytest.raises(SystemExit, match="3 commands, more than 2"):

@@ -19,6 +19,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), JSON, max_size=4), st.booleans())
 def test_an_object_is_found_whatever_is_said_around_it(value: dict[str, Any], fenced: bool) -> None:
     text = json.dumps(value)

@@ -50,6 +50,7 @@ def journal(folder: Path, question: str) -> list[tuple[Any, ...]]:
 # faults
 
 
+@pytest.mark.slow
 def test_a_mix_of_faults_loses_no_vote(tmp_path: Path, serve: Callable[..., Any]) -> None:
     faults = Faults(share=0.3, seed=1, silence=5.0)
     server = serve(by_length, faults=faults)

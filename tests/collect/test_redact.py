@@ -94,6 +94,7 @@ def traces(key: str) -> list[bytes]:
     return [raw, raw[:20], raw.hex().encode(), *middle, *(one.replace(b"/", b"\\/") for one in middle)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy_protocol")
 def test_a_key_that_a_server_repeats_is_written_nowhere(
     tmp_path: Path, serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch

@@ -91,6 +91,7 @@ def test_a_key_in_a_code_is_taken_out_and_what_is_around_it_stays(name: str) -> 
     assert left <= len(ALL[name]("")) + 6
 
 
+@pytest.mark.slow
 def test_a_key_in_a_code_of_a_code_is_taken_out() -> None:
     missed = []
     for outer, inner in PAIRS:
@@ -161,6 +162,7 @@ def test_ordinary_texts_stay_as_they_are_and_take_little_time(kind: str) -> None
     assert least_seconds(lambda: hide.redact_text(text), 0.5) < 0.5  # a tenth of a second beside no other work
 
 
+@pytest.mark.slow
 def test_many_hidden_keys_take_no_longer_than_a_whole_text() -> None:
     written = base64_of(base64_of(KEY))
     few = "and ".join([written] * 20)

@@ -148,6 +148,7 @@ def detect(tmp_path: Path, serve: Callable[..., Any], concurrency: int) -> None:
     assert found.tables == {"votes": 66, "missing": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy_protocol")
 @pytest.mark.parametrize("concurrency", [1, 4, 8, 33, 64])
 def test_no_question_is_lost_while_a_servers_form_is_found(
@@ -176,6 +177,7 @@ def test_a_server_that_redirects_is_not_followed(tmp_path: Path, serve: Callable
     assert other.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [gzip.compress, zlib.compress, lambda data: zlib.compress(data)[2:-4]])
 def test_an_answer_is_unpacked_up_to_a_bound(packed: Callable[[bytes], bytes]) -> None:
     async def chunks(data: bytes) -> AsyncIterator[bytes]:
@@ -221,6 +223,7 @@ def test_reading_an_answer_takes_time_that_grows_as_its_length(unit: str) -> Non
     assert grows_as_its_input(read, 1_000_000)
 
 
+@pytest.mark.slow
 def test_an_object_among_braces_is_still_found() -> None:
     prose = r"Sets {a} and \frac{1}{2}, {not: json}, { 'x' }: " * 200
     assert parse_json(f'{prose}{{"winner": 2}}{prose}') == {"winner": 2}

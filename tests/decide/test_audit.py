@@ -49,6 +49,7 @@ def test_planted_biases_are_found_in_nine_of_ten_tables(planted: str, pairs: boo
     assert np.mean([found_in(planted, pairs, seed)[0] for seed in range(20)]) >= 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", ["slide", "slide up"])
 def test_a_slow_slide_is_found(planted: str) -> None:
     assert found_in(planted, True, 1)[0]
@@ -213,6 +214,7 @@ def test_a_copy_among_labels_is_found_where_nobody_knows_what_is_right() -> None
         assert 0.0 <= measured({"judges": [cards["j1"]]})["j1", "independence"] < 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", ["severity", "length", "drift"])
 def test_judges_with_a_bias_and_copies_are_no_measure_of_the_others(planted: str) -> None:
     """The median of those who stay is 0, whatever the one who is biased, and its copy, do."""

@@ -100,6 +100,7 @@ def test_what_changes_for_all_judges_is_no_drift(how: dict[str, bool]) -> None:
     assert (found > 2.43).mean() <= 0.05  # of .015
 
 
+@pytest.mark.slow
 def test_a_judge_that_slides_is_found_by_others_and_by_people() -> None:
     votes = table(np.random.default_rng(4), slide=True)
     people = votes[votes["judge"] == "j0"].drop(columns=["judge", "time"])

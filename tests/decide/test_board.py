@@ -135,6 +135,7 @@ def test_more_votes_are_as_many_as_it_takes() -> None:
     assert board(voirdire.fit(more, model="bradley-terry"))["next"][0]["apart"]
 
 
+@pytest.mark.slow
 def test_a_system_more_moves_the_others_by_less_than_half_their_interval() -> None:
     theta = np.array([1.0, 0.6, 0.2, -0.4, -1.4, 2.0])
     whole = panel(theta, 2400, seed=3)

@@ -15,6 +15,7 @@ def change(x: Floats, *, shares: bool, alpha: float = 0.01):  # type: ignore[no-
     return find_change(x, log_change_evidence(x), alpha, 0.9, shares=shares)
 
 
+@pytest.mark.slow
 def test_bets_gain_nothing_on_average_where_nothing_changes() -> None:
     rng = np.random.default_rng(0)
     wealth = np.exp([log_change_evidence(rng.choice([0.0, 0.5, 1.0], 60, p=[0.1, 0.2, 0.7]))[-1] for _ in range(3000)])

@@ -410,6 +410,7 @@ def test_power_is_at_least_four_fifths_of_a_single_t_test_s(kind: str) -> None:
     assert refutes(x + 0.5, 0.5).mean() >= 0.8 * test
 
 
+@pytest.mark.slow
 def test_the_gate_decides_at_a_look_where_the_bets_have_crossed() -> None:
     old = pd.DataFrame({"judge": "a", "item": range(200), "score": 1.0})
     looks, verdicts = range(20, 201, 60), []
@@ -436,6 +437,7 @@ def test_a_sorted_table_is_not_decided_by_its_beginning() -> None:
     assert (log_mean_evidence(1 - x, 0.5, 0.05, 400).max(axis=1) >= np.log(20)).mean() > 0.5  # intersected it would be
 
 
+@pytest.mark.slow
 def test_real_differences_with_versions_swapped_by_lot_are_seldom_decided(shared: Path) -> None:
     """Scores by six judges of six systems' answers to 160 prompts: 15 pairs, each 200 times; Monte Carlo error 0.4%."""
     table = pd.read_csv(shared / "data" / "mtrepro_scores.csv")

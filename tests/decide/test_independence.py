@@ -108,6 +108,7 @@ def test_by_hand() -> None:
     assert found[0, 1] == pytest.approx(min(d[0, 1] / noise, 1.0))
 
 
+@pytest.mark.slow
 def test_repeats_are_the_same_in_any_order_of_the_rows() -> None:
     once, again = (panel("scores", 0.4, items=60, seed=run).assign(run=run) for run in (1, 2))
     table = pd.concat([once, again], ignore_index=True)
@@ -125,6 +126,7 @@ def test_where_no_model_can_be_fitted_the_card_says_why_nothing_was_measured() -
     assert "a model can be fitted to (labels: only the label 'yes' occurs" in needs["independence"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "said"),
     [("votes", "votes on a pair, in either order, the first in the table"), ("scores", "repeated answers the first")],

@@ -58,6 +58,7 @@ def log_chance(difference: np.ndarray, answers: Preference, better: float, worse
     return np.asarray(better * np.log(p) + worse * np.log1p(-p))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("median", "sd", "answers"),
     [(1.0, 0.8, Preference()), (0.4, 0.6, Preference(coin=0.97)), (2.0, 3.0, Preference(scale=1.7))],

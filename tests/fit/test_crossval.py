@@ -193,6 +193,7 @@ def test_contexts_need_a_column() -> None:
         cross_validate(table().drop(columns="context"), ["bradley-terry"], by=("context",))
 
 
+@pytest.mark.slow
 def test_without_models_all_that_apply_are_compared() -> None:
     rng = np.random.default_rng(3)
     first = rng.integers(0, 4, 160)

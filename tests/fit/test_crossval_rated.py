@@ -75,6 +75,7 @@ def test_scores_are_predicted_by_fits_that_have_not_seen_them(model: str, whole:
     assert np.isnan(found.loc[0, "accuracy"]) == (not whole)
 
 
+@pytest.mark.slow
 def test_an_opinion_is_held_out_whole_and_a_judge_keeps_its_group() -> None:
     table = scored(True, groups=True)
     found = cross_validate(table, ["rating-severity", "rating-cutpoints"], levels=LEVELS, folds=4)
@@ -145,6 +146,7 @@ def votes_beside(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
 
 
+@pytest.mark.slow
 def test_votes_are_predicted_with_the_help_of_scores() -> None:
     scores = scored(True).query("criterion == 'one'").drop(columns="criterion")
     votes = votes_beside(scores).assign(context=lambda t: t["judge"])

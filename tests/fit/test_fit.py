@@ -166,6 +166,7 @@ def test_two_copies_of_the_worst_judge_do_not_take_over(worst: Adversarial | Ran
     assert judges[["bad", "copy"]].max() < 0.6
 
 
+@pytest.mark.slow
 def test_identical_judges_are_reported_alike() -> None:
     result = copied(Random())
     judges = by_judge(result)

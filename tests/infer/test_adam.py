@@ -138,6 +138,7 @@ def test_where_it_makes_no_sense_it_is_refused(change, settings, said) -> None:
         voirdire.fit(table, method="adam", **settings)
 
 
+@pytest.mark.slow
 def test_the_bootstrap_of_another_estimator_is_refused() -> None:
     votes, _ = panel((0.7, 0.8, 0.9))
     with pytest.raises(InputError, match="method 'adam'"):

@@ -54,6 +54,7 @@ def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert compiled(**here)[2] == folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["off", "file"])
 def test_no_cache(tmp_path: Path, place: str) -> None:
     """Switched off; a place that is no folder."""
@@ -63,6 +64,7 @@ def test_no_cache(tmp_path: Path, place: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+@pytest.mark.slow
 def test_a_cache_of_the_users_own_stays(tmp_path: Path) -> None:
     own = str(tmp_path / "own")
     _, misses, folder = compiled(JAX_COMPILATION_CACHE_DIR=own, VOIRDIRE_CACHE=str(tmp_path / "cache"))

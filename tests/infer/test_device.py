@@ -28,6 +28,7 @@ def device(kind: str) -> Device:
     return Device(placed(kind).search, jax.devices("cpu")[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_energies_are_those_of_the_processor(kind: str) -> None:
     """Up to a constant."""
@@ -39,6 +40,7 @@ def test_energies_are_those_of_the_processor(kind: str) -> None:
     np.testing.assert_allclose(slope, its_slope, rtol=1e-3, atol=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_paths_are_those_of_the_processor(kind: str) -> None:
     where = placed(kind)
@@ -60,6 +62,7 @@ def test_values_come_and_go(kind: str) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps_of_spreads_are_those_of_the_processor(kind: str) -> None:
     where, rng = placed(kind), np.random.default_rng(3)
@@ -77,6 +80,7 @@ def test_steps_of_spreads_are_those_of_the_processor(kind: str) -> None:
     assert alike.mean() > 0.9  # a step whose chance is just enough may go in the one and not in the other
 
 
+@pytest.mark.slow
 def test_a_whole_matrix_is_the_product_of_the_sparse_ones() -> None:
     """As graphics processors take it."""
     where = placed(MANY)

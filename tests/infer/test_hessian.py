@@ -32,6 +32,7 @@ def labels() -> Problem:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", [votes(), labels()], ids=["votes", "labels"])
 def test_compiled_and_uncompiled_hessians_are_the_same(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(0).normal(size=problem.density.size)
@@ -79,6 +80,7 @@ def test_no_part_of_a_sum_has_a_share_where_both_are_impossible() -> None:
     np.testing.assert_array_equal(found, 2.0 * np.eye(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uncompiled", [3e8, -1], ids=["tape", "compiled"])
 def test_ties_at_equal_strengths(uncompiled: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Davidson's ties depend on the size of a difference alone, smoothly: also where it is exactly zero."""

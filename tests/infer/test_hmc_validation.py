@@ -40,6 +40,7 @@ def approximation_checks(problem: VotesProblem) -> list[str]:
     return [check.level for check in found if check.check == "approximation"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "votes"), [(100, 2000), (150, 400)])
 def test_sparse_tables_of_more_than_a_hundred_parameters_warn(items: int, votes: int) -> None:
     """Before, nothing was said there, of intervals that cover 60 to 70% of the true scores."""
@@ -54,6 +55,7 @@ def test_a_table_with_many_votes_does_not_warn() -> None:
     assert approximation_checks(problem) == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same() -> None:
     problem = voted(100, 2000, 4.0)
     approximation = laplace_approximation(problem, find_mode(problem))

@@ -157,6 +157,7 @@ def test_a_saddle_is_reported() -> None:
     assert 0 < bound <= 0.25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["laplace", "nuts"])
 def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
     monkeypatch: pytest.MonkeyPatch, method: str

@@ -78,6 +78,7 @@ def reference(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_it_arrives_where_scipy_does(name: str) -> None:
     function, size = FUNCTIONS[name]
@@ -104,6 +105,7 @@ def test_the_minimum_of_a_quadratic_is_exact() -> None:
     np.testing.assert_allclose(found.x, 1.0, atol=1e-6 / CURVATURES.min())
 
 
+@pytest.mark.slow
 def test_a_batch_takes_the_same_steps_as_its_members() -> None:
     starts = np.random.default_rng(2).normal(size=(5, 10)) * np.array([[0.1], [0.5], [1.0], [2.0], [4.0]])
     with double_precision():
@@ -122,6 +124,7 @@ def test_a_start_at_the_minimum_is_left_at_once() -> None:
     np.testing.assert_array_equal(found.x, 1.0)
 
 
+@pytest.mark.slow
 def test_the_tolerance_and_the_limit_of_iterations_are_kept() -> None:
     start = np.full(10, -1.2)
     loose, strict = (run(rosenbrock, start, tolerance=tolerance) for tolerance in (1e-1, 1e-8))

@@ -128,6 +128,7 @@ def test_mass_by_nuts_is_the_integral(panel: str) -> None:
     assert check_value(result) == pytest.approx(mirrored_mass(likelihood, coins), abs=4 * error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panel", PANELS)
 def test_mass_by_laplace_is_rough(panel: str) -> None:
     """On tables as small as these, whose true masses are 0.23 to 0.32, it is off by 0.01 to 0.03 (measured)."""

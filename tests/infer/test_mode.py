@@ -85,6 +85,7 @@ def test_the_highest_of_several_modes_is_found(panel: tuple[VotesProblem, Mode])
     assert mode.log_density == max(mode.starts)
 
 
+@pytest.mark.slow
 def test_what_is_reported_holds_at_the_mode(panel: tuple[VotesProblem, Mode]) -> None:
     problem, mode = panel
     value, gradient = objective(problem)(mode.x)

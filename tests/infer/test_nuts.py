@@ -127,6 +127,7 @@ def test_the_seed_decides_every_draw(problem: VotesProblem, approximation: Lapla
     assert (again.x[0] != again.x[1]).any()
 
 
+@pytest.mark.slow
 def test_draws_do_not_depend_on_how_many_are_asked_for(problem: VotesProblem, approximation: Laplace) -> None:
     """30 draws, not a multiple of a block, are the first 30 of 120; warmup stays out of all of them."""
     told: list[int] = []

@@ -82,6 +82,7 @@ def test_a_table_that_cannot_be_settled_is_answered_at_once() -> None:
         assert {"rhat", "curvature", "approximation"}.isdisjoint(checks[checks != "ok"].index)
 
 
+@pytest.mark.slow
 def test_a_proper_mode_has_no_others_beside_it() -> None:
     rows = [(judge, f"u{item}", "ab"[item % 2]) for judge in "xyz" for item in range(6)]
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])

@@ -113,6 +113,7 @@ def test_wrong_answers_are_refused_by_name(answers, settings, says: str) -> None
         verdict(answers, **settings)
 
 
+@pytest.mark.slow
 def test_a_mapping_of_judges_is_the_same_as_their_names_beside_their_answers(fitted: voirdire.Fit) -> None:
     """Also where the names are words that labels may be."""
     said = {"ann": "fail", "cem": "pass"}

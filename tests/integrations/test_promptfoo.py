@@ -21,6 +21,7 @@ from voirdire.integrations.panel import verdict
 from voirdire.integrations.promptfoo import call_api, get_assert
 
 
+@pytest.mark.slow
 def test_votes_are_graded_by_the_verdict() -> None:
     votes = {"ann": "fail", "bob": "pass", "cem": "fail"}
     found, expected = get_assert("x", {"vars": {"votes": votes}}), verdict([*votes.values()], [*votes])

@@ -43,6 +43,7 @@ def check(fit: Any, name: str) -> Any:
     return fit.checks().set_index("check").loc[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "unit"),
     [

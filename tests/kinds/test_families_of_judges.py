@@ -80,6 +80,7 @@ def test_predictions_know_what_the_family_of_a_judge_sees(case: tuple[str, pd.Da
     assert alike.loc["j0", "j3"] > alike.loc["j0", "j7"] + 0.05
 
 
+@pytest.mark.slow
 def test_more_answers_are_of_the_same_families(case: tuple[str, pd.DataFrame, Any]) -> None:
     kind, table, fit = case
     new = table[table["context"].isin(["c0"]) & table["judge"].isin(["j0", "j7"])].assign(context="c9")
@@ -202,6 +203,7 @@ def test_unconnected_pairs_beside_people_keep_weights() -> None:
     assert "family:item" not in fit.model.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 4])
 def test_people_outweigh_a_family_that_says_the_opposite(seed: int) -> None:
     """The search that starts from the panel alone ends where people are taken to be wrong: 7 to 10 nats lower."""
@@ -267,6 +269,7 @@ def test_rankings_in_contexts_that_a_fit_does_not_know(method: str) -> None:
     assert abs(anywhere["p_first"].sum() - 1.0) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("families", [FAMILIES, {}])
 def test_rankings_are_predicted_where_there_are_no_contexts(families: dict[str, str]) -> None:
     table, truth = panel("rankings", 4, 1, shared=0.0)
@@ -276,6 +279,7 @@ def test_rankings_are_predicted_where_there_are_no_contexts(families: dict[str, 
     assert np.corrcoef(-found["expected_rank"].loc[truth.index], truth)[0, 1] > 0.8
 
 
+@pytest.mark.slow
 def test_a_new_context_is_integrated_over() -> None:
     """Against many more draws by hand, where contexts differ much; without what they add it is another probability."""
     table, _ = panel("rankings", 5, 6, shared=0.0)
@@ -304,6 +308,7 @@ def test_a_new_context_is_integrated_over() -> None:
     assert np.abs(found - by_hand).sum() < 0.4 * np.abs(found - without).sum()
 
 
+@pytest.mark.slow
 def test_copies_within_a_family_count_as_one() -> None:
     """Of five judges of a family two repeat a third; what the family shares in items is no copying."""
     table, _ = panel("votes", 6, 4)

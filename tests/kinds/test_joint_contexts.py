@@ -135,6 +135,7 @@ def test_strengths_are_predicted_in_contexts_of_the_tables_and_in_others(fitted:
     assert scores.filter(like="p_").sum(axis=1)[0] == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_these_contexts_alone_are_known_better(fitted: voirdire.Fit) -> None:
     tables = planted(1)[0]
     these = voirdire.fit(tables, levels=LEVELS, method="laplace", over="these").ranking()

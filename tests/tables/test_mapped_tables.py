@@ -80,6 +80,7 @@ def wrapped(frame: pd.DataFrame, wrapping: str, folder: Path) -> Any:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 def test_rows_are_those_of_the_plain_table_or_refused_as_it_is(wrapping: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(WRAPPINGS.index(wrapping))

@@ -48,6 +48,7 @@ def same(a: float, b: float) -> bool:
     return bool(np.isclose(a, b, rtol=0, atol=1e-9, equal_nan=True))
 
 
+@pytest.mark.slow
 @given(tables, st.randoms(use_true_random=False))
 def test_order_of_units_and_judges_does_not_matter(rows, random) -> None:
     shuffled = random.sample(rows, len(rows))

@@ -65,6 +65,7 @@ def test_with_scores_missing_it_is_statsmodels_reml(seed: int) -> None:
         assert value(x.tolist(), f"{form[0]}_k") == pytest.approx(item / (item + of.scale / 4), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_scores_that_others_lack_still_count_and_intervals_cover() -> None:
     rng, hits, errors = np.random.default_rng(5), 0, []
     for _ in range(40):

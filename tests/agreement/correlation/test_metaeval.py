@@ -334,6 +334,7 @@ def test_comparison_of_two_metrics() -> None:
         assert np.isnan(found["p_williams"]) == (level != "system")
 
 
+@pytest.mark.slow
 def test_permutation_test_of_metrics_keeps_its_level() -> None:
     rng = np.random.default_rng(0)
     found = []

@@ -78,6 +78,7 @@ def test_how_many_more_answers() -> None:
     assert additional_answers_needed(few, 0.05, 0.95) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", [-0.2, 0.0, 0.1])
 def test_promised_numbers_lead_to_a_verdict(truth: float) -> None:
     """Wanted: in at least 85% of the runs whose first 60 answers leave it open, after as many more as were promised."""

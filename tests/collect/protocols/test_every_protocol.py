@@ -89,6 +89,7 @@ def inherited(options: type, field: str) -> bool:
     return any(field in (base.__doc__ or "") for base in options.__mro__[1:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_rows_do_not_depend_on_the_order_of_answers(name, entries, settle, carry_out, script) -> None:
     setting = settle(made(name, entries), "j k l", ITEMS, **OPTIONS[name])

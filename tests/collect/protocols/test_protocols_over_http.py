@@ -102,6 +102,7 @@ def debate(requests: list[dict[str, Any]]) -> list[str]:
     return ["break-tie" if "Tie-Breaker" in told(one) else role for role, one in zip(roles, requests, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verdicts", [["NO ISSUE"], ["ISSUE", "NO ISSUE"], ["ISSUE", "ISSUE"]])
 @pytest.mark.parametrize("tie_breaker", [False, True])
 def test_debate_stops_on_no_issue_and_breaks_ties_only_unresolved(serve, tmp_path, verdicts, tie_breaker) -> None:
@@ -259,6 +260,7 @@ def test_every_protocol_runs_and_resumes_to_the_same_tables(serve, tmp_path, nam
     assert set(OPTIONS) == set(listed["project"]["entry-points"]["voirdire.protocols"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name not in METRICS])
 def test_a_run_stopped_half_way_ends_with_the_same_tables(serve, tmp_path, name) -> None:
     server, whole = run(serve, fitting, tmp_path / "whole", name, judges="jkl", **OPTIONS[name])

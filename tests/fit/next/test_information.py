@@ -76,6 +76,7 @@ def test_one_order_and_one_coin_have_a_closed_form(prior: float, right: float) -
     assert found[0] == pytest.approx(h([said, 1 - said]) - h([right, 1 - right]), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_gains_of_a_batch_are_those_of_the_enumerated_answers() -> None:
     theta, weights, answers = tiny()
     codes = orders(theta)

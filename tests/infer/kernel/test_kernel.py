@@ -121,6 +121,7 @@ def test_answers_far_out_are_numbers(family: Family) -> None:
     assert np.isfinite(slope).all()
 
 
+@pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("kind", KINDS)
 def test_energies_are_those_without_the_kernel(kind: str) -> None:

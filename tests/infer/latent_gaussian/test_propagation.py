@@ -153,6 +153,7 @@ def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     assert np.abs((found.x - near.x) / sd).max() < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", [0.0, 0.25])
 def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_differences(ties: float) -> None:
     model, x, hyper = field(table(30, 8, 16, 1.0, ties))

@@ -56,6 +56,7 @@ def test_points_are_where_their_values_are(answered: int) -> None:
     np.testing.assert_allclose(where.from_values(*where.to_values(z)), z, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_where_nothing_is_answered_spreads_come_to_have_their_prior() -> None:
     where, rng = placed(0), np.random.default_rng(3)
     spreads, means = np.full((2, CHAINS, 1), 0.5)

@@ -40,6 +40,7 @@ def told_apart(fit: voirdire.Fit, level: float = 0.99) -> float:
     return float((np.maximum(better, 1.0 - better) > level).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_scores_that_say_nothing_make_no_claims(seed: int) -> None:
     rng = np.random.default_rng(seed)

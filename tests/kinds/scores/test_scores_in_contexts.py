@@ -270,6 +270,7 @@ def test_a_model_file_with_contexts_must_learn_spreads(tmp_path: Path) -> None:
         voirdire.fit(TABLE, model=str(path), method="map")
 
 
+@pytest.mark.slow
 def test_scores_between_levels_have_contexts_too() -> None:
     """In points: what items are worth in contexts, over these, and what is predicted in any other."""
     rng = np.random.default_rng(3)

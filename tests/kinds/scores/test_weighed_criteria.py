@@ -81,6 +81,7 @@ def test_no_term_is_left_out(change: dict[str, Any], how: dict[str, Any], name: 
     assert fit.criteria()["weight"].between(0.05, 0.95).all()
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_how_a_judge_scores_that_votes_on_criteria_alone(tmp_path: Path) -> None:
     scores, votes, _ = panel(1)
     votes = pd.concat([votes, votes.head(1).assign(judge="z")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
+from voirdire.model.specs import load_model
+from voirdire.model.term_rows import TermRow
 
 TERMS = "item + position:item"
 
@@ -225,3 +228,17 @@ def test_the_value_of_the_check_of_contexts_is_that_of_its_formula() -> None:
     products = (sums - squares).sum()
     spread = max(1.0, (pairs["e"] ** 2).sum() / pairs["v"].sum())
     assert check.value == pytest.approx(products["e"] / np.sqrt(2.0 * products["v"]) / spread, rel=1e-6)
+
+
+def test_a_model_of_one_coin_learns_shifts_of_judges() -> None:
+    table = by_judge(0, 1.5)
+    model = replace(load_model("learned-crowd-bt"), name="shifted", terms=(TermRow(("position", "judge")),))
+    fit = voirdire.fit(table, model=model, method="map")
+    shift = {row["level"]: row["value"] for row in fit.as_dict()["terms"]}
+    np.testing.assert_allclose(list(shift.values()), 1.5 * np.linspace(-1.0, 1.0, 5), atol=0.3)
+    turned = table.rename(columns={"first": "second", "second": "first"})
+    opposite = voirdire.fit(turned, model=model, method="map").as_dict()["terms"]
+    np.testing.assert_allclose([row["value"] for row in opposite], np.negative(list(shift.values())), atol=5e-3)
+    judges = fit.judges().set_index("judge")
+    assert judges.loc["j4", "position_bias"] > 0.2
+    assert judges.loc["j0", "position_bias"] < -0.2

@@ -129,7 +129,7 @@ def attach_terms(
     if rows:
         if added_words := [row.words for row in rows if row not in model.terms]:
             notes.append(f"Terms beside those of {model.name}: {', '.join(added_words)}.")
-        equation = added_equation(rows, extended.further.covariates, unit)
+        equation = added_equation(rows, extended.further.covariates, unit, _knows_position(extended))
         model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{equation}")
     return extended, model, notes
 
@@ -153,6 +153,11 @@ def _check_order(table: Any) -> None:
             "terms: which item was shown first is unknown, so effects of position are, too; leave position out, or say "
             "which was first (--order shown where it is that of the columns)"
         )
+
+
+def _knows_position(table: Any) -> bool:
+    """True if position in a term is that of the item shown first: its order is known, and no column has this name."""
+    return getattr(table, "order_known", False) and POSITION not in (*table.further.covariates, *table.further.factors)
 
 
 def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any) -> None:
@@ -255,8 +260,9 @@ def family_of_judges(added: ResolvedTerms, judge: Ints, judges: int) -> Ints:
 
 def _check_covariates_per_term(rows: Sequence[TermRow], table: Any) -> None:
     problems = Problems("terms")
+    numeric = (*table.further.covariates, TIME, *[POSITION] * _knows_position(table))
     for row in rows:
-        numbers = [name for name in row.factors if name in (*table.further.covariates, TIME, POSITION)]
+        numbers = [name for name in row.factors if name in numeric]
         if len(numbers) > 1:
             problems.table(f"{row.words} has several numbers ({', '.join(numbers)}); a term has one at most")
     problems.raise_any()
@@ -382,7 +388,8 @@ def resolve_terms(
         parts.append(design if table.item.ndim == 1 else np.repeat(design[:, None], 2, axis=1))
         walk = design[np.unique(period, return_index=True)[1]]
         levels[STEP] = further.factors[PERIOD][1:]
-    for name in factors - {*covariates, TIME, POSITION}:
+    order_known = _knows_position(table)
+    for name in factors - {*covariates, TIME, *[POSITION] * order_known}:
         if name in judges:
             judge_level, names = judges[name]
             codes[name], levels[name] = judge_level[table.judge], names
@@ -398,7 +405,7 @@ def resolve_terms(
         different, row = np.unique(stacked.reshape(-1, stacked.shape[-1]), axis=0, return_inverse=True)
         numbers = np.concatenate([different, np.zeros((1, different.shape[1]))])
         codes["numbers"] = row.reshape(stacked.shape[:-1])
-    terms = added_terms(rows, covariates, steps, by_item=apart, unit=unit)
+    terms = added_terms(rows, covariates, steps, by_item=apart, unit=unit, order_known=order_known)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
     return ResolvedTerms(
         terms, levels, codes, numbers, walk, units, own_family_judges(table), further.factors.get(PERIOD, ())

@@ -139,7 +139,7 @@ class PanelDensity(LogDensity):
 
 
 TIME, STEP = "time", "step"
-POSITION = "position"  # the item shown first, where no covariate has this name
+POSITION = "position"  # the item shown first, where the table has no column of this name
 #: Further fields of rows of answers; a table's column with such a name becomes a factor of another name.
 RESERVED_COLUMNS = (STEP, "numbers", "level", "weight", "end", "people", "gap")
 EFFECT_PREFIX = "effect:"  # prefix of the name of a term of one factor, which could clash with a parameter
@@ -159,7 +159,13 @@ def factor_of_column(name: str) -> str:
 
 
 def added_terms(
-    rows: Sequence[TermRow], covariates: Sequence[str], steps: int, *, by_item: bool = False, unit: float = 1.0
+    rows: Sequence[TermRow],
+    covariates: Sequence[str],
+    steps: int,
+    *,
+    by_item: bool = False,
+    unit: float = 1.0,
+    order_known: bool = False,
 ) -> tuple[Term, ...]:
     """Terms of a list of rows.
 
@@ -174,6 +180,8 @@ def added_terms(
         As in :class:`.Term`.
     unit : float
         Size of one log-odds in the unit of the perceived values, for default priors.
+    order_known : bool
+        True where :data:`POSITION` is the item shown first, and no column.
 
     Examples
     --------
@@ -182,13 +190,12 @@ def added_terms(
     ('judge:length', ('judge',), 0)
     """
     terms: list[Term] = []
+    numeric = (*covariates, TIME, *[POSITION] * order_known)
     for row in rows:
         name = row.words if len(row.factors) > 1 else EFFECT_PREFIX + row.factors[0]
         number = next((covariates.index(factor) for factor in row.factors if factor in covariates), None)
-        axes = tuple(factor_of_column(factor) for factor in row.factors if factor not in (*covariates, TIME, POSITION))
-        scale = _term_scale(
-            row, name, number is not None or not {TIME, POSITION}.isdisjoint(row.factors), not axes, unit
-        )
+        axes = tuple(factor_of_column(factor) for factor in row.factors if factor not in numeric)
+        scale = _term_scale(row, name, len(axes) < len(row.factors), not axes, unit)
         if TIME in row.factors:
             terms += [
                 Term(
@@ -196,7 +203,7 @@ def added_terms(
                 )
                 for step in range(steps)
             ]
-        elif number is None and POSITION in row.factors:
+        elif order_known and POSITION in row.factors:
             terms.append(Term(name, axes, 0, sign=0.5 if "item" in axes else 1.0, contrast=False, scale=scale))
         else:
             terms.append(Term(name, axes, 0, covariate=number, scale=scale))
@@ -210,8 +217,10 @@ def _term_scale(row: TermRow, name: str, slopes: bool, alone: bool, unit: float)
     return Scale(rate=row.rate or (SLOPE_RATE if slopes else EFFECT_RATE) / unit, spread=f"log_{name}_spread")
 
 
-def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: float = 1.0) -> str:
-    """Write the line that rows add to a model's equation.
+def added_equation(
+    rows: Sequence[TermRow], covariates: Sequence[str], unit: float = 1.0, order_known: bool = False
+) -> str:
+    """Write the line that rows add to a model's equation; arguments as for :func:`added_terms`.
 
     Examples
     --------
@@ -219,9 +228,10 @@ def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: flo
     'eta has more: length ~ Normal(0, 1.5) * length; judge:time, s ~ Exponential(2), a random walk over periods; ...'
     """
     lines = []
+    multiplied = (*covariates, *[POSITION] * order_known)
     for row in rows:
-        number = next((part for part in row.factors if part in (*covariates, POSITION)), None)
-        alone = all(part in (*covariates, TIME, POSITION) for part in row.factors)
+        number = next((part for part in row.factors if part in multiplied), None)
+        alone = all(part in (*multiplied, TIME) for part in row.factors)
         scale = _term_scale(row, row.words, number is not None or TIME in row.factors, alone, unit)
         prior = f", s ~ Exponential({scale.rate:g})" if scale.rate else f" ~ Normal(0, {scale.sd:g})"
         walk = ", a random walk over periods" if TIME in row.factors else ""
@@ -229,6 +239,8 @@ def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: flo
     values_note = (
         "; values ~ Normal(0, s) for each combination of levels" if any(", s ~" in part for part in lines) else ""
     )
+    if order_known and any(POSITION in row.factors for row in rows):
+        values_note += f"; {POSITION} is 1/2 for the item shown first, -1/2 for the second"
     return f"eta has more: {'; '.join(lines)}{values_note}"
 
 

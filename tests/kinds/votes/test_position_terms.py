@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from voirdire.model.specs import load_model
 from voirdire.model.term_rows import TermRow
 
 TERMS = "item + position:item"
+SIDES = "left", "right"
 
 
 def panel(seed: int, sd: float, contexts: int = 1, votes: int = 2000) -> pd.DataFrame:
@@ -64,7 +66,7 @@ def test_effects_of_position_change_sign_with_the_order_and_scores_do_not() -> N
     assert np.std(values) > 0.3
 
 
-def test_a_fit_with_the_term_is_saved_and_predicts_both_orders_alike(tmp_path: Path) -> None:
+def test_a_fit_with_the_term_is_saved_updated_and_knows_who_is_first(tmp_path: Path) -> None:
     fit = voirdire.fit(panel(1, 1.0), terms=TERMS, method="laplace")
     (spread,) = [row for row in fit.as_dict()["spreads"] if row["name"] == "position:item"]
     assert spread["low"] < 1.0 < spread["high"]
@@ -92,9 +94,9 @@ def test_effects_of_judges_and_contexts_are_learned_and_predicted() -> None:
     assert 0.9 < spreads["position:judge:context"] < 2.2
     judges = fit.judges()
     strength = fit.posterior.central_values["strength"]
-    typical = 1.0 / (1.0 + np.exp(-0.954 * strength.std()))
+    typical = 1.0 / (1.0 + np.exp(-NormalDist().inv_cdf(0.75) * np.sqrt(2.0) * strength.std()))
     by_coins = judges["reliability"] * typical + (1.0 - judges["reliability"]) * (1.0 - typical)
-    np.testing.assert_allclose(by_coins, judges["p_right"], rtol=1e-3)
+    np.testing.assert_allclose(by_coins, judges["p_right"], rtol=1e-6)
     np.testing.assert_allclose(judges["position_bias"], judges["first_rate"] - 0.5)
     first_rate = (table["winner"] == table["first"]).groupby(table["judge"]).mean()
     assert np.corrcoef(judges.set_index("judge")["first_rate"].sort_index(), first_rate)[0, 1] > 0.95
@@ -135,6 +137,32 @@ def test_an_unknown_order_has_no_effects_and_a_column_of_that_name_is_the_users(
     assert effect["unit"] == pytest.approx(place.to_numpy().std(), rel=0.01)
     (shown,) = voirdire.fit(table, terms="item + position", method="map").as_dict()["terms"]
     assert (shown["term"], shown["level"]) == ("position", "")
+    sides = table.assign(position=rng.choice(["left", "right"], 200))
+    named = voirdire.fit(sides, terms="item + item:position", method="map")
+    assert {row["level"] for row in named.as_dict()["terms"]} == {f"i{i}, {side}" for i in range(9) for side in SIDES}
+    assert "1/2 for the item shown first" not in named.problem.model.equation
+
+
+def test_scores_keep_a_column_of_that_name() -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"j{k}", f"i{i}", rng.integers(1, 6), side) for k in range(4) for i in range(6) for side in SIDES]
+    table = pd.DataFrame(rows, columns=["judge", "item", "score", "position"])
+    fit = voirdire.fit(table, terms="item + judge:position", method="map")
+    levels = {row["level"] for row in fit.as_dict()["terms"]}
+    assert levels == {f"j{k}, {side}" for k in range(4) for side in SIDES}
+
+
+@pytest.mark.parametrize("terms", ["item + position", "item + item:context + position:item + position:judge:context"])
+def test_sums_of_the_engine_are_those_of_the_density(terms: str) -> None:
+    problem = voirdire.fit(in_contexts(2, 1.0, 1.0), terms=terms, method="map").problem
+    density, engine = problem.density, problem.density.latent_model(problem.data)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        latent, hyper = rng.normal(size=engine.size), rng.normal(-1, 0.3, len(engine.hypers))
+        values = density.values(engine.flat(latent, hyper), np)
+        by_engine = engine.answers.log_likelihood(engine.predictors(latent, hyper), np)
+        assert by_engine == pytest.approx(float(density.log_likelihood(values, problem.data, np)), abs=1e-6)
+    assert "position is 1/2 for the item shown first" in problem.model.equation
 
 
 def test_the_check_names_the_term_and_is_silent_with_it() -> None:
@@ -207,6 +235,27 @@ def test_shifts_of_judges_are_found_beyond_what_coins_describe() -> None:
         between = pd.Series(score).groupby(pair).sum()
         value += score.sum() ** 2 / max((weight * r**2).sum(), (between**2).sum())
     assert check.value == pytest.approx(value, rel=1e-6)
+
+
+def test_biased_coins_are_no_shifts() -> None:
+    fired = []
+    for seed in range(10):
+        rng, table = np.random.default_rng(seed), by_judge(seed, 0.0, votes=1000)
+        by_position = rng.random(1000) < 0.4  # of whom every other judge answers the first
+        chosen = np.where(table["judge"].isin(["j0", "j2", "j4"]), table["first"], table["second"])
+        table["winner"] = np.where(by_position, chosen, table["winner"])
+        fired += position_checks(voirdire.fit(table, method="map"), "judge-position")
+    assert not fired
+
+
+def test_answers_that_the_model_takes_for_certain_are_no_error() -> None:
+    table = pd.DataFrame({"judge": ["a", "b"] * 600, "first": ["x", "y", "z"] * 400, "second": ["y", "z", "w"] * 400})
+    table["winner"] = table["first"]
+    swapped = table.rename(columns={"first": "second", "second": "first"})
+    result = voirdire.fit(
+        pd.concat([table, swapped]), terms="item + judge:item", method="map", priors={"strength.rate": 0.001}
+    )
+    assert np.isfinite([check.value for check in result.all_checks if check.value is not None]).all()
 
 
 def test_the_value_of_the_check_of_contexts_is_that_of_its_formula() -> None:

@@ -23,7 +23,10 @@ from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
 MIN_BIAS = 0.1  # share of first picks beyond a half: position changes one answer in ten
-GROUP_SD = 0.8  # sd of the check of items and positions in simulated tables of the models, 0.7 to 0.9
+GROUP_SD = (
+    0.8  # sd of the value in simulated tables of the models: of items 0.7 to 0.9, of judges in contexts 0.5 to 0.8
+)
+MIN_PROBABILITY = 1e-12  # of an answer that the model takes for impossible
 MIN_BOTH_ORDERS_SHARE = 0.9  # share of a judge's pairs in both orders from which the other orders add nothing
 
 
@@ -109,7 +112,7 @@ def position_effects_check(problem: VotesProblem, posterior: Posterior) -> list[
     votes, items = problem.coded_votes, len(problem.items)
     if not problem.model.position_aware:
         return []
-    known = [{*row.factors} for row in problem.model.terms if POSITION in row.factors]
+    known = [term.factors for term in problem.density.added if not term.contrast]
     p = cell_probabilities(problem.model, problem.density, [posterior.central_values], votes)
     total, mean = votes.counts.sum(axis=1), p[:, 0] - p[:, 1]
     e, v = votes.counts[:, 0] - votes.counts[:, 1] - total * mean, total * (p[:, 0] + p[:, 1] - mean**2)
@@ -173,7 +176,7 @@ def _shift_scores(problem: VotesProblem, posterior: Posterior, p: Floats) -> _Sh
     votes, values = problem.coded_votes, posterior.central_values
     comparisons = ComparisonCodes.of_cells(problem.model, votes)
     s = np.asarray(logistic_sigmoid(strength_differences(problem.density, values, comparisons), np))
-    first = p[:, 0] / (p[:, 0] + p[:, 1])
+    first = np.clip(p[:, 0] / np.maximum(p[:, 0] + p[:, 1], MIN_PROBABILITY), MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
     n = votes.counts[:, :2].sum(axis=1)
     deviation, weight = (part / (first * (1.0 - first)) for part in (votes.counts[:, 0] - n * first, n))
     informedness = sum(logistic_sigmoid(values[name], np) for name in ("coin_first", "coin_second")) - 1.0

@@ -195,7 +195,7 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
     strength = values["strength"]
     gap = _typical_gap(values)
     judge = np.arange(density.judges)
-    shifts = position_shifts(problem, values)
+    shifts = _position_shifts(problem, values)
     reliability = RELIABILITY[density.model.reliability.kind]
     obs = Observations(judge, judge, judge * 0, judge * 0 + density.criteria, density.judges, density.criteria)
     with np.errstate(divide="ignore"):  # an outcome has probability 0 in extreme draws
@@ -230,7 +230,7 @@ def _position_terms(problem: VotesProblem) -> list[Term]:
     return [t for t in problem.density.added if not t.contrast and {*t.factors} <= {"judge", "context"}]
 
 
-def position_shifts(problem: VotesProblem, values: Values) -> list[Floats]:
+def _position_shifts(problem: VotesProblem, values: Values) -> list[Floats]:
     """Effects of position on each judge, in each context, shape (..., judges) each; a single one without contexts."""
     terms, judge = _position_terms(problem), np.arange(problem.density.judges)
     by_context = any("context" in term.factors for term in terms)
